@@ -1,0 +1,1 @@
+"""4. The first sketch and state of a template."""

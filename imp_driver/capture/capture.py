@@ -1,0 +1,60 @@
+"""Fill the state of an entry: one Spark query at one table version, read as Arrow."""
+
+from __future__ import annotations
+
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.operators.contract import PARTS, AccumulatorKind, AggregateSpecification
+
+
+class StateTooLarge(Exception):
+    """The groups do not fit the memory budget."""
+
+
+ROW_OVERHEAD = 200
+"""Bytes per group that the state costs beside its numbers (key, look-up entry); measured in benchmarks/results."""
+
+
+def check_size(captured: pa.Table, budget: int) -> None:
+    """Raise StateTooLarge when the captured groups would not fit ``budget`` bytes."""
+    needed = captured.nbytes + ROW_OVERHEAD * captured.num_rows
+    if needed > budget:
+        raise StateTooLarge(f"{captured.num_rows} groups need about {needed >> 20} MiB of {budget >> 20} MiB")
+
+
+def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, ...]) -> dict[tuple[int, str], pa.Array]:
+    """Return the captured parts of every aggregate by (index, part)."""
+    parts: dict[tuple[int, str], pa.Array] = {}
+    for index, specification in enumerate(specifications):
+        for part in PARTS[specification.kind]:
+            if part != "nonfinite":
+                parts[index, part] = column(captured, f"aggregate_{index}_{part}")
+        if specification.kind is AccumulatorKind.SUM_FLOAT:
+            parts[index, "nonfinite"] = _nonfinite(parts[index, "magnitude"], parts[index, "count"])
+            parts[index, "sum"] = _finite(parts[index, "sum"])
+            parts[index, "magnitude"] = _finite(parts[index, "magnitude"])
+    return parts
+
+
+def column(captured: pa.Table, name: str) -> pa.Array:
+    combined = captured.column(name).combine_chunks()
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def _nonfinite(magnitude: pa.Array, count: pa.Array) -> pa.Array:
+    """A sum of absolute values that is not finite tells of NaN or infinite arguments (or of an overflow), but not how many.
+
+    All of them is the safe answer: the group's value stays unknown, and the group is kept, until it is captured again.
+    """
+    values = np.asarray(magnitude.to_numpy(zero_copy_only=False), dtype=np.float64)
+    bad = ~np.isfinite(values) & np.asarray(magnitude.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
+    return pa.array(np.where(bad, count.to_numpy(zero_copy_only=False), 0), type=pa.int64())
+
+
+def _finite(values: pa.Array) -> pa.Array:
+    numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return pa.array(np.where(np.isfinite(numbers), numbers, 0.0), type=pa.float64())
+
+

@@ -1,0 +1,67 @@
+"""Block -> SQL that returns its operator state, and SQL that projects signed rows onto its keys and arguments.
+
+Source: IMP paper 6.1 and 5.2.5 (state of aggregation); sketch-safety rules 3.1 (capture at one table version). With an aligned attribute the
+fragment of a group follows from its key, so the query needs no annotation: fragments are located in process with the same bounds.
+"""
+
+from __future__ import annotations
+
+from imp_driver.delta.contract import WEIGHT_COLUMN
+from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
+from imp_driver.parse.bind import BoundAggregate, BoundBlock
+
+
+def quoted(name: str) -> str:
+    """Quote one identifier for Spark."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def qualified(parts: tuple[str, ...]) -> str:
+    """Quote a dotted name for Spark."""
+    return ".".join(quoted(part) for part in parts)
+
+
+def capture_sql(block: BoundBlock, table: tuple[str, ...], version: int) -> str:
+    """Return the query of the state: one row per group with ``key_{i}``, ``row_count`` and ``aggregate_{i}_{part}``."""
+    items = [f"{key} AS key_{index}" for index, key in enumerate(block.keys_sql)]
+    items.append("count(*) AS row_count")
+    for index, aggregate in enumerate(block.aggregates):
+        parts = PARTS[aggregate.specification.kind]
+        items += [f"{_part_sql(aggregate, part)} AS aggregate_{index}_{part}" for part in parts if part != "nonfinite"]
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    groups = ", ".join(block.keys_sql)
+    return f"SELECT {', '.join(items)} FROM {qualified(table)} VERSION AS OF {version}{where} GROUP BY {groups}"
+
+
+def _part_sql(aggregate: BoundAggregate, part: str) -> str:
+    argument = f"({aggregate.argument_sql})"
+    kind = aggregate.specification.kind
+    if part == "count":
+        return f"count({argument})"
+    if part == "buffer":
+        # The k-ary form keeps only BUFFER_SIZE values per group, where a collected list would hold the whole column.
+        function = "min_by" if kind is AccumulatorKind.MINIMUM else "max_by"
+        return f"{function}({argument}, {argument}, {BUFFER_SIZE})"
+    if part == "magnitude":
+        return f"sum(abs(CAST({argument} AS DOUBLE)))"
+    if kind is AccumulatorKind.SUM_DECIMAL:
+        scale = aggregate.specification.argument_type.scale  # type: ignore[union-attr]
+        return f"CAST(sum({argument}) AS DECIMAL(38, {scale}))"
+    if kind is AccumulatorKind.SUM_FLOAT:
+        return f"sum(CAST({argument} AS DOUBLE))"
+    return f"sum({argument})"
+
+
+def projection_sql(block: BoundBlock, relation: str) -> str:
+    """Return the query that selects and projects signed rows in Spark and consolidates them: keys, ``argument_{i}``, weight.
+
+    ``relation`` yields the table's columns and WEIGHT_COLUMN.
+    """
+    names = [(f"key_{index}", sql) for index, sql in enumerate(block.keys_sql)]
+    names += [(f"argument_{index}", each.argument_sql) for index, each in enumerate(block.aggregates) if each.argument_sql is not None]
+    items = ", ".join(f"{sql} AS {name}" for name, sql in names)
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    inner = f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}"
+    columns = ", ".join(name for name, _ in names)
+    # Rows rewritten unchanged into another file cancel here, before they travel.
+    return f"SELECT {columns}, sum({WEIGHT_COLUMN}) AS {WEIGHT_COLUMN} FROM ({inner}) GROUP BY {columns} HAVING sum({WEIGHT_COLUMN}) <> 0"

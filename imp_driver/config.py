@@ -1,0 +1,113 @@
+"""Options of a connection: one frozen value, made from keyword arguments or an ``imp://`` URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from imp_driver.errors import InterfaceError, NotSupportedError
+
+
+class SketchMode(Enum):
+    """off: never sketch. lazy: maintain before use. shadow: lazy, and run the plain query too and raise on any difference."""
+
+    OFF = "off"
+    LAZY = "lazy"
+    SHADOW = "shadow"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a connection was asked for.
+
+    Attributes:
+        warehouse: folder of the embedded warehouse; None when the application brings its own session.
+        schema: current schema of the connection.
+        sketch: how sketches are used.
+        fragments: ranges per sketched attribute at most.
+        maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
+        memory: bytes of operator state that all templates of a warehouse may hold together.
+        cores: threads of the embedded Spark.
+        driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
+    """
+
+    warehouse: str | None = None
+    schema: str | None = None
+    sketch: SketchMode = SketchMode.LAZY
+    fragments: int = 10_000
+    maximum_runs: int = 40
+    memory: int = 1 << 30
+    cores: int | None = None
+    driver_memory: str = "4g"
+
+    def with_values(self, values: Mapping[str, Any]) -> Options:
+        """Return a copy with the named values read from text or Python.
+
+        Raises:
+            InterfaceError: an option is unknown or its value cannot be read.
+        """
+        known = {field.name for field in fields(self)}
+        changed: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise InterfaceError(f"Unknown option {name!r}. Known options: {', '.join(sorted(known))}.")
+            changed[name] = _read(name, value)
+        return replace(self, **changed)
+
+
+_POSITIVE = {"fragments", "maximum_runs", "memory", "cores"}
+
+
+def _read(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if name == "sketch":
+        return _read_mode(value)
+    if name in _POSITIVE:
+        try:
+            number = int(value)
+        except (TypeError, ValueError):
+            number = 0
+        if number <= 0:
+            raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
+        return number
+    return str(value)
+
+
+def _read_mode(value: Any) -> SketchMode:
+    if isinstance(value, SketchMode):
+        return value
+    if value == "eager":
+        raise NotSupportedError("sketch='eager' is not there yet; use 'lazy', 'shadow' or 'off'.")
+    try:
+        return SketchMode(str(value).lower())
+    except ValueError:
+        raise InterfaceError(f"Option 'sketch' must be off, lazy or shadow, not {value!r}.") from None
+
+
+def options_from_url(url: str) -> Options:
+    """Read ``imp:///folder?sketch=lazy``; three slashes give a folder relative to the working directory, four an absolute one.
+
+    Raises:
+        InterfaceError: the URL is not of this form.
+        NotSupportedError: ``imp+connect://`` and other deployments that are not there yet.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InterfaceError(f"Cannot read the URL {url!r}: {error}. Expected imp:///folder?sketch=lazy.") from error
+    if parts.scheme == "imp+connect":
+        raise NotSupportedError("imp+connect:// (Spark Connect) is not there yet; use imp:///folder or connect(session=spark).")
+    if parts.scheme not in ("imp", "imp+spark"):
+        raise InterfaceError(f"Cannot read the URL {url!r}: the scheme must be imp, as in imp:///folder?sketch=lazy.")
+    if parts.netloc:
+        raise InterfaceError(
+            f"Cannot read the URL {url!r}: an embedded warehouse has no host. Write imp:///folder (relative) or imp:////folder (absolute)."
+        )
+    folder = unquote(parts.path[1:]) if parts.path else ""
+    if not folder:
+        raise InterfaceError(f"The URL {url!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
+    return Options(warehouse=folder).with_values(dict(parse_qsl(parts.query, keep_blank_values=True)))

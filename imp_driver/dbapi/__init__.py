@@ -1,0 +1,1 @@
+"""1. The surface: PEP 249 connection and cursor."""

@@ -1,0 +1,1 @@
+"""5. What changed since: versions, file statistics, signed rows."""

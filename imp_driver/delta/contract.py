@@ -1,0 +1,102 @@
+"""What the delta stage hands on: snapshots of tables, plans of changes, signed rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.reasons import DeltaSource, RecaptureReason
+
+WEIGHT_COLUMN = "__imp_weight"
+"""Name of the weight column in relations that Spark reads."""
+
+
+class ChangesUnavailable(Exception):
+    """The rows between two versions cannot be had; the state must be captured again."""
+
+    def __init__(self, reason: RecaptureReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaColumn:
+    """``type_name`` is Delta's: ``integer``, ``long``, ``decimal(10,2)``, ``timestamp_ntz`` ...; nested types are ``struct``, ``array``, ``map``."""
+
+    name: str
+    type_name: str
+    nullable: bool
+
+
+class FileStatistics(Protocol):
+    """Statistics of the data files of one snapshot, as columns of one entry per file."""
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Bytes."""
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Live rows (deletion vectors subtracted); -1 where unknown."""
+
+    def bounds(self, column: str) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int64]]:
+        """Return (minimum, maximum, null count) of a column: Arrow NULL and -1 where unknown. Strings may be truncated but stay bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSnapshot:
+    """One version of one table. ``table_id`` changes when a table is dropped and recreated; ``row_count`` is None where a file lacks it."""
+
+    location: str
+    table_id: str
+    version: int
+    schema: tuple[SchemaColumn, ...]
+    row_count: int | None
+    files: FileStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePlan:
+    """How to get the signed rows of (from_version, to_version].
+
+    Attributes:
+        source: NONE means that no row changed.
+        rows: estimate of the signed rows to read; None when unknown.
+        relation: for Spark sources, a parenthesised SQL relation with the table's columns and WEIGHT_COLUMN; else None.
+    """
+
+    location: str
+    from_version: int
+    to_version: int
+    source: DeltaSource
+    rows: int | None
+    relation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRows:
+    """Rows of the base table (only the asked columns) with weight +1 (inserted) or -1 (deleted)."""
+
+    rows: pa.Table
+    weights: npt.NDArray[np.int64]
+
+
+class ChangeSource(Protocol):
+    """The table-format seam: version, statistics, delta between versions. Another format must bring these."""
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        """Return the newest version. Raises OperationalError when the folder is not a readable table of this format."""
+
+    def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
+        """Classify the commits between two versions. Raises ChangesUnavailable."""
+
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        """Read the rows of a plan whose source is in process. Raises ChangesUnavailable."""
+
+    def commit_metrics(self, location: str, version: int) -> dict[str, int]:
+        """Return the whole-number operation metrics of one commit; empty when there are none."""

@@ -1,0 +1,1 @@
+"""7. Deltas through operators to a new sketch."""

@@ -1,0 +1,27 @@
+"""State -> sketch of one query: HAVING, top-k and merge evaluated over all groups in one vectorised pass.
+
+The state does not depend on the constants above the groups, so a query with other constants needs no capture (sketch-safety rules 2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.condition import evaluate
+from imp_driver.operators.merge import merge
+from imp_driver.operators.topk import retain_top
+from imp_driver.operators.truth import Truth
+from imp_driver.parse.bind import BoundBlock
+from imp_driver.sketch.sketch import Sketch
+
+
+def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sketch:
+    """Return the sketch of all groups that may be in the block's answer at the state's version; the caller holds the entry's lock."""
+    truth = Truth.certain(np.ones(len(state.alive), dtype=bool)) if block.condition is None else evaluate(block.condition, state)
+    if block.limit is None:
+        retained = truth.may_be_true & state.alive
+    else:
+        retained = retain_top(state, truth, block.order, block.limit)
+    return Sketch(entry.table_id, entry.version, entry.attribute, state.partition, merge(state, retained))

@@ -1,0 +1,156 @@
+"""Bring the state of an entry to a table version just before it is used: capture, maintain, or find it fresh.
+
+Source: IMP paper sections 4.4 and 6; lazy strategy. Whatever is not certain ends in a new capture, never in a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.capture.instrument import projection_sql
+from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable, ChangeSource, SignedRows, TableSnapshot
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.operators.aggregate.group import StateCorrupt
+from imp_driver.operators.contract import ProjectedRows
+from imp_driver.operators.project import project
+from imp_driver.operators.select import NotEvaluable, select
+from imp_driver.parse.bind import BoundBlock
+from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+
+LARGEST_DELTA_SHARE = 0.25
+"""Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
+INEXACT_SHARE = 0.05
+"""Above this share of groups whose minimum or maximum is not known, a new capture pays."""
+
+
+class SparkReader(Protocol):
+    """Reads a query of the driver's own; with ``rows``, these are visible under the name ``view``."""
+
+    def __call__(self, text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What bringing an entry up to date took."""
+
+    decision: Decision
+    from_version: int | None
+    delta_rows: int = 0
+    delta_source: DeltaSource | None = None
+    recapture_reason: RecaptureReason | None = None
+    detail: str = ""
+
+
+def bring_up_to_date(
+    entry: StateEntry,
+    block: BoundBlock,
+    snapshot: TableSnapshot,
+    source: ChangeSource,
+    read: SparkReader,
+    capture: Callable[[], None],
+) -> Upkeep:
+    """Make ``entry`` stand for ``snapshot``; the caller holds its lock. ``capture`` fills the entry from Spark.
+
+    Raises:
+        Error: Spark failed.
+    """
+    if entry.state is None:
+        capture()
+        return Upkeep(Decision.CAPTURED, None)
+    from_version = entry.version
+    if entry.table_id == snapshot.table_id and from_version == snapshot.version:
+        return Upkeep(Decision.FRESH, from_version)
+    try:
+        plan, rows = _maintain(entry, block, snapshot, source, read)
+        return Upkeep(Decision.MAINTAINED, from_version, rows, plan.source)
+    except ChangesUnavailable as unavailable:
+        entry.state = None
+        capture()
+        return Upkeep(Decision.RECAPTURED, from_version, recapture_reason=unavailable.reason, detail=unavailable.detail)
+
+
+def _maintain(
+    entry: StateEntry, block: BoundBlock, snapshot: TableSnapshot, source: ChangeSource, read: SparkReader
+) -> tuple[ChangePlan, int]:
+    if entry.table_id != snapshot.table_id or snapshot.version < entry.version:
+        raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, "the table is another one than at capture")
+    plan = source.plan(entry.location, entry.table_id, entry.version, snapshot.version)
+    if plan.rows is not None and snapshot.row_count and plan.rows > LARGEST_DELTA_SHARE * snapshot.row_count and plan.rows > 100_000:
+        raise ChangesUnavailable(RecaptureReason.DELTA_TOO_LARGE, f"{plan.rows} changed rows")
+    state, entry.state = entry.state, None
+    # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
+    assert state is not None
+    changed, count, table_delta = _project(plan, block, source, read)
+    if changed is not None:
+        try:
+            state.apply(changed)
+        except StateCorrupt as error:
+            raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
+    _check_row_count(entry, snapshot, table_delta)
+    if state.inexact_groups > INEXACT_SHARE * max(1, state.group_count):
+        raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
+    entry.version, entry.state = snapshot.version, state
+    return plan, count
+
+
+def _check_row_count(entry: StateEntry, snapshot: TableSnapshot, table_delta: int | None) -> None:
+    """Compare the carried row count with the table's statistics: an incomplete change feed must not go unnoticed."""
+    expected = None if entry.table_rows is None or table_delta is None else entry.table_rows + table_delta
+    if expected is not None and snapshot.row_count is not None and expected != snapshot.row_count:
+        raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, f"expected {expected} rows, the table has {snapshot.row_count}")
+    entry.table_rows = snapshot.row_count
+
+
+def _project(
+    plan: ChangePlan, block: BoundBlock, source: ChangeSource, read: SparkReader
+) -> tuple[ProjectedRows | None, int, int | None]:
+    """Return projected rows, how many signed rows were read, and the change of the table's row count where it is known."""
+    if plan.source is DeltaSource.NONE:
+        return None, 0, 0
+    if plan.relation is not None:
+        table = read(projection_sql(block, plan.relation))
+        return _from_spark(table, block), plan.rows or table.num_rows, None
+    signed = source.read(plan, block.columns)
+    growth = int(signed.weights.sum())
+    try:
+        return _in_process(signed, block), len(signed.weights), growth
+    except NotEvaluable:
+        view = "__imp_changes"
+        rows = signed.rows.append_column(WEIGHT_COLUMN, pa.array(signed.weights))
+        return _from_spark(read(projection_sql(block, view), view, rows), block), len(signed.weights), growth
+
+
+def _in_process(signed: SignedRows, block: BoundBlock) -> ProjectedRows:
+    rows, weights = signed.rows, signed.weights
+    if block.where is not None:
+        mask = select(rows, block.where)
+        rows, weights = rows.filter(pa.array(mask)), weights[mask]
+    expressions = [*block.keys]
+    types: list[pa.DataType | None] = [None] * len(block.keys)
+    for aggregate in block.aggregates:
+        if aggregate.argument is not None:
+            expressions.append(aggregate.argument)
+            types.append(aggregate.specification.argument_type)
+    arrays = iter(project(rows, tuple(expressions), tuple(types)))
+    keys = tuple(next(arrays) for _ in block.keys)
+    arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
+    return ProjectedRows(keys, arguments, weights)
+
+
+def _from_spark(table: pa.Table, block: BoundBlock) -> ProjectedRows:
+    table = table.combine_chunks()
+
+    def column(name: str) -> pa.Array:
+        chunked = table.column(name)
+        return chunked.chunk(0) if chunked.num_chunks == 1 else pa.array([], type=chunked.type)
+
+    keys = tuple(column(f"key_{index}") for index in range(len(block.keys)))
+    arguments = tuple(
+        None if aggregate.argument_sql is None else column(f"argument_{index}") for index, aggregate in enumerate(block.aggregates)
+    )
+    return ProjectedRows(keys, arguments, np.asarray(column(WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False), dtype=np.int64))

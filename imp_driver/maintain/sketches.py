@@ -1,0 +1,189 @@
+"""The sketches of one warehouse: find or make the entry of a block, bring it up to a snapshot, derive the sketch of the query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
+from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, best_attribute
+from imp_driver.capture.instrument import capture_sql
+from imp_driver.delta.contract import ChangeSource, TableSnapshot
+from imp_driver.delta.coverage import FileFragments
+from imp_driver.errors import Error
+from imp_driver.maintain.admission import Admission
+from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.lazy import SparkReader, Upkeep, bring_up_to_date
+from imp_driver.observe.stopwatch import Stopwatch
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.parse.analysis import Analysis
+from imp_driver.parse.bind import BoundBlock
+from imp_driver.parse.supported import Refused
+from imp_driver.parse.template import Template
+from imp_driver.ports import Relation
+from imp_driver.reasons import Reason
+from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.sketch import Sketch
+from imp_driver.sketch.store import SketchStore
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that is known of one SELECT when its sketch is asked for."""
+
+    template: Template
+    analysis: Analysis
+    block: BoundBlock
+    relation: Relation
+    snapshot: TableSnapshot
+    settings: tuple[tuple[str, str], ...]
+    fragments: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A sketch at the snapshot's version. ``rows`` are the state's rows per fragment, the NULL fragment last."""
+
+    entry: StateEntry
+    upkeep: Upkeep
+    sketch: Sketch
+    files: FileFragments
+    rows: npt.NDArray[np.int64]
+
+
+class Sketches:
+    """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
+
+    def __init__(self, source: ChangeSource, memory: int) -> None:
+        self.store: SketchStore[StateEntry] = SketchStore(memory)
+        self._source = source
+        self._admission = Admission()
+        self._attributes: dict[tuple[str, str], int] = {}
+
+    def prepare(self, request: Request, read: SparkReader, watch: Stopwatch) -> Prepared:
+        """Return the query's sketch at the request's snapshot.
+
+        Raises:
+            Refused: there is no sketch to be had; the reason says why.
+            Error: Spark failed in maintenance.
+        """
+        key, index = self._key(request)
+        entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, index))
+        try:
+            with entry.lock:
+                prepared = self._prepare_locked(request, entry, index, read, watch)
+        except BaseException:
+            if entry.state is None and entry.failure is None:
+                self.store.discard(key, entry)
+            raise
+        self.store.evict()
+        return prepared
+
+    def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
+        if entry.failure is not None:
+            raise Refused(Reason.CAPTURE_FAILED, entry.failure)
+        if entry.state is None and not self._admission.admits(request.template.identifier, entry.key):
+            raise Refused(Reason.CAPTURE_DEFERRED)
+        if entry.state is not None and entry.table_id == request.snapshot.table_id and entry.version > request.snapshot.version:
+            # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
+            request = replace(request, snapshot=self._source.snapshot(request.snapshot.location))
+        with watch.stage("maintain"):
+            upkeep = bring_up_to_date(
+                entry, request.block, request.snapshot, self._source, read, lambda: self._capture(request, entry, index, read, watch)
+            )
+        self._count(entry, upkeep)
+        state = entry.state
+        assert state is not None
+        with watch.stage("sketch"):
+            sketch = derive_sketch(entry, state, request.block)
+            files = self._files(request.snapshot, entry, state)
+            return Prepared(entry, upkeep, sketch, files, state.fragment_rows())
+
+    def _key(self, request: Request) -> tuple[str, int]:
+        choice = (request.template.identifier, request.snapshot.table_id)
+        index = self._attributes.get(choice)
+        key = None if index is None else _state_key(request, index)
+        entry = None if key is None else self.store.find(key)
+        if index is None or key is None or entry is None or entry.state is None:
+            index = self._choose(request)
+            self._attributes[choice] = index
+            key = _state_key(request, index)
+        return key, index
+
+    def _choose(self, request: Request) -> int:
+        """Choose the safe key that the files are best clustered by (sketch-safety rules 4, heuristic order)."""
+        names = [request.analysis.attribute(index) for index in request.analysis.safe]
+        files = request.snapshot.files
+        if len(files.sizes) < FEW_FILES:
+            return request.analysis.safe[0]
+        best, overlap = best_attribute(files, names)
+        if overlap > LARGEST_OVERLAP:
+            raise Refused(Reason.NOT_CLUSTERED, f"{names[best]}: an average value is in {overlap:.0%} of the files; try CLUSTER BY or ZORDER BY {names[best]}")
+        return request.analysis.safe[best]
+
+    def _new_entry(self, request: Request, key: str, index: int) -> StateEntry:
+        return StateEntry(
+            identifier=key[:12],
+            key=key,
+            template=request.template.identifier,
+            template_text=request.template.text,
+            table=".".join(request.relation.name),
+            location=request.snapshot.location,
+            attribute=request.analysis.attribute(index),
+        )
+
+    def _capture(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> None:
+        block, snapshot = request.block, request.snapshot
+        with watch.stage("capture"):
+            try:
+                captured = read(capture_sql(block, request.relation.name, snapshot.version))
+                check_size(captured, self.store.memory_budget)
+            except StateTooLarge as error:
+                entry.failure = str(error)
+                raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
+            except Error as error:
+                raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
+            keys = tuple(column(captured, f"key_{place}") for place in range(len(block.keys)))
+            rows = column(captured, "row_count")
+            weights = np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64)
+            specifications = tuple(aggregate.specification for aggregate in block.aggregates)
+            partition = RangePartition.equi_depth(keys[index], weights, request.fragments)
+            entry.state = GroupState.capture(keys, rows, parts_of(captured, specifications), specifications, index, partition)
+            entry.table_id, entry.version, entry.table_rows = snapshot.table_id, snapshot.version, snapshot.row_count
+            entry.file_fragments = None
+
+    def _files(self, snapshot: TableSnapshot, entry: StateEntry, state: GroupState) -> FileFragments:
+        if entry.file_fragments is None or entry.file_fragments[0] != snapshot.version:
+            entry.file_fragments = (snapshot.version, FileFragments.locate(snapshot.files, entry.attribute, state.partition))
+        return entry.file_fragments[1]
+
+    def _count(self, entry: StateEntry, upkeep: Upkeep) -> None:
+        counters = entry.counters
+        counters.uses += 1
+        counters.delta_rows += upkeep.delta_rows
+        if upkeep.decision.name.endswith("CAPTURED"):
+            counters.captures += 1
+        elif upkeep.decision.name == "MAINTAINED":
+            counters.maintained += 1
+
+
+def _state_key(request: Request, index: int) -> str:
+    """Hash everything that the state depends on; constants above the groups are not among it."""
+    block = request.block
+    aggregates = [(str(each.specification), each.argument_sql) for each in block.aggregates]
+    parts: Sequence[object] = (
+        request.snapshot.location,
+        request.template.identifier,
+        request.analysis.attribute(index),
+        block.keys_sql,
+        aggregates,
+        block.where_sql,
+        request.settings,
+        request.fragments,
+    )
+    return hashlib.blake2s(repr(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""Reports, and the statements that show and drop sketches."""

@@ -1,0 +1,92 @@
+"""SHOW SKETCHES, EXPLAIN SKETCH and DROP SKETCH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from imp_driver.capture.clustering import best_attribute
+from imp_driver.capture.instrument import capture_sql
+from imp_driver.dbapi.pipeline import Outcome
+from imp_driver.errors import ProgrammingError
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.sketches import Request, Sketches
+from imp_driver.observe.local import LocalStream
+from imp_driver.observe.report import SketchReport
+from imp_driver.parse.statement import CommandKind, SketchCommand, Statement, StatementKind
+from imp_driver.parse.supported import Refused
+from imp_driver.reasons import Decision, Reason
+
+_NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
+
+
+def run_command(command: SketchCommand, sketches: Sketches) -> Outcome:
+    """Run SHOW SKETCHES or DROP SKETCH.
+
+    Raises:
+        ProgrammingError: there is no sketch of this identifier.
+    """
+    if command.kind is CommandKind.SHOW:
+        return Outcome(_show(sketches.store.entries()), -1, _NO_SKETCH)
+    dropped = sketches.store.drop(command.argument)
+    if dropped == 0 and command.argument.upper() != "ALL":
+        raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
+    return Outcome(None, dropped, _NO_SKETCH)
+
+
+def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
+    def values(read: Callable[[StateEntry], object]) -> list[object]:
+        return [read(entry) for entry in entries]
+
+    text, number = pa.string(), pa.int64()
+    return LocalStream(
+        {
+            "sketch_id": (text, values(lambda e: e.identifier)),
+            "template": (text, values(lambda e: e.template)),
+            "table_name": (text, values(lambda e: e.table)),
+            "attribute": (text, values(lambda e: e.attribute)),
+            "version": (number, values(lambda e: e.version if e.state is not None else None)),
+            "groups": (number, values(lambda e: None if e.state is None else e.state.group_count)),
+            "fragments": (number, values(lambda e: None if e.state is None else e.state.partition.fragments + 1)),
+            "bytes": (number, values(lambda e: e.memory)),
+            "uses": (number, values(lambda e: e.counters.uses)),
+            "captures": (number, values(lambda e: e.counters.captures)),
+            "maintained": (number, values(lambda e: e.counters.maintained)),
+            "delta_rows": (number, values(lambda e: e.counters.delta_rows)),
+            "problem": (text, values(lambda e: e.failure)),
+            "statement": (text, values(lambda e: e.template_text)),
+        }
+    )
+
+
+def explain(statement: Statement, request: Callable[[], Request], sketches: Sketches) -> Outcome:
+    """Say what the driver would do about a SELECT, without running it."""
+    try:
+        if statement.kind is not StatementKind.QUERY:
+            raise Refused(Reason.NOT_A_QUERY)
+        lines = _explained(request(), sketches)
+    except Refused as refused:
+        lines = ["No sketch: the query runs unchanged.", f"  reason: {refused.reason.name}: {refused.reason.value}"]
+        lines += [f"  detail: {refused.detail}"] if refused.detail else []
+    return Outcome(LocalStream({"plan": (pa.string(), lines)}), -1, _NO_SKETCH)
+
+
+def _explained(request: Request, sketches: Sketches) -> list[str]:
+    block, analysis = request.block, request.analysis
+    names = [analysis.attribute(index) for index in analysis.safe]
+    chosen, overlap = best_attribute(request.snapshot.files, names)
+    lines = [
+        f"Template {request.template.identifier}: {request.template.text}",
+        f"  table {'.'.join(request.relation.name)} at version {request.snapshot.version}: ALIGNED",
+        f"  rows kept by: {block.where_sql or 'every row'}: ALIGNED",
+        f"  groups by {', '.join(block.keys_sql)}: ALIGNED on {', '.join(names)} (each group has one value, so it is kept or dropped whole)",
+        f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
+        "  above the groups: the block's whole answer is covered, so anything may follow",
+        f"Attribute {names[chosen]}: an average value is in {overlap:.0%} of {len(request.snapshot.files.sizes)} files",
+    ]
+    for entry in sketches.store.entries():
+        if entry.template == request.template.identifier and entry.state is not None:
+            lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.group_count} groups, {entry.memory} bytes")
+    lines.append(f"State from: {capture_sql(block, request.relation.name, request.snapshot.version)}")
+    return lines

@@ -1,0 +1,56 @@
+"""The report of one statement: what the driver did about a sketch, why, and what it saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+
+
+@dataclass(frozen=True, slots=True)
+class SketchReport:
+    """What happened to one statement.
+
+    Attributes:
+        template: identifier of the query template; None when the statement has none.
+        decision: what was done about the sketch.
+        reason: stable code why; ``detail`` adds names and numbers for people.
+        sketch_id: identifier for ``DROP SKETCH``; None without a sketch.
+        table, attribute: what the sketch is on.
+        from_version: table version of the sketch before this statement; None when there was none.
+        version: table version that the query was answered at; None when Spark chose it.
+        delta_rows: signed rows that maintenance read; delta_source says where from.
+        fragments_kept, fragments_total: size of the sketch, with the NULL fragment.
+        runs_used: ranges conjoined to the query (0 when the filter was dropped).
+        files_kept, files_total, bytes_kept, bytes_total: what the table's file statistics say Spark must read.
+        times: milliseconds of each stage, by name, in order.
+        executed_sql: text that Spark ran.
+    """
+
+    decision: Decision
+    reason: Reason
+    detail: str = ""
+    template: str | None = None
+    sketch_id: str | None = None
+    table: str | None = None
+    attribute: str | None = None
+    from_version: int | None = None
+    version: int | None = None
+    delta_rows: int = 0
+    delta_source: DeltaSource | None = None
+    recapture_reason: RecaptureReason | None = None
+    fragments_kept: int | None = None
+    fragments_total: int | None = None
+    runs_used: int = 0
+    files_kept: int | None = None
+    files_total: int | None = None
+    bytes_kept: int | None = None
+    bytes_total: int | None = None
+    times: Mapping[str, float] = field(default_factory=dict)
+    executed_sql: str = ""
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """Version vector that the statement was answered at, by table; empty when Spark chose it."""
+        return {} if self.table is None or self.version is None else {self.table: self.version}

@@ -1,0 +1,34 @@
+"""Open the path of one connection: its session, and what connections to the same warehouse share."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from imp_driver.config import Options
+from imp_driver.delta.tables import DeltaTables
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
+
+_lock = threading.Lock()
+_source = DeltaTables()
+_shared: dict[str, Sketches] = {}
+
+
+def open_pipeline(options: Options, session: object | None) -> Middleware:
+    """Open an embedded session, or wrap the application's own.
+
+    Sketches are shared by all connections of the process to one warehouse: they are a cache keyed by table identity, settings and
+    statement, so nothing of one connection shows in another but speed.
+
+    Raises:
+        InterfaceError, OperationalError, NotSupportedError: the session cannot be opened.
+    """
+    # pyspark takes a second to import; a process that only imports the driver does not pay for it.
+    from imp_driver.spark import local, owned
+
+    opened = local.open_session(options) if session is None else owned.open_session(session)
+    key = f"session {id(session)}" if session is not None else str(Path(str(options.warehouse)).resolve())
+    with _lock:
+        sketches = _shared.setdefault(key, Sketches(_source, options.memory))
+    return Middleware(opened, _source, sketches, options)

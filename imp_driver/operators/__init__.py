@@ -1,0 +1,1 @@
+"""6. Incremental operators, one relational operator a file."""

@@ -1,0 +1,87 @@
+"""What capture, delta and the operators agree on: kinds of accumulators, their captured parts, and projected signed rows.
+
+Source: IMP paper sections 5.1, 5.2.5, 5.2.6 and 6.2. All sizes are rows; weights are +1 per inserted and -1 per deleted row (or sums of these).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.parse.nodes import Expression
+
+BUFFER_SIZE = 16
+"""How many of the smallest (largest) values of a group are kept for min (max); IMP paper section 6.2, top-l."""
+
+
+class AccumulatorKind(Enum):
+    """One kind of maintained state of an aggregate; PARTS names the columns in which capture delivers it."""
+
+    COUNT_ROWS = "count(*)"
+    COUNT = "count of non-NULL arguments"
+    SUM_INTEGER = "sum of integers"
+    AVERAGE_INTEGER = "average of integers"
+    SUM_DECIMAL = "sum or average of decimals"
+    SUM_FLOAT = "sum or average of floats"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+
+
+PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
+    AccumulatorKind.COUNT_ROWS: (),
+    AccumulatorKind.COUNT: ("count",),
+    AccumulatorKind.SUM_INTEGER: ("count", "sum"),
+    AccumulatorKind.AVERAGE_INTEGER: ("count", "sum", "magnitude"),
+    AccumulatorKind.SUM_DECIMAL: ("count", "sum"),
+    AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
+    AccumulatorKind.MINIMUM: ("count", "buffer"),
+    AccumulatorKind.MAXIMUM: ("count", "buffer"),
+}
+"""Parts of the capture result per aggregate i, in columns named ``aggregate_{i}_{part}``.
+
+count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like Spark without ANSI), decimals (decimal128(38, s), NULL
+where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
+be NULL where count is 0), which bounds the rounding error of any order of summation. nonfinite: arguments that are NaN or infinite (int64).
+buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in no promised order; NULL or empty where count is 0.
+"""
+
+
+class ValueForm(Enum):
+    """How an aggregate's value is derived from its accumulator."""
+
+    TOTAL = "the accumulator's own value: count, sum, minimum or maximum"
+    AVERAGE = "sum / count"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateSpecification:
+    """One aggregate of a block.
+
+    ``argument_type`` is the Arrow type of the argument column in ProjectedRows (None for count(*)).
+    """
+
+    kind: AccumulatorKind
+    form: ValueForm
+    argument_type: pa.DataType | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedRows:
+    """Signed rows after selection and projection: one array per group key, one per aggregate (None for count(*)), and int64 weights."""
+
+    keys: tuple[pa.Array, ...]
+    arguments: tuple[pa.Array | None, ...]
+    weights: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    """One key of ORDER BY above the groups; the expression refers to group keys and aggregates of the block."""
+
+    expression: Expression
+    descending: bool
+    nulls_first: bool

@@ -1,0 +1,1 @@
+"""2. SQL text to template, plan nodes, support and safety."""

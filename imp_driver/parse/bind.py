@@ -1,0 +1,307 @@
+"""Block with markers + bound values + column types -> what the operators and the capture query work with."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.errors import NotSupportedError
+from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
+from imp_driver.parse.literals import literal_node
+from imp_driver.parse.nodes import (
+    AggregateReference,
+    And,
+    Arithmetic,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    IsNull,
+    KeyReference,
+    Not,
+    Opaque,
+    Or,
+    Value,
+)
+from imp_driver.parse.plan import QueryBlock
+from imp_driver.parse.statement import DIALECT, marker_number
+from imp_driver.parse.supported import Refused
+from imp_driver.parse.types import infer
+from imp_driver.ports import Parameters
+from imp_driver.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAggregate:
+    """One maintained aggregate; ``argument_sql`` is over base columns, None for count(*)."""
+
+    specification: AggregateSpecification
+    argument_sql: str | None
+    argument: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBlock:
+    """One block with all constants known.
+
+    Attributes:
+        keys_sql, keys: group keys as SQL over base columns and as expressions (Opaque when only Spark can compute them).
+        where_sql, where: condition on rows, None without one.
+        condition: condition on groups over keys and aggregates, None without one.
+        limit: rows of the top-k with its offset, None without one.
+        columns: base columns that keys, row condition and arguments read.
+    """
+
+    keys_sql: tuple[str, ...]
+    keys: tuple[Expression, ...]
+    where_sql: str | None
+    where: Expression | None
+    aggregates: tuple[BoundAggregate, ...]
+    condition: Expression | None
+    order: tuple[OrderKey, ...]
+    limit: int | None
+    columns: tuple[str, ...]
+
+
+def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
+    """Put the values of markers and the types of columns into a block.
+
+    Raises:
+        Refused: a value has no exact literal, or LIMIT is not a whole number.
+    """
+    binder = _Binder(block, parameters, columns)
+    where = [binder.with_values(conjunct) for conjunct in block.where]
+    keys = [binder.with_values(key) for key in block.keys]
+    condition = [binder.group(binder.with_values(conjunct)) for conjunct in block.having]
+    order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
+    return BoundBlock(
+        keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
+        keys=tuple(binder.row(key) for key in keys),
+        where_sql=" AND ".join(f"({conjunct.sql(dialect=DIALECT)})" for conjunct in where) or None,
+        where=_all([binder.row(conjunct) for conjunct in where]),
+        aggregates=tuple(binder.aggregates),
+        condition=_all(condition),
+        order=order,
+        limit=binder.limit(),
+        columns=_columns([*keys, *where, *binder.arguments]),
+    )
+
+
+def _columns(nodes: list[exp.Expression]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(column.name for node in nodes for column in node.find_all(exp.Column)))
+
+
+def _all(conjuncts: list[Expression]) -> Expression | None:
+    return None if not conjuncts else conjuncts[0] if len(conjuncts) == 1 else And(tuple(conjuncts))
+
+
+class _Binder:
+    """Collects the aggregates of one block while its expressions are converted."""
+
+    def __init__(self, block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> None:
+        self._block = block
+        self._parameters = parameters
+        self._columns = dict(columns)
+        self._places: dict[str, int] = {}
+        self.aggregates: list[BoundAggregate] = []
+        self.arguments: list[exp.Expression] = []
+
+    def with_values(self, node: exp.Expression) -> exp.Expression:
+        def replace(each: exp.Expression) -> exp.Expression:
+            return self._literal(each) if isinstance(each, exp.Placeholder) else each
+
+        return node.transform(replace)
+
+    def _literal(self, node: exp.Placeholder) -> exp.Expression:
+        try:
+            literal = literal_node(self._value(str(node.this)))
+        except NotSupportedError as error:
+            raise Refused(Reason.UNSUPPORTED_PARAMETER, str(error)) from error
+        return literal if isinstance(literal, exp.Literal) else exp.Paren(this=literal)
+
+    def _value(self, name: str) -> object:
+        number = marker_number(name)
+        try:
+            if isinstance(self._parameters, Mapping):
+                return self._parameters[name]
+            if number is None or self._parameters is None:
+                raise KeyError(name)
+            return self._parameters[number]
+        except (KeyError, IndexError):
+            raise Refused(Reason.UNSUPPORTED_PARAMETER, f"no value for marker {name}") from None
+
+    def limit(self) -> int | None:
+        if self._block.limit is None:
+            return None
+        total = 0
+        for part in (self._block.limit, self._block.offset):
+            value = None if part is None else _constant(self.with_values(part))
+            if part is not None and (value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0):
+                raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
+            total += 0 if value is None else int(str(value.value))
+        return total
+
+    def row(self, node: exp.Expression) -> Expression:
+        """Convert an expression over base columns."""
+
+        def leaf(each: exp.Expression) -> Expression | None:
+            return Column(each.name) if isinstance(each, exp.Column) else None
+
+        return _convert(node, leaf)
+
+    def group(self, node: exp.Expression) -> Expression:
+        """Convert an expression over group keys and aggregates."""
+
+        def leaf(each: exp.Expression) -> Expression | None:
+            for index, key in enumerate(self._block.keys):
+                if each == key or each == key.unnest():
+                    return KeyReference(index)
+            if isinstance(each, exp.AggFunc):
+                return self._aggregate(each)
+            return Opaque(each.sql(dialect=DIALECT)) if isinstance(each, exp.Column) else None
+
+        return _convert(node, leaf)
+
+    def _aggregate(self, node: exp.AggFunc) -> Expression:
+        text = node.sql(dialect=DIALECT)
+        if text in self._places:
+            return AggregateReference(self._places[text])
+        bound = self._bound_aggregate(node)
+        if bound is None:
+            return Opaque(text)
+        self._places[text] = len(self.aggregates)
+        self.aggregates.append(bound)
+        return AggregateReference(self._places[text])
+
+    def _bound_aggregate(self, node: exp.AggFunc) -> BoundAggregate | None:
+        argument = node.this
+        if not isinstance(argument, exp.Expression) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
+            return None
+        if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+            return None
+        if isinstance(node, exp.Count) and isinstance(argument, (exp.Star, exp.Literal)):
+            return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None)
+        kind = infer(argument, self._columns)
+        chosen = None if kind is None else _kind(node, kind)
+        if kind is None or chosen is None:
+            return None
+        self.arguments.append(argument)
+        form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
+        return BoundAggregate(AggregateSpecification(chosen, form, kind), argument.sql(dialect=DIALECT), self.row(argument))
+
+
+def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
+    if isinstance(node, exp.Count):
+        return AccumulatorKind.COUNT
+    if isinstance(node, exp.Min):
+        return AccumulatorKind.MINIMUM
+    if isinstance(node, exp.Max):
+        return AccumulatorKind.MAXIMUM
+    if not isinstance(node, (exp.Sum, exp.Avg)):
+        return None
+    if pa.types.is_integer(kind):
+        return AccumulatorKind.SUM_INTEGER if isinstance(node, exp.Sum) else AccumulatorKind.AVERAGE_INTEGER
+    if pa.types.is_decimal(kind):
+        return AccumulatorKind.SUM_DECIMAL
+    return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None
+
+
+_COMPARISONS: dict[type[exp.Expression], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+}
+_ARITHMETIC: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+
+
+def _convert(node: exp.Expression, leaf: Callable[[exp.Expression], Expression | None]) -> Expression:
+    """Convert what the operators evaluate; anything else becomes Opaque."""
+    found = leaf(node) or _constant(node)
+    if found is not None:
+        return found
+    if isinstance(node, exp.Paren):
+        return _convert(node.this, leaf)
+    if isinstance(node, exp.Not):
+        return Not(_convert(node.this, leaf))
+    if isinstance(node, exp.And):
+        return And((_convert(node.left, leaf), _convert(node.right, leaf)))
+    if isinstance(node, exp.Or):
+        return Or((_convert(node.left, leaf), _convert(node.right, leaf)))
+    if type(node) in _COMPARISONS and isinstance(node, exp.Binary):
+        return Comparison(_COMPARISONS[type(node)], _convert(node.left, leaf), _convert(node.right, leaf))
+    if type(node) in _ARITHMETIC and isinstance(node, exp.Binary):
+        return Arithmetic(_ARITHMETIC[type(node)], _convert(node.left, leaf), _convert(node.right, leaf))
+    return _convert_compound(node, leaf)
+
+
+def _convert_compound(node: exp.Expression, leaf: Callable[[exp.Expression], Expression | None]) -> Expression:
+    if isinstance(node, exp.Between) and not node.args.get("symmetric"):
+        value = _convert(node.this, leaf)
+        return And((Comparison(">=", value, _convert(node.args["low"], leaf)), Comparison("<=", value, _convert(node.args["high"], leaf))))
+    if isinstance(node, exp.In) and node.expressions and not any(node.args.get(name) for name in ("query", "unnest", "field")):
+        value = _convert(node.this, leaf)
+        return Or(tuple(Comparison("=", value, _convert(each, leaf)) for each in node.expressions))
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        return IsNull(_convert(node.this, leaf))
+    return Opaque(node.sql(dialect=DIALECT))
+
+
+def _constant(node: exp.Expression) -> Constant | None:
+    """Read a literal of an exact type; text that Spark would interpret by session settings is left to Spark."""
+    if isinstance(node, exp.Paren):
+        return _constant(node.this)
+    if isinstance(node, exp.Null):
+        return Constant(None)
+    if isinstance(node, exp.Boolean):
+        return Constant(bool(node.this))
+    if isinstance(node, exp.Neg):
+        inner = _constant(node.this)
+        negative = inner is not None and isinstance(inner.value, (int, float, Decimal)) and not isinstance(inner.value, bool)
+        return Constant(-inner.value) if negative else None  # type: ignore[union-attr,operator]
+    if isinstance(node, exp.Literal):
+        return Constant(str(node.this)) if node.is_string else _number(str(node.this))
+    return _cast_constant(node) if isinstance(node, exp.Cast) else None
+
+
+def _number(text: str) -> Constant | None:
+    if text.isdigit():
+        return Constant(int(text))
+    try:
+        return Constant(float(text)) if "e" in text.lower() else Constant(Decimal(text))
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _cast_constant(node: exp.Cast) -> Constant | None:
+    inner = _constant(node.this)
+    if inner is None or inner.value is None:
+        return None
+    value: Value = inner.value
+    try:
+        match node.to.this:
+            case exp.DType.DOUBLE:
+                return Constant(float(value)) if isinstance(value, (int, Decimal, float, str)) else None
+            case exp.DType.INT | exp.DType.BIGINT | exp.DType.SMALLINT | exp.DType.TINYINT:
+                return Constant(value) if isinstance(value, int) else None
+            case exp.DType.DECIMAL:
+                return Constant(Decimal(value)) if isinstance(value, str) else None
+            case exp.DType.DATE:
+                return Constant(datetime.date.fromisoformat(value)) if isinstance(value, str) and len(value) == 10 else None
+            case exp.DType.TIMESTAMP | exp.DType.TIMESTAMPTZ | exp.DType.TIMESTAMPLTZ:
+                instant = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
+                return Constant(instant) if instant is not None and instant.tzinfo is not None else None
+            case exp.DType.TIMESTAMPNTZ:
+                local = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
+                return Constant(local) if local is not None and local.tzinfo is None else None
+    except (ValueError, ArithmeticError):
+        return None
+    return None

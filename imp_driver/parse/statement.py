@@ -1,0 +1,185 @@
+"""SQL text -> statement: one parse per text, its class, the commands of the driver itself, and markers numbered in text order.
+
+The parse serves analysis only. What Spark runs is always the caller's own text, at most with one table reference replaced
+(rewrite/splice.py), so that a difference between the parser's reading and Spark's can never change an expression of the query.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import Token, TokenType
+
+DIALECT = "spark"
+_MARKER_PREFIX = "__imp_"
+_LARGEST_TEXT = 200_000
+"""Characters; longer statements are sent to Spark without a parse, they are bulk loads, not dashboard queries."""
+
+
+class StatementKind(Enum):
+    """Class of a statement: rows out, rows changed, anything else that may change definitions or settings, or a command of ours."""
+
+    QUERY = "query"
+    CHANGE = "change"
+    DEFINITION = "definition"
+    INSPECTION = "inspection"
+    SKETCH_COMMAND = "sketch command"
+
+
+class CommandKind(Enum):
+    SHOW = "SHOW SKETCHES"
+    EXPLAIN = "EXPLAIN SKETCH"
+    DROP = "DROP SKETCH"
+
+
+@dataclass(frozen=True, slots=True)
+class SketchCommand:
+    """``argument`` is the SELECT to explain or the identifier to drop (``ALL`` for every sketch)."""
+
+    kind: CommandKind
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """One text, parsed.
+
+    Attributes:
+        tree: parse tree with markers ``?`` renamed to numbered named ones; None when the text was not parsed.
+        markers: number of ``?`` markers.
+        target: name parts of the table that an INSERT, UPDATE, DELETE or MERGE changes; None when unknown.
+    """
+
+    text: str
+    kind: StatementKind
+    tree: exp.Expression | None = None
+    markers: tuple[int, ...] = ()
+    target: tuple[str, ...] | None = None
+    command: SketchCommand | None = None
+
+    def position_in_text(self, position: int) -> int:
+        """Translate a position in the numbered text, which the tree's nodes know, to the caller's own text."""
+        shift = 0
+        for number, place in enumerate(self.markers):
+            if place + shift >= position:
+                break
+            shift += len(_marker(number)) - 1
+        return position - shift
+
+
+_COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
+    (re.compile(r"\s*SHOW\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.SHOW),
+    (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
+    (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
+)
+_QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "("}
+_CHANGE_WORDS = {"INSERT", "UPDATE", "DELETE", "MERGE"}
+_INSPECTION_WORDS = {"SHOW", "DESCRIBE", "DESC", "EXPLAIN"}
+
+
+@lru_cache(maxsize=2_000)
+def _parse_cached(text: str) -> Statement:
+    return _parse(text)
+
+
+def parse(text: str) -> Statement:
+    """Parse a statement; never raises: what the parser does not know has no tree and goes to Spark unchanged."""
+    return _parse_cached(text) if len(text) <= _LARGEST_TEXT else _parse(text)
+
+
+def _parse(text: str) -> Statement:
+    for pattern, kind in _COMMANDS:
+        match = pattern.fullmatch(text)
+        if match:
+            argument = match.group(1) if match.groups() else ""
+            return Statement(text, StatementKind.SKETCH_COMMAND, command=SketchCommand(kind, argument))
+    if len(text) > _LARGEST_TEXT:
+        return Statement(text, _kind_by_word(text.lstrip()[:10].split(None, 1)[0].upper()))
+    try:
+        tokens = sqlglot.tokenize(text, read=DIALECT)
+    except SqlglotError:
+        return Statement(text, StatementKind.DEFINITION)
+    word = tokens[0].text.upper() if tokens else ""
+    kind = _kind_by_word(word)
+    if kind not in (StatementKind.QUERY, StatementKind.CHANGE):
+        return Statement(text, kind)
+    markers = tuple(token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER)
+    tree = _tree(_number_markers(text, markers))
+    if tree is None:
+        return Statement(text, kind, target=_target_by_words(tokens), markers=markers)
+    if kind is StatementKind.QUERY and not isinstance(tree, exp.Query):
+        kind = StatementKind.CHANGE
+    return Statement(text, kind, tree, markers, _target(tree) if kind is StatementKind.CHANGE else None)
+
+
+def _kind_by_word(word: str) -> StatementKind:
+    if word in _QUERY_WORDS:
+        return StatementKind.QUERY
+    if word in _CHANGE_WORDS:
+        return StatementKind.CHANGE
+    if word in _INSPECTION_WORDS:
+        return StatementKind.INSPECTION
+    return StatementKind.DEFINITION
+
+
+def _marker(number: int) -> str:
+    return f":{_MARKER_PREFIX}{number}"
+
+
+def marker_number(name: str) -> int | None:
+    """Return the position of a ``?`` marker from its numbered name, None for a named marker of the caller."""
+    return int(name[len(_MARKER_PREFIX) :]) if name.startswith(_MARKER_PREFIX) else None
+
+
+def _number_markers(text: str, markers: tuple[int, ...]) -> str:
+    pieces: list[str] = []
+    end = 0
+    for number, place in enumerate(markers):
+        pieces += [text[end:place], _marker(number)]
+        end = place + 1
+    return "".join([*pieces, text[end:]])
+
+
+def _tree(text: str) -> exp.Expression | None:
+    try:
+        trees = sqlglot.parse(text, read=DIALECT)
+    except (SqlglotError, RecursionError, ValueError):
+        return None
+    found = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+    if len(found) != 1 or isinstance(found[0], exp.Command):
+        return None
+    return found[0] if isinstance(found[0], exp.Expression) else None
+
+
+def _target(tree: exp.Expression) -> tuple[str, ...] | None:
+    place = tree.this
+    if isinstance(place, exp.Schema):
+        place = place.this
+    return table_name(place) if isinstance(place, exp.Table) else None
+
+
+def table_name(table: exp.Table) -> tuple[str, ...]:
+    """Return the unquoted parts of a table's name as written, outermost first."""
+    return tuple(part.name for part in table.parts)
+
+
+def _target_by_words(tokens: list[Token]) -> tuple[str, ...] | None:
+    """Find the target where the parser failed: the dotted name after INTO, UPDATE, FROM or OVERWRITE [TABLE]."""
+    for position, token in enumerate(tokens[:4]):
+        if token.text.upper() in {"INTO", "UPDATE", "FROM", "OVERWRITE"}:
+            rest = tokens[position + 1 :]
+            if rest and rest[0].text.upper() == "TABLE":
+                rest = rest[1:]
+            parts = [rest[0].text] if rest else []
+            following = rest[1:]
+            while len(following) >= 2 and following[0].token_type is TokenType.DOT:
+                parts.append(following[1].text)
+                following = following[2:]
+            return tuple(parts) or None
+    return None

@@ -1,0 +1,39 @@
+"""Template: the statement with the constants and markers of its conditions replaced, under the settings that give it its meaning.
+
+Two statements with one template differ only in such constants; then one state serves both (IMP paper, sections 2 and 6.1).
+Constants of LIMIT and of the SELECT list stay in the template (sketch-safety rules 2.1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.parse.statement import DIALECT
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """``identifier`` is a short stable hash of text, table identity and settings."""
+
+    identifier: str
+    text: str
+
+
+def template_text(tree: exp.Expression) -> str:
+    """Render a statement with every constant and marker of its conditions as ``?``."""
+    copy = tree.copy()
+    for condition in list(copy.find_all(exp.Where, exp.Having)):
+        for node in list(condition.find_all(exp.Literal, exp.Placeholder, exp.Boolean, exp.Null)):
+            if isinstance(node.parent, exp.Is) or node.parent is None:
+                continue
+            node.replace(exp.Placeholder())
+    return copy.sql(dialect=DIALECT, comments=False, normalize=True)
+
+
+def make_template(text: str, table: tuple[str, str], settings: tuple[tuple[str, str], ...]) -> Template:
+    """Key a template text by the identity of its table (location, table id) and the settings that change meaning."""
+    digest = hashlib.blake2s(repr((text, table, settings)).encode(), digest_size=6)
+    return Template(digest.hexdigest(), text)

@@ -1,0 +1,130 @@
+"""Column types of a table and the types of simple expressions over them, as Arrow types.
+
+Rules are Spark's: widening of integers, precision of decimal arithmetic (no result beyond 38 digits is claimed), doubles win.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import pyarrow as pa
+from sqlglot import exp
+
+_PLAIN: dict[str, pa.DataType] = {
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "boolean": pa.bool_(),
+}
+_SPARK_NAMES = {
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "STRING",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+    "boolean": "BOOLEAN",
+}
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
+_INTEGER_DIGITS = {"int8": 3, "int16": 5, "int32": 10, "int64": 20}
+_CASTS: dict[exp.DType, pa.DataType] = {
+    exp.DType.TINYINT: pa.int8(),
+    exp.DType.SMALLINT: pa.int16(),
+    exp.DType.INT: pa.int32(),
+    exp.DType.BIGINT: pa.int64(),
+    exp.DType.FLOAT: pa.float32(),
+    exp.DType.DOUBLE: pa.float64(),
+}
+
+
+def arrow_type(type_name: str) -> pa.DataType | None:
+    """Return the Arrow type of a Delta type name, None for types that no operator handles (nested, binary, CHAR, intervals)."""
+    match = _DECIMAL.fullmatch(type_name)
+    if match:
+        return pa.decimal128(int(match.group(1)), int(match.group(2)))
+    return _PLAIN.get(type_name)
+
+
+def spark_type(type_name: str) -> str:
+    """Return the SQL name of a Delta type that arrow_type knows."""
+    return type_name.upper() if type_name.startswith("decimal") else _SPARK_NAMES[type_name]
+
+
+def infer(node: exp.Expression, columns: dict[str, pa.DataType | None]) -> pa.DataType | None:
+    """Return the type of an expression over base columns, None when it is not certain."""
+    if isinstance(node, exp.Paren):
+        return infer(node.this, columns)
+    if isinstance(node, exp.Column):
+        return columns.get(node.name)
+    if isinstance(node, exp.Neg):
+        return infer(node.this, columns)
+    if isinstance(node, exp.Cast):
+        return _CASTS.get(node.to.this)
+    if isinstance(node, exp.Literal):
+        return _literal_type(node)
+    if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
+        return _arithmetic(node, columns)
+    return None
+
+
+def _literal_type(node: exp.Literal) -> pa.DataType | None:
+    if node.is_string:
+        return pa.string()
+    text = str(node.this)
+    if text.isdigit():
+        return pa.int32() if int(text) < 2**31 else pa.int64() if int(text) < 2**63 else None
+    if "e" in text.lower():
+        return pa.float64()
+    return _decimal_of(Decimal(text))
+
+
+def _decimal_of(value: Decimal) -> pa.DataType:
+    digits, exponent = len(value.as_tuple().digits), value.as_tuple().exponent
+    scale = max(0, -exponent) if isinstance(exponent, int) else 0
+    return pa.decimal128(max(digits, scale, 1), scale)
+
+
+def _arithmetic(node: exp.Binary, columns: dict[str, pa.DataType | None]) -> pa.DataType | None:
+    left, right = infer(node.left, columns), infer(node.right, columns)
+    if left is None or right is None:
+        return None
+    if pa.types.is_integer(left) and pa.types.is_integer(right):
+        return left if left.bit_width >= right.bit_width else right
+    if pa.types.is_float64(left) or pa.types.is_float64(right):
+        return pa.float64() if _is_number(left) and _is_number(right) else None
+    first, second = _as_decimal(node.left, left), _as_decimal(node.right, right)
+    if first is None or second is None:
+        return None
+    if isinstance(node, exp.Mul):
+        precision, scale = first.precision + second.precision + 1, first.scale + second.scale
+    else:
+        scale = max(first.scale, second.scale)
+        precision = max(first.precision - first.scale, second.precision - second.scale) + scale + 1
+    return pa.decimal128(precision, scale) if precision <= 38 else None
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _as_decimal(node: exp.Expression, kind: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_decimal(kind):
+        return kind
+    if not pa.types.is_integer(kind):
+        return None
+    literal = node.unnest()
+    if isinstance(literal, exp.Literal):
+        return _decimal_of(Decimal(str(literal.this)))
+    return pa.decimal128(_INTEGER_DIGITS[str(kind)], 0)

@@ -1,0 +1,83 @@
+"""The seams: what the stages need from the engine, and the values that cross them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """One column of a result: ``type_name`` is Spark's simple name (``int``, ``decimal(10,2)``, ``array<string>`` ...)."""
+
+    name: str
+    type_name: str
+    precision: int | None
+    scale: int | None
+    nullable: bool
+
+
+class ResultStream(Protocol):
+    """Rows of one statement, analysed and started; batches arrive in order, each once."""
+
+    @property
+    def columns(self) -> tuple[ResultColumn, ...]:
+        """Empty for a statement without a result set."""
+
+    @property
+    def schema(self) -> pa.Schema: ...
+
+    def next_batch(self) -> pa.RecordBatch | None:
+        """Return the next batch, None at the end. Raises an Error of this driver."""
+
+    def close(self) -> None:
+        """Stop what still runs; harmless when called twice or at the end."""
+
+
+class RelationKind(Enum):
+    DELTA_TABLE = "Delta table"
+    OTHER_TABLE = "table of another format"
+    VIEW = "view"
+    TEMPORARY_VIEW = "temporary view"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a name stands for in a session. ``location`` is the folder as a plain path or URI; ``name`` is fully qualified, unquoted parts."""
+
+    kind: RelationKind
+    name: tuple[str, ...]
+    location: str | None
+
+
+class Session(Protocol):
+    """One connection's child session of the engine. All methods raise only errors of this driver."""
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+        """Run any statement; analysis errors and errors before the first batch are raised here."""
+
+    def read(self, text: str, tag: str) -> pa.Table:
+        """Run a query of the driver itself and return all its rows."""
+
+    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+        """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        """Say what a name stands for now; None when nothing has this name."""
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
+
+    def last_commit_version(self) -> int | None:
+        """Version of the last Delta commit made in this session; None before the first."""
+
+    def interrupt(self, tag: str) -> None:
+        """Cancel what runs under ``tag``, from any thread."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,80 @@
+"""Every stable code with which the driver says why a sketch was used as it was, or not used. docs/reasons.md lists them all; a test compares."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Decision(Enum):
+    """What the driver did about a sketch for one SELECT."""
+
+    CAPTURED = "captured"
+    FRESH = "fresh"
+    MAINTAINED = "maintained"
+    RECAPTURED = "recaptured"
+    NOT_USED = "not used"
+
+
+class Reason(Enum):
+    """Why. The name is the stable code; the value is one sentence for people."""
+
+    FILTERED = "the query ran with the range filter of its sketch"
+    COVERS_ALMOST_ALL = "the sketch covers so much of the table that a filter would skip next to nothing"
+    SKETCH_OFF = "sketches are switched off for this connection"
+    NOT_A_QUERY = "the statement is not a SELECT"
+    NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"
+    NO_AGGREGATION = "the query has no GROUP BY block that a sketch could stand for"
+    NO_FILTER_ABOVE_GROUPS = "nothing filters the groups (no HAVING, no ORDER BY with LIMIT), so every row matters"
+    SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
+    SEVERAL_TABLES = "the query reads more than one table"
+    SUBQUERY = "the query has a subquery outside FROM"
+    SET_OPERATION = "UNION, EXCEPT and INTERSECT are not sketched yet"
+    COMMON_TABLE_EXPRESSION = "WITH is not sketched yet"
+    GROUPING_SETS = "ROLLUP, CUBE and GROUPING SETS keep rows of every fragment"
+    WINDOW_FUNCTION = "the query has a window function"
+    SAMPLE = "TABLESAMPLE differs from run to run"
+    TABLE_FUNCTION = "the query reads a table function, VALUES or LATERAL VIEW"
+    TIME_TRAVEL = "the query asks for a fixed version of its table"
+    LIMIT_WITHOUT_ORDER = "LIMIT without ORDER BY may return any rows"
+    ORDER_NOT_TOTAL = "ORDER BY with LIMIT does not end in all group keys, so ties could be cut differently"
+    NON_DETERMINISTIC = "a function's result depends on time, chance, session or row order"
+    UNKNOWN_FUNCTION = "a function is not known to be deterministic"
+    UNSUPPORTED_EXPRESSION = "an expression is outside what the analysis understands"
+    AMBIGUOUS_NAME = "a name could mean a column or an alias"
+    QUALIFIED_COLUMN = "a column is qualified by schema or is a hidden metadata column"
+    NO_PLAIN_GROUP_KEY = "no group key is a plain column of a type that can be cut into ranges"
+    UNSUPPORTED_AGGREGATE = "the groups are filtered or ordered by an aggregate that is not maintained"
+    NOT_A_DELTA_TABLE = "the relation is not a Delta table"
+    TEMPORARY_VIEW = "the relation is a temporary view"
+    VIEW = "views are not unfolded yet"
+    ROW_SECURITY = "the table has a feature under which the driver does not read it itself"
+    STORE_NOT_READABLE = "the table's storage cannot be read in process"
+    NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
+    CAPTURE_DEFERRED = "the template was captured for other row conditions; these are captured when they are asked again"
+    CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
+    STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
+    TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
+    UNSUPPORTED_PARAMETER = "a parameter's type has no exact literal form"
+    INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
+
+
+class RecaptureReason(Enum):
+    """Why state was thrown away and captured again instead of being maintained."""
+
+    TABLE_REPLACED = "the table was dropped and recreated, or its schema changed"
+    RESTORED = "the table was restored or overwritten"
+    HISTORY_GONE = "the history between the sketch and now is no longer there"
+    DELTA_TOO_LARGE = "so many rows changed that capturing again is cheaper"
+    INEXACT_STATE = "minimum or maximum buffers ran dry for many groups"
+    ROW_COUNT_DIFFERS = "the maintained row count does not match the table; the change feed was incomplete"
+    CHANGES_UNREADABLE = "the changes could not be read"
+
+
+class DeltaSource(Enum):
+    """Where the signed rows of a maintenance step came from."""
+
+    NONE = "no data changed"
+    CHANGE_FEED = "change data feed, read in process"
+    ADDED_FILES = "added files, read in process"
+    SPARK_CHANGE_FEED = "change data feed, read by Spark"
+    SPARK_FILES = "added and removed files, read by Spark"

@@ -1,0 +1,57 @@
+"""Fragments -> few runs of ranges -> condition on the sketched attribute.
+
+Source: sketch-safety rules 1.10 and 3.3: half-open runs with open ends, NULL apart, each disjunct a plain ``column op literal``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from imp_driver.capture.instrument import quoted
+from imp_driver.parse.literals import literal_node
+from imp_driver.parse.statement import DIALECT
+from imp_driver.parse.types import spark_type
+from imp_driver.sketch.fragments import FragmentSet
+from imp_driver.sketch.ranges import RangePartition
+
+_BARE = {"integer", "string", "date", "timestamp", "timestamp_ntz", "double"}
+"""Types whose literal already has the column's type; for others a cast of the literal keeps Spark from casting the column."""
+
+
+def range_condition(
+    column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool
+) -> str:
+    """Render runs of fragments as a condition; no run and no NULL is FALSE, never "no condition" (rules 1.9)."""
+    name = quoted(column)
+    terms = [_run_sql(name, type_name, *partition.interval(first, last)) for first, last in runs]
+    if has_null:
+        terms.append(f"{name} IS NULL")
+    return " OR ".join(terms) if terms else "FALSE"
+
+
+def _run_sql(name: str, type_name: str, lower: object, upper: object) -> str:
+    parts = []
+    if lower is not None:
+        parts.append(f"{name} >= {_bound_sql(lower, type_name)}")
+    if upper is not None:
+        parts.append(f"{name} < {_bound_sql(upper, type_name)}")
+    return f"({' AND '.join(parts)})" if parts else f"({name} IS NOT NULL)"
+
+
+def _bound_sql(value: object, type_name: str) -> str:
+    literal = literal_node(value).sql(dialect=DIALECT)
+    return literal if type_name in _BARE else f"CAST({literal} AS {spark_type(type_name)})"
+
+
+def runs_mask(runs: tuple[tuple[int, int], ...], fragments: int) -> npt.NDArray[np.bool_]:
+    """Return which non-NULL fragments the runs hold."""
+    mask = np.zeros(fragments, dtype=bool)
+    for first, last in runs:
+        mask[first : last + 1] = True
+    return mask
+
+
+def capped_runs(fragments: FragmentSet, maximum: int, rows: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """Return at most ``maximum`` runs; the gaps with the fewest rows are filled, which is sound because a sketch may be larger."""
+    return tuple(fragments.fill_gaps(fragments.runs(), maximum, rows))

@@ -1,0 +1,1 @@
+"""3. Sketches, their ranges and their store."""

@@ -1,0 +1,161 @@
+"""Chains of SELECTs unfold to one block over base columns, or are refused with a stable reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from imp_driver.delta.contract import SchemaColumn
+from imp_driver.parse.analysis import Analysis, analyse
+from imp_driver.parse.bind import BoundBlock, bind
+from imp_driver.parse.nodes import AggregateReference, And, Comparison, Constant, KeyReference, Not, Opaque, Or
+from imp_driver.parse.safety import check_filters
+from imp_driver.parse.statement import parse
+from imp_driver.parse.supported import Refused
+from imp_driver.ports import Parameters
+from imp_driver.reasons import Reason
+
+SCHEMA = (
+    SchemaColumn("id", "long", False),
+    SchemaColumn("a", "integer", True),
+    SchemaColumn("b", "double", True),
+    SchemaColumn("c", "double", True),
+    SchemaColumn("d", "decimal(10,2)", True),
+    SchemaColumn("s", "string", True),
+    SchemaColumn("t", "date", True),
+    SchemaColumn("flag", "boolean", True),
+    SchemaColumn("nested", "struct", True),
+    SchemaColumn("Odd Name", "integer", True),
+)
+
+
+def _analyse(text: str) -> Analysis:
+    return analyse(parse(text), SCHEMA)
+
+
+def _bind(text: str, parameters: Parameters = None) -> BoundBlock:
+    analysis = _analyse(text)
+    block = bind(analysis.block, parameters, analysis.columns)
+    check_filters(analysis.block, block)
+    return block
+
+
+def _refusal(text: str) -> Reason:
+    with pytest.raises(Refused) as caught:
+        _bind(text)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "where", "aggregates"),
+    [
+        ("select a, avg(b) from r group by a having avg(c) < 9", ["`a`"], None, ["`c`"]),
+        ("select a, avg(b) ab from r group by a having ab > 3 and avg(c) > 1 and ab < 7", ["`a`"], None, ["`b`", "`c`"]),
+        (
+            "select x, sum(y) from (select a as x, b * 2 as y from r where c < 3) t where y > 1 group by x having sum(y) > 1",
+            ["`a`"],
+            "(`c` < 3) AND ((`b` * 2) > 1)",
+            ["(`b` * 2)"],
+        ),
+        ("select * from (select a, avg(c) as ac from r where d > 0 group by 1) t where ac > 5", ["`a`"], "(`d` > 0)", ["`c`"]),
+        ("select a, sum(b) b from r group by a having sum(b) > 4", ["`a`"], None, ["`b`"]),
+        ("select a x, count(*) from r group by x order by 2 desc, x limit 5 offset 2", ["`a`"], None, [None]),
+        ("select count(*) from (select a from r group by a having max(c) > 3) q", ["`a`"], None, ["`c`"]),
+        ("select a, s from r group by all having count(*) > 3", ["`a`", "`s`"], None, [None]),
+        ("select `odd name` from r group by `odd NAME` having count(1) > 3", ["`Odd Name`"], None, [None]),
+        ("select distinct ab from (select a, avg(b) ab from r group by a) z where ab > 1", ["`a`"], None, ["`b`"]),
+        ("select a from (select * from r where c > 1) group by a having min(d) < 3", ["`a`"], "(`c` > 1)", ["`d`"]),
+        ("select r.a from sales.r group by r.a having count(s) > 1", ["`a`"], None, ["`s`"]),
+    ],
+)
+def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[str | None]) -> None:
+    block = _bind(text)
+    assert list(block.keys_sql) == keys
+    assert block.where_sql == where
+    assert [aggregate.argument_sql for aggregate in block.aggregates] == aggregates
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("select a from r", Reason.NO_AGGREGATION),
+        ("select 1", Reason.NO_AGGREGATION),
+        ("select a, avg(b) from r group by a", Reason.NO_FILTER_ABOVE_GROUPS),
+        ("select sum(b) from r having count(*) < 3", Reason.SCALAR_AGGREGATE),
+        ("select a, avg(b) from r, q group by a having avg(b) > 1", Reason.SEVERAL_TABLES),
+        ("select a from r where b in (select 1) group by a having count(*) > 1", Reason.SUBQUERY),
+        ("select a from r group by a having sum(b) > (select avg(b) from r)", Reason.SUBQUERY),
+        ("select a from r group by a having count(*) > 1 union all select 1", Reason.SET_OPERATION),
+        ("with q as (select a from r group by a having count(*) > 1) select * from q", Reason.COMMON_TABLE_EXPRESSION),
+        ("select a from r group by a with rollup having count(*) > 1", Reason.GROUPING_SETS),
+        ("select a, row_number() over (order by a) from r group by a having count(*) > 1", Reason.WINDOW_FUNCTION),
+        ("select a from r tablesample (10 percent) group by a having count(*) > 1", Reason.SAMPLE),
+        ("select a from r version as of 3 group by a having count(*) > 1", Reason.TIME_TRAVEL),
+        ("select a from r group by a having count(*) > 1 limit 3", Reason.LIMIT_WITHOUT_ORDER),
+        ("select a, sum(b) from r group by a order by sum(b) desc limit 3", Reason.ORDER_NOT_TOTAL),
+        ("select a from r group by a having avg(b) > rand()", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > current_date group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > date 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a, first(b) from r group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a, my_function(b) from r group by a having avg(b) > 1", Reason.UNKNOWN_FUNCTION),
+        ("select a + 1 from r group by a + 1 having avg(b) > 1", Reason.NO_PLAIN_GROUP_KEY),
+        ("select flag from r group by flag having avg(b) > 1", Reason.NO_PLAIN_GROUP_KEY),
+        ("select a from r group by a having median(b) > 1", Reason.UNSUPPORTED_AGGREGATE),
+        ("select a from r group by a having count(distinct b) > 1", Reason.UNSUPPORTED_AGGREGATE),
+        ("select a from r group by a having sum(b) filter (where c > 1) > 1", Reason.UNSUPPORTED_AGGREGATE),
+        ("select a, sum(b) c from r group by a having c > 4", Reason.AMBIGUOUS_NAME),
+        ("select a, a as a2, b as a2 from (select a, b, b as a from r) group by a, b having count(*) > 1", Reason.AMBIGUOUS_NAME),
+        ("select a from r group by missing having count(*) > 1", Reason.AMBIGUOUS_NAME),
+        ("select x.r.a from x.r group by x.r.a having count(*) > 1", Reason.QUALIFIED_COLUMN),
+        ("select a, _metadata.file_path from r group by 1, 2 having count(*) > 1", Reason.QUALIFIED_COLUMN),
+        ("select nested.f from r group by nested.f having count(*) > 1", Reason.QUALIFIED_COLUMN),
+        ("select a from range(10) group by a having count(*) > 1", Reason.UNKNOWN_FUNCTION),
+        ("select a from (select distinct a, b from r) group by a having count(*) > 1", Reason.UNSUPPORTED_EXPRESSION),
+        ("select a from (select a, b from r order by b limit 5) group by a having count(*) > 1", Reason.UNSUPPORTED_EXPRESSION),
+    ],
+)
+def test_refusals(text: str, reason: Reason) -> None:
+    assert _refusal(text) is reason
+
+
+def test_having_converts_to_three_valued_conditions() -> None:
+    block = _bind("select a from r group by a having not (avg(b) between 1 and 2.5) or a in (3, 4) or median(c) > 1")
+    low, high = Comparison(">=", AggregateReference(0), Constant(1)), Comparison("<=", AggregateReference(0), Constant(__import__("decimal").Decimal("2.5")))
+    members = Or((Comparison("=", KeyReference(0), Constant(3)), Comparison("=", KeyReference(0), Constant(4))))
+    assert isinstance(block.condition, Or)
+    first, last = block.condition.operands
+    assert first == Or((Not(And((low, high))), members))
+    assert isinstance(last, Comparison)
+    assert isinstance(last.left, Opaque)
+
+
+def test_markers_take_their_values_by_place_and_by_name() -> None:
+    text = "select a, ? from r where b > ? group by a having avg(c) > ? order by a limit ?"
+    block = _bind(text, ("x", 1.5, 7, 3))
+    assert block.where_sql is not None
+    assert "1.5" in block.where_sql
+    assert block.condition == Comparison(">", AggregateReference(0), Constant(7))
+    assert block.limit == 3
+    named = _bind("select a from r group by a having avg(c) > :low and avg(c) < :high", {"low": 2, "high": 5})
+    assert named.condition == And((Comparison(">", AggregateReference(0), Constant(2)), Comparison("<", AggregateReference(0), Constant(5))))
+
+
+def test_constants_do_not_change_the_template_but_structure_does() -> None:
+    one = _analyse("SELECT a FROM r WHERE b > 1 GROUP BY a HAVING avg(c) < 5")
+    other = _analyse("select a from r where b > ? group by a having avg(c) < ?")
+    third = _analyse("select a from r where b > 1 group by a having avg(c) <= 5")
+    assert one.template_text == other.template_text
+    assert one.template_text != third.template_text
+
+
+def test_limit_stays_in_the_template() -> None:
+    assert (
+        _analyse("select a from r group by a order by a limit 3").template_text
+        != _analyse("select a from r group by a order by a limit 4").template_text
+    )
+
+
+def test_top_k_counts_its_offset() -> None:
+    block = _bind("select a from r group by a order by count(*) desc, a limit 5 offset 2")
+    assert block.limit == 7
+    assert [key.descending for key in block.order] == [True, False]
+    assert [key.nulls_first for key in block.order] == [False, True]

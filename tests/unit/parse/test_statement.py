@@ -1,0 +1,73 @@
+"""Classes of statements, their targets, and positions in texts with markers."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from imp_driver.parse.statement import CommandKind, StatementKind, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "target"),
+    [
+        ("select 1", StatementKind.QUERY, None),
+        ("-- note\n  SELECT a FROM t", StatementKind.QUERY, None),
+        ("with q as (select 1) select * from q", StatementKind.QUERY, None),
+        ("from t select a", StatementKind.QUERY, None),
+        ("insert into a.b (x) values (?)", StatementKind.CHANGE, ("a", "b")),
+        ("insert overwrite table t select 1", StatementKind.CHANGE, ("t",)),
+        ("update `odd name` set x = 1", StatementKind.CHANGE, ("odd name",)),
+        ("delete from t where a = 1", StatementKind.CHANGE, ("t",)),
+        ("merge into t using s on t.a = s.a when matched then delete", StatementKind.CHANGE, ("t",)),
+        ("create table t (a int)", StatementKind.DEFINITION, None),
+        ("restore table t to version as of 3", StatementKind.DEFINITION, None),
+        ("set spark.sql.ansi.enabled = true", StatementKind.DEFINITION, None),
+        ("show tables", StatementKind.INSPECTION, None),
+        ("describe history t", StatementKind.INSPECTION, None),
+        ("", StatementKind.DEFINITION, None),
+        ("select 'unclosed", StatementKind.DEFINITION, None),
+    ],
+)
+def test_kind_and_target(text: str, kind: StatementKind, target: tuple[str, ...] | None) -> None:
+    statement = parse(text)
+    assert (statement.kind, statement.target) == (kind, target)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "argument"),
+    [
+        ("SHOW SKETCHES", CommandKind.SHOW, ""),
+        (" show  sketches ; ", CommandKind.SHOW, ""),
+        ("explain sketch select a\nfrom t;", CommandKind.EXPLAIN, "select a\nfrom t"),
+        ("DROP SKETCH '0a1b2c'", CommandKind.DROP, "0a1b2c"),
+        ("drop sketch all", CommandKind.DROP, "all"),
+    ],
+)
+def test_commands(text: str, kind: CommandKind, argument: str) -> None:
+    command = parse(text).command
+    assert command is not None
+    assert (command.kind, command.argument) == (kind, argument)
+
+
+def test_explain_of_spark_is_not_a_command() -> None:
+    assert parse("EXPLAIN SELECT 1").kind is StatementKind.INSPECTION
+
+
+def test_several_statements_have_no_tree() -> None:
+    assert parse("select 1; select 2").tree is None
+
+
+def test_markers_do_not_shift_positions() -> None:
+    text = "select ?, '?' /* ? */, b from `my t` where a = ? and c > ?"
+    statement = parse(text)
+    assert statement.tree is not None
+    table = statement.tree.find(exp.Table)
+    assert table is not None
+    place = table.this.meta
+    assert text[statement.position_in_text(place["start"]) : statement.position_in_text(place["end"]) + 1] == "`my t`"
+    assert len(statement.markers) == 3
+
+
+def test_a_text_is_parsed_once() -> None:
+    assert parse("select a from t") is parse("select a from t")
