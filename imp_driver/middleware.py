@@ -202,7 +202,9 @@ class Middleware:
             self._session.append(batch.text, batch.view, batch.rows, tag)
         version = self._session.last_commit_version()
         count = -1 if before is None or version is None else self._source.commit_metrics(before[0], version).get("numOutputRows", len(rows))
-        return Outcome(None, count, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, version=version, times=watch.times, executed_sql=batch.text))
+        return Outcome(
+            None, count, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, version=version, times=watch.times, executed_sql=batch.text)
+        )
 
     def _run_each(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
         total = 0

@@ -56,5 +56,3 @@ def _nonfinite(magnitude: pa.Array, count: pa.Array) -> pa.Array:
 def _finite(values: pa.Array) -> pa.Array:
     numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
     return pa.array(np.where(np.isfinite(numbers), numbers, 0.0), type=pa.float64())
-
-

@@ -40,7 +40,7 @@ class FileFragments:
         unknown = np.asarray(pc.or_(pc.is_null(lower), pc.is_null(upper)).to_numpy(zero_copy_only=False), dtype=bool)
         first, last = partition.locate(lower), partition.locate(upper)
         first = np.where(unknown, 0, first).astype(np.int32)
-        last = np.where(unknown, partition.fragments - 1, last).astype(np.int32)
+        last = np.where(unknown, partition.ranges - 1, last).astype(np.int32)
         return cls(first, last, files.sizes, nulls != 0)
 
     def coverage(self, kept: npt.NDArray[np.bool_], has_null: bool) -> Coverage:

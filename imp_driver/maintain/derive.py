@@ -16,12 +16,14 @@ from imp_driver.operators.truth import Truth
 from imp_driver.parse.bind import BoundBlock
 from imp_driver.sketch.sketch import Sketch
 
+_TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
+
 
 def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sketch:
     """Return the sketch of all groups that may be in the block's answer at the state's version; the caller holds the entry's lock."""
-    truth = Truth.certain(np.ones(len(state.alive), dtype=bool)) if block.condition is None else evaluate(block.condition, state)
+    truth = _TRUE if block.condition is None else evaluate(block.condition, state)
     if block.limit is None:
         retained = truth.may_be_true & state.alive
     else:
         retained = retain_top(state, truth, block.order, block.limit)
-    return Sketch(entry.table_id, entry.version, entry.attribute, state.partition, merge(state, retained))
+    return Sketch(entry.table_id, entry.version, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.delta.coverage import FileFragments
 
@@ -37,6 +39,7 @@ class StateEntry:
     attribute: str
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: GroupState | None = None
+    key_types: tuple[pa.DataType, ...] = ()
     table_id: str = ""
     version: int = -1
     table_rows: int | None = None

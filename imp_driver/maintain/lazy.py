@@ -12,13 +12,14 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql
 from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable, ChangeSource, SignedRows, TableSnapshot
 from imp_driver.maintain.entry import StateEntry
-from imp_driver.operators.aggregate.group import StateCorrupt
+from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.contract import ProjectedRows
-from imp_driver.operators.project import project
-from imp_driver.operators.select import NotEvaluable, select
+from imp_driver.operators.project import NotEvaluable, project
+from imp_driver.operators.select import select
 from imp_driver.parse.bind import BoundBlock
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 
@@ -85,14 +86,14 @@ def _maintain(
     state, entry.state = entry.state, None
     # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
     assert state is not None
-    changed, count, table_delta = _project(plan, block, source, read)
+    changed, count, table_delta = _project(plan, block, entry.key_types, source, read)
     if changed is not None:
         try:
             state.apply(changed)
         except StateCorrupt as error:
             raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
     _check_row_count(entry, snapshot, table_delta)
-    if state.inexact_groups > INEXACT_SHARE * max(1, state.group_count):
+    if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
     entry.version, entry.state = snapshot.version, state
     return plan, count
@@ -107,50 +108,44 @@ def _check_row_count(entry: StateEntry, snapshot: TableSnapshot, table_delta: in
 
 
 def _project(
-    plan: ChangePlan, block: BoundBlock, source: ChangeSource, read: SparkReader
+    plan: ChangePlan, block: BoundBlock, key_types: tuple[pa.DataType, ...], source: ChangeSource, read: SparkReader
 ) -> tuple[ProjectedRows | None, int, int | None]:
     """Return projected rows, how many signed rows were read, and the change of the table's row count where it is known."""
     if plan.source is DeltaSource.NONE:
         return None, 0, 0
     if plan.relation is not None:
         table = read(projection_sql(block, plan.relation))
-        return _from_spark(table, block), plan.rows or table.num_rows, None
+        return _from_spark(table, block, key_types), plan.rows or table.num_rows, None
     signed = source.read(plan, block.columns)
     growth = int(signed.weights.sum())
     try:
-        return _in_process(signed, block), len(signed.weights), growth
+        return _in_process(signed, block, key_types), len(signed.weights), growth
     except NotEvaluable:
         view = "__imp_changes"
         rows = signed.rows.append_column(WEIGHT_COLUMN, pa.array(signed.weights))
-        return _from_spark(read(projection_sql(block, view), view, rows), block), len(signed.weights), growth
+        return _from_spark(read(projection_sql(block, view), view, rows), block, key_types), len(signed.weights), growth
 
 
-def _in_process(signed: SignedRows, block: BoundBlock) -> ProjectedRows:
+def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> ProjectedRows:
     rows, weights = signed.rows, signed.weights
     if block.where is not None:
         mask = select(rows, block.where)
         rows, weights = rows.filter(pa.array(mask)), weights[mask]
-    expressions = [*block.keys]
-    types: list[pa.DataType | None] = [None] * len(block.keys)
+    expressions = list(zip(block.keys, key_types, strict=True))
     for aggregate in block.aggregates:
         if aggregate.argument is not None:
-            expressions.append(aggregate.argument)
-            types.append(aggregate.specification.argument_type)
-    arrays = iter(project(rows, tuple(expressions), tuple(types)))
+            expressions.append((aggregate.argument, aggregate.specification.argument_type))
+    arrays = iter(project(rows, expressions))
     keys = tuple(next(arrays) for _ in block.keys)
     arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
     return ProjectedRows(keys, arguments, weights)
 
 
-def _from_spark(table: pa.Table, block: BoundBlock) -> ProjectedRows:
-    table = table.combine_chunks()
-
-    def column(name: str) -> pa.Array:
-        chunked = table.column(name)
-        return chunked.chunk(0) if chunked.num_chunks == 1 else pa.array([], type=chunked.type)
-
-    keys = tuple(column(f"key_{index}") for index in range(len(block.keys)))
+def _from_spark(table: pa.Table, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> ProjectedRows:
+    keys = tuple(column(table, f"key_{index}").cast(kind) for index, kind in enumerate(key_types))
     arguments = tuple(
-        None if aggregate.argument_sql is None else column(f"argument_{index}") for index, aggregate in enumerate(block.aggregates)
+        None if aggregate.argument_sql is None else column(table, f"argument_{index}").cast(aggregate.specification.argument_type)
+        for index, aggregate in enumerate(block.aggregates)
     )
-    return ProjectedRows(keys, arguments, np.asarray(column(WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False), dtype=np.int64))
+    weights = column(table, WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, best_attribute
@@ -23,11 +24,12 @@ from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.analysis import Analysis
 from imp_driver.parse.bind import BoundBlock
+from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.ports import Relation
 from imp_driver.reasons import Reason
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.ranges import equi_depth
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.sketch.store import SketchStore
 
@@ -123,7 +125,10 @@ class Sketches:
             return request.analysis.safe[0]
         best, overlap = best_attribute(files, names)
         if overlap > LARGEST_OVERLAP:
-            raise Refused(Reason.NOT_CLUSTERED, f"{names[best]}: an average value is in {overlap:.0%} of the files; try CLUSTER BY or ZORDER BY {names[best]}")
+            raise Refused(
+                Reason.NOT_CLUSTERED,
+                f"{names[best]}: an average value is in {overlap:.0%} of the files; try CLUSTER BY or ZORDER BY {names[best]}",
+            )
         return request.analysis.safe[best]
 
     def _new_entry(self, request: Request, key: str, index: int) -> StateEntry:
@@ -148,14 +153,25 @@ class Sketches:
                 raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
             except Error as error:
                 raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
-            keys = tuple(column(captured, f"key_{place}") for place in range(len(block.keys)))
+            keys = tuple(self._key_column(captured, place, request) for place in range(len(block.keys)))
             rows = column(captured, "row_count")
             weights = np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64)
             specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-            partition = RangePartition.equi_depth(keys[index], weights, request.fragments)
-            entry.state = GroupState.capture(keys, rows, parts_of(captured, specifications), specifications, index, partition)
+            partition = equi_depth(keys[index], weights, request.fragments)
+            entry.key_types = tuple(key.type for key in keys)
+            entry.state = GroupState.capture(
+                keys, rows, parts_of(captured, specifications), specifications, entry.key_types, index, partition
+            )
             entry.table_id, entry.version, entry.table_rows = snapshot.table_id, snapshot.version, snapshot.row_count
             entry.file_fragments = None
+
+    @staticmethod
+    def _key_column(captured: pa.Table, place: int, request: Request) -> pa.Array:
+        """A key that is a column has the type that deltas will have; Spark's Arrow form may differ, in the time zone say."""
+        key = request.block.keys[place]
+        found = column(captured, f"key_{place}")
+        wanted = request.analysis.columns.get(key.name) if isinstance(key, Column) else None
+        return found if wanted is None else found.cast(wanted)
 
     def _files(self, snapshot: TableSnapshot, entry: StateEntry, state: GroupState) -> FileFragments:
         if entry.file_fragments is None or entry.file_fragments[0] != snapshot.version:

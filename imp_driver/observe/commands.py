@@ -47,8 +47,8 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "table_name": (text, values(lambda e: e.table)),
             "attribute": (text, values(lambda e: e.attribute)),
             "version": (number, values(lambda e: e.version if e.state is not None else None)),
-            "groups": (number, values(lambda e: None if e.state is None else e.state.group_count)),
-            "fragments": (number, values(lambda e: None if e.state is None else e.state.partition.fragments + 1)),
+            "groups": (number, values(lambda e: None if e.state is None else e.state.groups)),
+            "fragments": (number, values(lambda e: None if e.state is None else e.state.partition.fragments)),
             "bytes": (number, values(lambda e: e.memory)),
             "uses": (number, values(lambda e: e.counters.uses)),
             "captures": (number, values(lambda e: e.counters.captures)),
@@ -87,6 +87,6 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
     ]
     for entry in sketches.store.entries():
         if entry.template == request.template.identifier and entry.state is not None:
-            lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.group_count} groups, {entry.memory} bytes")
+            lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
     lines.append(f"State from: {capture_sql(block, request.relation.name, request.snapshot.version)}")
     return lines

@@ -43,7 +43,9 @@ def compared(stream: ResultStream, run_plain: Callable[[], ResultStream], text: 
     plain = _all(plain_stream)
     difference = describe_difference(pa.Table.from_batches(batches, stream.schema), pa.Table.from_batches(plain, plain_stream.schema))
     if difference is not None:
-        raise InternalError(f"Shadow mode found a difference between the answer with the sketch and the plain answer: {difference}. Query: {text}")
+        raise InternalError(
+            f"Shadow mode found a difference between the answer with the sketch and the plain answer: {difference}. Query: {text}"
+        )
     return _Kept(stream, batches)
 
 
@@ -61,7 +63,10 @@ def describe_difference(first: pa.Table, second: pa.Table) -> str | None:
     if first.num_rows != second.num_rows:
         return f"{first.num_rows} rows against {second.num_rows}"
     floats = [place for place, field in enumerate(first.schema) if pa.types.is_floating(field.type)]
-    scales = [max((abs(v) for t in (first, second) for v in t.column(p).to_pylist() if v is not None and math.isfinite(v)), default=0.0) for p in floats]
+    scales = [
+        max((abs(v) for t in (first, second) for v in t.column(p).to_pylist() if v is not None and math.isfinite(v)), default=0.0)
+        for p in floats
+    ]
     left, right = _by_exact_part(first, floats), _by_exact_part(second, floats)
     for exact, rows in left.items():
         others = right.get(exact)

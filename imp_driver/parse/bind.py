@@ -92,7 +92,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     )
 
 
-def _columns(nodes: list[exp.Expression]) -> tuple[str, ...]:
+def _columns(nodes: list[exp.Expr]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.name for node in nodes for column in node.find_all(exp.Column)))
 
 
@@ -109,15 +109,15 @@ class _Binder:
         self._columns = dict(columns)
         self._places: dict[str, int] = {}
         self.aggregates: list[BoundAggregate] = []
-        self.arguments: list[exp.Expression] = []
+        self.arguments: list[exp.Expr] = []
 
-    def with_values(self, node: exp.Expression) -> exp.Expression:
-        def replace(each: exp.Expression) -> exp.Expression:
+    def with_values(self, node: exp.Expr) -> exp.Expr:
+        def replace(each: exp.Expr) -> exp.Expr:
             return self._literal(each) if isinstance(each, exp.Placeholder) else each
 
         return node.transform(replace)
 
-    def _literal(self, node: exp.Placeholder) -> exp.Expression:
+    def _literal(self, node: exp.Placeholder) -> exp.Expr:
         try:
             literal = literal_node(self._value(str(node.this)))
         except NotSupportedError as error:
@@ -146,18 +146,18 @@ class _Binder:
             total += 0 if value is None else int(str(value.value))
         return total
 
-    def row(self, node: exp.Expression) -> Expression:
+    def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""
 
-        def leaf(each: exp.Expression) -> Expression | None:
+        def leaf(each: exp.Expr) -> Expression | None:
             return Column(each.name) if isinstance(each, exp.Column) else None
 
         return _convert(node, leaf)
 
-    def group(self, node: exp.Expression) -> Expression:
+    def group(self, node: exp.Expr) -> Expression:
         """Convert an expression over group keys and aggregates."""
 
-        def leaf(each: exp.Expression) -> Expression | None:
+        def leaf(each: exp.Expr) -> Expression | None:
             for index, key in enumerate(self._block.keys):
                 if each == key or each == key.unnest():
                     return KeyReference(index)
@@ -180,7 +180,7 @@ class _Binder:
 
     def _bound_aggregate(self, node: exp.AggFunc) -> BoundAggregate | None:
         argument = node.this
-        if not isinstance(argument, exp.Expression) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
+        if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
             return None
         if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             return None
@@ -211,7 +211,7 @@ def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
     return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None
 
 
-_COMPARISONS: dict[type[exp.Expression], str] = {
+_COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -220,10 +220,10 @@ _COMPARISONS: dict[type[exp.Expression], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
-_ARITHMETIC: dict[type[exp.Expression], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+_ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 
 
-def _convert(node: exp.Expression, leaf: Callable[[exp.Expression], Expression | None]) -> Expression:
+def _convert(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
     """Convert what the operators evaluate; anything else becomes Opaque."""
     found = leaf(node) or _constant(node)
     if found is not None:
@@ -243,7 +243,7 @@ def _convert(node: exp.Expression, leaf: Callable[[exp.Expression], Expression |
     return _convert_compound(node, leaf)
 
 
-def _convert_compound(node: exp.Expression, leaf: Callable[[exp.Expression], Expression | None]) -> Expression:
+def _convert_compound(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
         value = _convert(node.this, leaf)
         return And((Comparison(">=", value, _convert(node.args["low"], leaf)), Comparison("<=", value, _convert(node.args["high"], leaf))))
@@ -255,7 +255,7 @@ def _convert_compound(node: exp.Expression, leaf: Callable[[exp.Expression], Exp
     return Opaque(node.sql(dialect=DIALECT))
 
 
-def _constant(node: exp.Expression) -> Constant | None:
+def _constant(node: exp.Expr) -> Constant | None:
     """Read a literal of an exact type; text that Spark would interpret by session settings is left to Spark."""
     if isinstance(node, exp.Paren):
         return _constant(node.this)

@@ -85,6 +85,4 @@ class Opaque:
     text: str
 
 
-Expression: TypeAlias = (
-    Column | KeyReference | AggregateReference | Constant | Arithmetic | Comparison | And | Or | Not | IsNull | Opaque
-)
+Expression: TypeAlias = Column | KeyReference | AggregateReference | Constant | Arithmetic | Comparison | And | Or | Not | IsNull | Opaque

@@ -17,7 +17,7 @@ from imp_driver.reasons import Reason
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderItem:
-    expression: exp.Expression
+    expression: exp.Expr
     descending: bool
     nulls_first: bool
 
@@ -29,15 +29,15 @@ class QueryBlock:
     ``where`` and ``having`` are conjuncts; markers are still markers. ``limit`` is None without a top-k.
     """
 
-    keys: tuple[exp.Expression, ...]
-    where: tuple[exp.Expression, ...]
-    having: tuple[exp.Expression, ...]
+    keys: tuple[exp.Expr, ...]
+    where: tuple[exp.Expr, ...]
+    having: tuple[exp.Expr, ...]
     order: tuple[OrderItem, ...]
-    limit: exp.Expression | None
-    offset: exp.Expression | None
+    limit: exp.Expr | None
+    offset: exp.Expr | None
 
 
-Lookup = Callable[[exp.Column], exp.Expression]
+Lookup = Callable[[exp.Column], exp.Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +45,9 @@ class _Scope:
     """Names visible to one SELECT: qualifiers of its source and what each lower-case column name stands for (None: ambiguous)."""
 
     qualifiers: frozenset[str]
-    names: Mapping[str, exp.Expression | None]
+    names: Mapping[str, exp.Expr | None]
 
-    def lookup(self, column: exp.Column) -> exp.Expression:
+    def lookup(self, column: exp.Column) -> exp.Expr:
         if column.table and column.table.lower() not in self.qualifiers:
             raise Refused(Reason.QUALIFIED_COLUMN, column.sql(dialect="spark"))
         found = self.names.get(column.name.lower())
@@ -70,8 +70,8 @@ def build_block(levels: Levels, columns: tuple[str, ...]) -> QueryBlock:
     lowered = [name.lower() for name in columns]
     if len(set(lowered)) != len(lowered):
         raise Refused(Reason.AMBIGUOUS_NAME, "two columns of the table differ only in case")
-    names: Mapping[str, exp.Expression | None] = {name.lower(): base_column(name) for name in columns}
-    where: list[exp.Expression] = []
+    names: Mapping[str, exp.Expr | None] = {name.lower(): base_column(name) for name in columns}
+    where: list[exp.Expr] = []
     selects = list(reversed(levels.selects))
     for depth, select in enumerate(selects):
         scope = _Scope(_qualifiers(select), names)
@@ -80,7 +80,9 @@ def build_block(levels: Levels, columns: tuple[str, ...]) -> QueryBlock:
         if _aggregates(select):
             return _block(select, scope, tuple(where), selects[depth + 1 :])
         if select.args.get("distinct") or select.args.get("limit") or select.args.get("offset"):
-            raise Refused(Reason.NO_AGGREGATION if depth == len(selects) - 1 else Reason.UNSUPPORTED_EXPRESSION, "DISTINCT or LIMIT below the groups")
+            raise Refused(
+                Reason.NO_AGGREGATION if depth == len(selects) - 1 else Reason.UNSUPPORTED_EXPRESSION, "DISTINCT or LIMIT below the groups"
+            )
         names = _outputs(select, scope.lookup, names)
     raise Refused(Reason.NO_AGGREGATION)
 
@@ -91,11 +93,11 @@ def _aggregates(select: exp.Select) -> bool:
     return any(item.find(exp.AggFunc) is not None for item in select.expressions)
 
 
-def _block(select: exp.Select, scope: _Scope, where: tuple[exp.Expression, ...], above: list[exp.Select]) -> QueryBlock:
+def _block(select: exp.Select, scope: _Scope, where: tuple[exp.Expr, ...], above: list[exp.Select]) -> QueryBlock:
     outputs = _outputs(select, scope.lookup, scope.names)
     keys = _keys(select, scope, outputs)
     group_lookup = _group_lookup(scope, outputs)
-    having: list[exp.Expression] = []
+    having: list[exp.Expr] = []
     if select.args.get("having"):
         having += _conjuncts(_substitute_group(select.args["having"].this, group_lookup, scope.lookup))
     order: tuple[OrderItem, ...] = ()
@@ -120,7 +122,7 @@ def _block(select: exp.Select, scope: _Scope, where: tuple[exp.Expression, ...],
     return QueryBlock(keys, where, tuple(having), order, limit, offset)
 
 
-def _keys(select: exp.Select, scope: _Scope, outputs: Mapping[str, exp.Expression | None]) -> tuple[exp.Expression, ...]:
+def _keys(select: exp.Select, scope: _Scope, outputs: Mapping[str, exp.Expr | None]) -> tuple[exp.Expr, ...]:
     group = select.args.get("group")
     if group is None:
         raise Refused(Reason.SCALAR_AGGREGATE)
@@ -133,7 +135,7 @@ def _keys(select: exp.Select, scope: _Scope, outputs: Mapping[str, exp.Expressio
     if not items:
         raise Refused(Reason.SCALAR_AGGREGATE)
 
-    def lookup(column: exp.Column) -> exp.Expression:
+    def lookup(column: exp.Column) -> exp.Expr:
         # Spark takes a column of the source first and an alias of the SELECT list only where there is none.
         alias = outputs.get(column.name.lower())
         if not column.table and column.name.lower() not in scope.names and alias is not None:
@@ -146,13 +148,13 @@ def _keys(select: exp.Select, scope: _Scope, outputs: Mapping[str, exp.Expressio
     return keys
 
 
-def _ordinal(item: exp.Expression, select: exp.Select) -> exp.Expression:
+def _ordinal(item: exp.Expr, select: exp.Select) -> exp.Expr:
     if not (isinstance(item, exp.Literal) and not item.is_string):
         return item
     place = int(str(item.this)) if str(item.this).isdigit() else 0
     if not 1 <= place <= len(select.expressions) or any(isinstance(each.unalias(), exp.Star) for each in select.expressions):
         raise Refused(Reason.AMBIGUOUS_NAME, f"position {item.this}")
-    found: exp.Expression = select.expressions[place - 1].unalias()
+    found: exp.Expr = select.expressions[place - 1].unalias()
     return found
 
 
@@ -169,17 +171,17 @@ def _order(level: exp.Select, lookup: Lookup, inside: Lookup | None) -> tuple[Or
     return tuple(items)
 
 
-def _limit(level: exp.Select) -> tuple[exp.Expression, exp.Expression | None]:
+def _limit(level: exp.Select) -> tuple[exp.Expr, exp.Expr | None]:
     limit, offset = level.args.get("limit"), level.args.get("offset")
     if limit is None or not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT, or FETCH")
     return limit.expression, None if offset is None else offset.expression
 
 
-def _group_lookup(scope: _Scope, outputs: Mapping[str, exp.Expression | None]) -> Lookup:
+def _group_lookup(scope: _Scope, outputs: Mapping[str, exp.Expr | None]) -> Lookup:
     """Resolve a name in HAVING or ORDER BY outside aggregates: alias and source column must not disagree."""
 
-    def lookup(column: exp.Column) -> exp.Expression:
+    def lookup(column: exp.Column) -> exp.Expr:
         name = column.name.lower()
         if column.table or name not in outputs:
             return scope.lookup(column)
@@ -191,9 +193,9 @@ def _group_lookup(scope: _Scope, outputs: Mapping[str, exp.Expression | None]) -
     return lookup
 
 
-def _outputs(select: exp.Select, lookup: Lookup, names: Mapping[str, exp.Expression | None]) -> dict[str, exp.Expression | None]:
+def _outputs(select: exp.Select, lookup: Lookup, names: Mapping[str, exp.Expr | None]) -> dict[str, exp.Expr | None]:
     """Map each output name of a SELECT to what it stands for; a name given twice stands for nothing certain."""
-    outputs: dict[str, exp.Expression | None] = {}
+    outputs: dict[str, exp.Expr | None] = {}
     for item in select.expressions:
         value = item.unalias()
         star = value.this if isinstance(value, exp.Column) else value
@@ -209,7 +211,7 @@ def _outputs(select: exp.Select, lookup: Lookup, names: Mapping[str, exp.Express
     return outputs
 
 
-def _named(value: exp.Expression, lookup: Lookup) -> exp.Expression | None:
+def _named(value: exp.Expr, lookup: Lookup) -> exp.Expr | None:
     """Substitute an output; one that refers to another alias of its own list is left without meaning, so that only its use is refused."""
     try:
         return _substitute(value, lookup)
@@ -225,15 +227,15 @@ def _qualifiers(select: exp.Select) -> frozenset[str]:
     return frozenset({source.name.lower()}) if isinstance(source, exp.Table) else frozenset()
 
 
-def _conjuncts(expression: exp.Expression) -> list[exp.Expression]:
+def _conjuncts(expression: exp.Expr) -> list[exp.Expr]:
     inner = expression.unnest()
     if isinstance(inner, exp.And):
         return [*_conjuncts(inner.left), *_conjuncts(inner.right)]
     return [inner]
 
 
-def _substitute(expression: exp.Expression, lookup: Lookup) -> exp.Expression:
-    def replace(node: exp.Expression) -> exp.Expression:
+def _substitute(expression: exp.Expr, lookup: Lookup) -> exp.Expr:
+    def replace(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
         found = lookup(node)
@@ -242,16 +244,16 @@ def _substitute(expression: exp.Expression, lookup: Lookup) -> exp.Expression:
     return expression.transform(replace)
 
 
-def _substitute_group(expression: exp.Expression, lookup: Lookup, inside: Lookup) -> exp.Expression:
+def _substitute_group(expression: exp.Expr, lookup: Lookup, inside: Lookup) -> exp.Expr:
     """Substitute where names mean outputs of the block, but source columns inside its aggregate functions."""
 
-    def replace(node: exp.Expression) -> exp.Expression:
+    def replace(node: exp.Expr) -> exp.Expr:
         return _substitute(node, inside) if isinstance(node, exp.AggFunc) else node
 
     marked = expression.transform(replace)
     arguments = {id(column) for aggregate in marked.find_all(exp.AggFunc) for column in aggregate.find_all(exp.Column)}
 
-    def replace_outside(node: exp.Expression) -> exp.Expression:
+    def replace_outside(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or id(node) in arguments:
             return node
         found = lookup(node)

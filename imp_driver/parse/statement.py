@@ -12,9 +12,8 @@ from enum import Enum
 from functools import lru_cache
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
 
 DIALECT = "spark"
 _MARKER_PREFIX = "__imp_"
@@ -58,7 +57,7 @@ class Statement:
 
     text: str
     kind: StatementKind
-    tree: exp.Expression | None = None
+    tree: exp.Expr | None = None
     markers: tuple[int, ...] = ()
     target: tuple[str, ...] | None = None
     command: SketchCommand | None = None
@@ -94,11 +93,11 @@ def parse(text: str) -> Statement:
 
 
 def _parse(text: str) -> Statement:
-    for pattern, kind in _COMMANDS:
+    for pattern, command in _COMMANDS:
         match = pattern.fullmatch(text)
         if match:
             argument = match.group(1) if match.groups() else ""
-            return Statement(text, StatementKind.SKETCH_COMMAND, command=SketchCommand(kind, argument))
+            return Statement(text, StatementKind.SKETCH_COMMAND, command=SketchCommand(command, argument))
     if len(text) > _LARGEST_TEXT:
         return Statement(text, _kind_by_word(text.lstrip()[:10].split(None, 1)[0].upper()))
     try:
@@ -146,7 +145,7 @@ def _number_markers(text: str, markers: tuple[int, ...]) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _tree(text: str) -> exp.Expression | None:
+def _tree(text: str) -> exp.Expr | None:
     try:
         trees = sqlglot.parse(text, read=DIALECT)
     except (SqlglotError, RecursionError, ValueError):
@@ -154,10 +153,10 @@ def _tree(text: str) -> exp.Expression | None:
     found = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(found) != 1 or isinstance(found[0], exp.Command):
         return None
-    return found[0] if isinstance(found[0], exp.Expression) else None
+    return found[0] if isinstance(found[0], exp.Expr) else None
 
 
-def _target(tree: exp.Expression) -> tuple[str, ...] | None:
+def _target(tree: exp.Expr) -> tuple[str, ...] | None:
     place = tree.this
     if isinstance(place, exp.Schema):
         place = place.this

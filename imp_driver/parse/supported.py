@@ -29,7 +29,7 @@ class Levels:
     scan: exp.Table
 
 
-_REFUSED_NODES: tuple[tuple[type[exp.Expression], Reason], ...] = (
+_REFUSED_NODES: tuple[tuple[type[exp.Expr], Reason], ...] = (
     (exp.With, Reason.COMMON_TABLE_EXPRESSION),
     (exp.SetOperation, Reason.SET_OPERATION),
     (exp.Window, Reason.WINDOW_FUNCTION),
@@ -53,7 +53,7 @@ _REFUSED_NODES: tuple[tuple[type[exp.Expression], Reason], ...] = (
     (exp.Lambda, Reason.UNSUPPORTED_EXPRESSION),
 )
 
-_NON_DETERMINISTIC: tuple[type[exp.Expression], ...] = (
+_NON_DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.Rand,
     exp.Randn,
     exp.Uuid,
@@ -106,7 +106,7 @@ _NON_DETERMINISTIC_NAMES = {
     "some_value",
 }
 
-DETERMINISTIC: tuple[type[exp.Expression], ...] = (
+DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.Sum,
     exp.Count,
     exp.CountIf,
@@ -177,7 +177,7 @@ DETERMINISTIC: tuple[type[exp.Expression], ...] = (
 _SPECIAL_INSTANTS = {"now", "today", "tomorrow", "yesterday", "epoch"}
 
 
-def read_levels(tree: exp.Expression) -> Levels:
+def read_levels(tree: exp.Expr) -> Levels:
     """Check a parsed query against the list and return its chain of SELECTs over one table.
 
     Raises:
@@ -186,7 +186,7 @@ def read_levels(tree: exp.Expression) -> Levels:
     for node in tree.walk():
         _check_node(node)
     selects: list[exp.Select] = []
-    current: exp.Expression = tree.unnest()
+    current: exp.Expr = tree.unnest()
     while True:
         if not isinstance(current, exp.Select):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, current.key)
@@ -213,13 +213,13 @@ def _checked_scan(table: exp.Table) -> exp.Table:
     return table
 
 
-def _refuse_column_aliases(source: exp.Expression) -> None:
+def _refuse_column_aliases(source: exp.Expr) -> None:
     alias = source.args.get("alias")
     if alias is not None and alias.args.get("columns"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "column aliases after a table alias")
 
 
-def _check_node(node: exp.Expression) -> None:
+def _check_node(node: exp.Expr) -> None:
     for kind, reason in _REFUSED_NODES:
         if isinstance(node, kind):
             raise Refused(reason, node.key)
@@ -250,5 +250,9 @@ def _check_function(node: exp.Func) -> None:
         raise Refused(Reason.NON_DETERMINISTIC, node.sql_name().lower())
     if not isinstance(node, DETERMINISTIC):
         raise Refused(Reason.UNKNOWN_FUNCTION, node.sql_name().lower())
-    if isinstance(node, (exp.Cast, exp.TryCast)) and isinstance(node.this, exp.Literal) and str(node.this.this).lower() in _SPECIAL_INSTANTS:
+    if (
+        isinstance(node, (exp.Cast, exp.TryCast))
+        and isinstance(node.this, exp.Literal)
+        and str(node.this.this).lower() in _SPECIAL_INSTANTS
+    ):
         raise Refused(Reason.NON_DETERMINISTIC, str(node.this.this))

@@ -22,7 +22,7 @@ class Template:
     text: str
 
 
-def template_text(tree: exp.Expression) -> str:
+def template_text(tree: exp.Expr) -> str:
     """Render a statement with every constant and marker of its conditions as ``?``."""
     copy = tree.copy()
     for condition in list(copy.find_all(exp.Where, exp.Having)):

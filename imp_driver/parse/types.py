@@ -62,7 +62,7 @@ def spark_type(type_name: str) -> str:
     return type_name.upper() if type_name.startswith("decimal") else _SPARK_NAMES[type_name]
 
 
-def infer(node: exp.Expression, columns: dict[str, pa.DataType | None]) -> pa.DataType | None:
+def infer(node: exp.Expr, columns: dict[str, pa.DataType | None]) -> pa.DataType | None:
     """Return the type of an expression over base columns, None when it is not certain."""
     if isinstance(node, exp.Paren):
         return infer(node.this, columns)
@@ -119,7 +119,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _as_decimal(node: exp.Expression, kind: pa.DataType) -> pa.DataType | None:
+def _as_decimal(node: exp.Expr, kind: pa.DataType) -> pa.DataType | None:
     if pa.types.is_decimal(kind):
         return kind
     if not pa.types.is_integer(kind):

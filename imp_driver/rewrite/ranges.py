@@ -12,16 +12,14 @@ from imp_driver.capture.instrument import quoted
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT
 from imp_driver.parse.types import spark_type
-from imp_driver.sketch.fragments import FragmentSet
+from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 from imp_driver.sketch.ranges import RangePartition
 
 _BARE = {"integer", "string", "date", "timestamp", "timestamp_ntz", "double"}
 """Types whose literal already has the column's type; for others a cast of the literal keeps Spark from casting the column."""
 
 
-def range_condition(
-    column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool
-) -> str:
+def range_condition(column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool) -> str:
     """Render runs of fragments as a condition; no run and no NULL is FALSE, never "no condition" (rules 1.9)."""
     name = quoted(column)
     terms = [_run_sql(name, type_name, *partition.interval(first, last)) for first, last in runs]
@@ -54,4 +52,4 @@ def runs_mask(runs: tuple[tuple[int, int], ...], fragments: int) -> npt.NDArray[
 
 def capped_runs(fragments: FragmentSet, maximum: int, rows: npt.NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     """Return at most ``maximum`` runs; the gaps with the fewest rows are filled, which is sound because a sketch may be larger."""
-    return tuple(fragments.fill_gaps(fragments.runs(), maximum, rows))
+    return tuple(fill_gaps(fragments.runs(), maximum, rows))

@@ -26,7 +26,7 @@ class Use:
 
 def plan_use(sketch: Sketch, type_name: str, files: FileFragments, rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:
     """Choose the runs of a sketch. ``rows`` are rows per fragment, the NULL fragment last."""
-    fragments = sketch.partition.fragments
+    fragments = sketch.partition.ranges
     runs = capped_runs(sketch.fragments, maximum_runs, rows[:fragments])
     mask = runs_mask(runs, fragments)
     has_null = sketch.fragments.has_null

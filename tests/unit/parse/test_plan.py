@@ -119,7 +119,10 @@ def test_refusals(text: str, reason: Reason) -> None:
 
 def test_having_converts_to_three_valued_conditions() -> None:
     block = _bind("select a from r group by a having not (avg(b) between 1 and 2.5) or a in (3, 4) or median(c) > 1")
-    low, high = Comparison(">=", AggregateReference(0), Constant(1)), Comparison("<=", AggregateReference(0), Constant(__import__("decimal").Decimal("2.5")))
+    low, high = (
+        Comparison(">=", AggregateReference(0), Constant(1)),
+        Comparison("<=", AggregateReference(0), Constant(__import__("decimal").Decimal("2.5"))),
+    )
     members = Or((Comparison("=", KeyReference(0), Constant(3)), Comparison("=", KeyReference(0), Constant(4))))
     assert isinstance(block.condition, Or)
     first, last = block.condition.operands
@@ -136,7 +139,9 @@ def test_markers_take_their_values_by_place_and_by_name() -> None:
     assert block.condition == Comparison(">", AggregateReference(0), Constant(7))
     assert block.limit == 3
     named = _bind("select a from r group by a having avg(c) > :low and avg(c) < :high", {"low": 2, "high": 5})
-    assert named.condition == And((Comparison(">", AggregateReference(0), Constant(2)), Comparison("<", AggregateReference(0), Constant(5))))
+    assert named.condition == And(
+        (Comparison(">", AggregateReference(0), Constant(2)), Comparison("<", AggregateReference(0), Constant(5)))
+    )
 
 
 def test_constants_do_not_change_the_template_but_structure_does() -> None:

@@ -1,0 +1,148 @@
+"""One table kept open: newest version, metadata and statistics, refreshed from the commits that came since.
+
+Invariant: what is cached belongs to the table that lies in the folder now. A table that was dropped and recreated there starts a log of its
+own, and delta-rs would apply its commits to the state of the old one; so a commit file that is not the one that was read means: open anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from imp_driver.delta.commits import deleted_rows, read_commits
+from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
+from imp_driver.delta.schema import TableMetadata, read_metadata
+from imp_driver.delta.statistics import TableStatistics
+from imp_driver.delta.store import FileIdentity, TableStore, data_path, open_store
+from imp_driver.errors import OperationalError
+
+_READABLE_FEATURES = frozenset(
+    {"columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """One version. ``deleted`` maps decoded paths of data files to rows marked deleted; None when unknown."""
+
+    snapshot: TableSnapshot
+    metadata: TableMetadata
+    identity: FileIdentity | None
+    deleted: dict[str, int] | None
+
+
+class TableHandle:
+    """Thread-safe access to the newest state of one table."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self._lock = threading.Lock()
+        self._store: TableStore | None = None
+        self._table: DeltaTable | None = None
+        self._state: TableState | None = None
+
+    @property
+    def store(self) -> TableStore:
+        if self._store is None:
+            try:
+                self._store = open_store(self.location)
+            except Exception as error:  # delta-rs raises many kinds for a store that it cannot reach
+                raise OperationalError(f"The storage of {self.location} cannot be read in process.") from error
+        return self._store
+
+    def state(self) -> TableState:
+        """Return the newest state. Raises OperationalError when there is no readable table."""
+        with self._lock:
+            if self._table is None or self._state is None or not self._refresh(self._table, self._state):
+                self._reopen()
+            assert self._state is not None
+            return self._state
+
+    def metadata_at(self, version: int) -> TableMetadata | None:
+        """Return the metadata of an older version; None when it can no longer be made out."""
+        try:
+            return _metadata_of(DeltaTable(self.store.folder or self.location, version=version))
+        except Exception:  # whatever hinders delta-rs: this version is not to be had
+            return None
+
+    def _refresh(self, table: DeltaTable, known: TableState) -> bool:
+        """Bring the open table up to date; False when it must be opened anew."""
+        version = known.snapshot.version
+        if known.identity is None or self.store.commit_identity(version) != known.identity:
+            return False
+        try:
+            table.update_incremental()
+        except Exception:  # opening anew says what is wrong, or mends it
+            return False
+        # The table may have been recreated while its new commits were read.
+        if self.store.commit_identity(version) != known.identity:
+            return False
+        newest = table.version()
+        if newest != version:
+            self._state = self._read_state(table, self._deleted_after(known, newest))
+        return True
+
+    def _reopen(self) -> None:
+        self._table = self._state = None
+        try:
+            table = DeltaTable(self.store.folder or self.location)
+        except Exception as error:  # missing folder, no log, unreachable store, damaged log: the cause is chained
+            raise OperationalError(
+                f"{self.location} is not a Delta table that can be read in process. Check that the folder exists."
+            ) from error
+        self._state = self._read_state(table, None)
+        self._table = table
+
+    def _read_state(self, table: DeltaTable, deleted: dict[str, int] | None) -> TableState:
+        features = table.protocol().reader_features or []
+        unknown = sorted(set(features) - _READABLE_FEATURES)
+        if unknown:
+            raise OperationalError(f"{self.location} needs table features that are not read in process: {', '.join(unknown)}.")
+        version = table.version()
+        identity = self.store.commit_identity(version)
+        try:
+            metadata = _metadata_of(table)
+            if deleted is None:
+                deleted = _count_deleted(table) if "deletionVectors" in features else {}
+            files = TableStatistics(pa.table(table.get_add_actions(flatten=False)), deleted, metadata.columns)
+        except Exception as error:  # delta-rs meets something in the log that it cannot read
+            raise OperationalError(f"The log of {self.location} cannot be read in process at version {version}.") from error
+        count = None if len(files.rows) and int(files.rows.min()) < 0 else int(files.rows.sum())
+        columns = tuple(column.column for column in metadata.columns)
+        snapshot = TableSnapshot(self.location, metadata.table_id, version, columns, count, files)
+        return TableState(snapshot, metadata, identity, deleted)
+
+    def _deleted_after(self, known: TableState, version: int) -> dict[str, int] | None:
+        """Carry the counts of deleted rows on; None when they must be counted anew, which costs a read of every vector."""
+        if known.deleted is None:
+            return None
+        try:
+            commits = read_commits(self.store, known.snapshot.version, version)
+        except ChangesUnavailable:
+            return None
+        deleted = dict(known.deleted)
+        for commit in commits:
+            for file in commit.removed:
+                deleted.pop(data_path(file.path) or file.path, None)
+            deleted.update((data_path(file.path) or file.path, deleted_rows(file)) for file in commit.added if file.vector)
+        return deleted
+
+
+def _metadata_of(table: DeltaTable) -> TableMetadata:
+    found = table.metadata()
+    return read_metadata(str(found.id), table.schema().to_json(), found.partition_columns, found.configuration)
+
+
+def _count_deleted(table: DeltaTable) -> dict[str, int]:
+    """Count the deleted rows per decoded path by reading every deletion vector."""
+    vectors = pa.table(table.deletion_vectors()).combine_chunks()
+    uri = table.table_uri
+    counts: dict[str, int] = {}
+    for path, kept in zip(vectors.column("filepath").to_pylist(), vectors.column("selection_vector"), strict=True):
+        stored = data_path(path.removeprefix(uri if uri.endswith("/") else uri + "/"))
+        counts[stored or path] = int(np.count_nonzero(~np.asarray(kept.values.to_numpy(zero_copy_only=False), dtype=np.bool_)))
+    return counts

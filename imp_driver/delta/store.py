@@ -1,0 +1,78 @@
+"""A table's folder as a place to read from: plain local folders through the operating system, other stores through delta-rs."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as arrow_fs
+from deltalake.fs import DeltaStorageHandler
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+FileIdentity = tuple[int, int, int]
+"""Inode, modification time in nanoseconds, size in bytes."""
+
+
+def local_folder(location: str) -> str | None:
+    """Return the folder of a plain path or ``file:`` URI; None when the location is on another kind of store."""
+    if location.startswith("file:"):
+        return os.path.abspath("/" + unquote(location.removeprefix("file:").removeprefix("//localhost").lstrip("/")))
+    return None if _SCHEME.match(location) else os.path.abspath(location)
+
+
+def commit_path(version: int) -> str:
+    """Return where the commit of a version lies, relative to the table's folder."""
+    return f"_delta_log/{version:020d}.json"
+
+
+def data_path(action_path: str) -> str | None:
+    """Return the path of a data file from the URI in its action: relative to the table's folder, or absolute; None on another store."""
+    if _SCHEME.match(action_path):
+        return local_folder(action_path)
+    return unquote(action_path)
+
+
+@dataclass(frozen=True, slots=True)
+class TableStore:
+    """Opens files of one table. ``folder`` is the local folder, None on other stores."""
+
+    folder: str | None
+    filesystem: arrow_fs.FileSystem
+
+    def open(self, path: str) -> pa.NativeFile:
+        """Open a path relative to the table's folder, or an absolute local one. Raises OSError."""
+        if path.startswith("/"):
+            return arrow_fs.LocalFileSystem().open_input_file(path)
+        if self.folder is not None:
+            return self.filesystem.open_input_file(f"{self.folder}/{path}")
+        return self.filesystem.open_input_file(path)
+
+    def read(self, path: str) -> bytes:
+        """Return all bytes of a file. Raises OSError."""
+        if self.folder is not None and not path.startswith("/"):
+            with open(f"{self.folder}/{path}", "rb") as file:
+                return file.read()
+        with self.open(path) as stream:
+            return bytes(stream.read())
+
+    def commit_identity(self, version: int) -> FileIdentity | None:
+        """Return what tells a commit file from one written anew in its place; None when it is gone or the store is not local."""
+        if self.folder is None:
+            return None
+        try:
+            found = os.stat(f"{self.folder}/{commit_path(version)}")
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def open_store(location: str) -> TableStore:
+    """Make the store of a table; nothing is read from a local folder yet."""
+    folder = local_folder(location)
+    if folder is not None:
+        return TableStore(folder, arrow_fs.LocalFileSystem())
+    return TableStore(None, arrow_fs.PyFileSystem(DeltaStorageHandler(location)))

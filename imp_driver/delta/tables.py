@@ -1,0 +1,109 @@
+"""Delta tables as the source of changes: the one object of this stage, shared by all connections of a process."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
+from imp_driver.delta.commits import read_commits, read_metrics
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.delta.files import PieceReader
+from imp_driver.delta.handle import TableHandle, TableState
+from imp_driver.delta.schema import StoredColumn, TableMetadata
+from imp_driver.errors import OperationalError
+from imp_driver.reasons import DeltaSource, RecaptureReason
+
+
+class DeltaTables:
+    """A ChangeSource over delta-rs (versions, statistics) and the log's own files (changes). Thread-safe."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._lock = threading.Lock()
+        self._handles: dict[str, TableHandle] = {}
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        """Return the newest version. Raises OperationalError when the folder is not a readable Delta table."""
+        return self._handle(location).state().snapshot
+
+    def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
+        """Classify the commits of (from_version, to_version]. Raises ChangesUnavailable."""
+        handle = self._handle(location)
+        state = _expect(handle, table_id, max(from_version, to_version))
+        if from_version == to_version:
+            return ChangePlan(location, from_version, to_version, DeltaSource.NONE, 0)
+        if from_version > to_version:
+            raise ChangesUnavailable(RecaptureReason.RESTORED, f"{location} is wanted at version {to_version}, before {from_version}.")
+        commits = read_commits(handle.store, from_version, to_version)
+        changed = any(commit.metadata is not None for commit in commits)
+        metadata = _metadata_before(handle, state, from_version, to_version, changed)
+        changes = CommitRange(location, handle.store, from_version, to_version, metadata, commits, self._limits)
+        plan = classify(changes)
+        oldest = oldest_version(plan, changes)
+        if oldest is not None and handle.metadata_at(oldest) is None:
+            raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, f"Version {oldest} of {location} can no longer be read.")
+        _expect(handle, table_id, to_version)
+        return plan
+
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        """Read the rows of a plan of this object whose source is in process. Raises ChangesUnavailable."""
+        if plan.source is DeltaSource.NONE:
+            return self._nothing(plan, columns)
+        if not isinstance(plan, FilePlan) or plan.metadata is None:
+            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
+        wanted = _columns(plan.metadata, plan.location, columns)
+        reader = PieceReader(self._handle(plan.location).store, wanted)
+        try:
+            parts = [reader.read(piece) for piece in plan.pieces]
+            rows = pa.concat_tables([table for table, _ in parts])
+        except FileNotFoundError as error:
+            raise ChangesUnavailable(
+                RecaptureReason.HISTORY_GONE, f"A changed file of {plan.location} is gone; it was probably vacuumed."
+            ) from error
+        except (OSError, ValueError, pa.ArrowException, IndexError) as error:
+            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
+        return SignedRows(rows, np.concatenate([weights for _, weights in parts]))
+
+    def commit_metrics(self, location: str, version: int) -> dict[str, int]:
+        """Return the whole-number operation metrics of one commit, under the writer's names; empty when there are none."""
+        return read_metrics(self._handle(location).store, version)
+
+    def _handle(self, location: str) -> TableHandle:
+        with self._lock:
+            return self._handles.setdefault(location, TableHandle(location))
+
+    def _nothing(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        metadata = self._handle(plan.location).state().metadata
+        fields = [pa.field(column.column.name, column.arrow_type) for column in _columns(metadata, plan.location, columns)]
+        return SignedRows(pa.schema(fields).empty_table(), np.empty(0, np.int64))
+
+
+def _expect(handle: TableHandle, table_id: str, version: int) -> TableState:
+    """Return the newest state of the table meant. Raises ChangesUnavailable when another one lies there, or none."""
+    try:
+        state = handle.state()
+    except OperationalError as error:
+        raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{handle.location} can no longer be read.") from error
+    if state.snapshot.table_id != table_id or state.snapshot.version < version:
+        raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"Another table lies in {handle.location} now.")
+    return state
+
+
+def _metadata_before(handle: TableHandle, state: TableState, after: int, up_to: int, changed: bool) -> TableMetadata:
+    if not changed and state.snapshot.version > up_to:
+        changed = any(commit.metadata is not None for commit in read_commits(handle.store, up_to, state.snapshot.version))
+    metadata = handle.metadata_at(after) if changed else state.metadata
+    if metadata is None:
+        raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, f"Version {after} of {handle.location} can no longer be read.")
+    return metadata
+
+
+def _columns(metadata: TableMetadata, location: str, names: tuple[str, ...]) -> list[StoredColumn]:
+    known = {column.column.name: column for column in metadata.columns}
+    for name in names:
+        if name not in known or known[name].arrow_type is None:
+            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"Column {name!r} of {location} cannot be read in process.")
+    return [known[name] for name in names]

@@ -1,0 +1,1 @@
+"""Grouped aggregation: one accumulator kind a file, driven by the group state."""

@@ -1,0 +1,250 @@
+"""Grouped aggregation over signed rows (IMP paper section 5.2.5): the state of a query block below its HAVING.
+
+In: captured columns, then deltas as ProjectedRows. Out: keys, aggregates, row counts and fragments of the groups, for conditions to be evaluated against.
+Invariant: a delta is applied wholly or not at all, and afterwards the state is that of the changed table; it never depends on HAVING's constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.operators.aggregate.accumulator import (
+    Accumulator,
+    GroupChange,
+    Parts,
+    StateCorrupt,
+    check_counts,
+    integers,
+    resized,
+)
+from imp_driver.operators.aggregate.counts import Count
+from imp_driver.operators.aggregate.decimals import DecimalSum
+from imp_driver.operators.aggregate.extrema import Extremum
+from imp_driver.operators.aggregate.floats import FloatSum
+from imp_driver.operators.aggregate.integers import IntegerSum
+from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.operators.interval import Interval
+from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.sketch.ranges import RangePartition
+
+Column: TypeAlias = pa.Array | pa.ChunkedArray
+
+
+class GroupState:
+    """All groups of one block. Arrays over groups have one entry per slot; ``alive`` says which slots hold a group."""
+
+    def __init__(
+        self,
+        keys: tuple[KeyColumn, ...],
+        rows: IntegerArray,
+        accumulators: tuple[Accumulator, ...],
+        index: SlotIndex,
+        sketch_key: int,
+        partition: RangePartition,
+    ) -> None:
+        self._keys = keys
+        self._rows = rows
+        self._accumulators = accumulators
+        self._index = index
+        self._sketch_key = sketch_key
+        self._partition = partition
+        every_slot = np.arange(len(rows))
+        self._fragments = self._locate(keys[sketch_key].take(every_slot))
+        self._key_intervals: dict[int, Interval] = {}
+        self._aggregate_intervals: dict[int, Interval] = {}
+
+    @classmethod
+    def capture(
+        cls,
+        keys: Sequence[Column],
+        row_counts: Column,
+        parts: Mapping[tuple[int, str], Column],
+        specifications: tuple[AggregateSpecification, ...],
+        key_types: Sequence[pa.DataType],
+        sketch_key: int,
+        partition: RangePartition,
+    ) -> GroupState:
+        """Take over captured columns, one row per group.
+
+        Args:
+            row_counts: rows of each group, positive.
+            parts: the columns of contract.PARTS by (aggregate, part).
+            sketch_key: which key the partition is over.
+
+        Raises StateCorrupt when groups repeat, a group has no rows or a part contradicts its count.
+        """
+        values = [(Codec(key_type), Codec(key_type).encode(key)) for key_type, key in zip(key_types, keys, strict=True)]
+        columns = tuple(KeyColumn(codec, KeyValues(*encoded)) for codec, encoded in values)
+        rows = integers(one_array(row_counts))
+        index = SlotIndex(tokens_of([KeyValues(*encoded) for _, encoded in values]))
+        if len(index) != len(rows) or np.any(rows <= 0):
+            raise StateCorrupt("the captured groups repeat or have no rows; the state must be captured again")
+        accumulators = []
+        for position, specification in enumerate(specifications):
+            own = {part: one_array(column) for (aggregate, part), column in parts.items() if aggregate == position}
+            accumulators.append(_accumulator(specification, own, rows))
+        return cls(columns, rows, tuple(accumulators), index, sketch_key, partition)
+
+    def apply(self, delta: ProjectedRows) -> int:
+        """Apply signed rows and return the number of touched groups. Raises StateCorrupt, and then nothing has changed."""
+        if not len(delta.weights):
+            return 0
+        change, values, tokens, fresh = self._grouped(delta)
+        # Preparing raises before anything has changed; committing only assigns.
+        commits = [accumulator.prepare(change, argument) for accumulator, argument in zip(self._accumulators, delta.arguments, strict=True)]
+        for commit in commits:
+            commit()
+        slots = change.slots
+        self._rows[slots] = change.remaining
+        if len(fresh):
+            added = KeyValues(values[self._sketch_key].codes[fresh], values[self._sketch_key].nulls[fresh])
+            self._fragments[slots[fresh]] = self._locate(added)
+            for column, new in zip(self._keys, values, strict=True):
+                column.put(slots[fresh], KeyValues(new.codes[fresh], new.nulls[fresh]))
+            self._index.add([tokens[position] for position in fresh.tolist()], slots[fresh])
+        self._index.remove([tokens[position] for position in np.flatnonzero(change.remaining == 0).tolist()])
+        self._key_intervals.clear()
+        self._aggregate_intervals.clear()
+        return len(slots)
+
+    def _grouped(self, delta: ProjectedRows) -> tuple[GroupChange, tuple[KeyValues, ...], list[Hashable], IntegerArray]:
+        """Return the change per touched group, the groups' keys and tokens, and which of them are new."""
+        inverse, values = grouped([column.codec for column in self._keys], delta.keys)
+        tokens = tokens_of(values)
+        slots = self._index.find(tokens)
+        fresh = np.flatnonzero(slots < 0)
+        slots[fresh] = self._index.vacant(len(fresh))
+        weights = np.asarray(delta.weights, dtype=np.int64)
+        rows = np.zeros(len(slots), dtype=np.int64)
+        np.add.at(rows, inverse, weights)
+        self._grow(int(slots.max()) + 1)
+        remaining = self._rows[slots] + rows
+        check_counts(remaining, remaining, "rows")
+        return GroupChange(slots, inverse, weights, rows, remaining, bool(np.all(np.abs(weights) == 1))), values, tokens, fresh
+
+    def _grow(self, needed: int) -> None:
+        capacity = len(self._rows)
+        if needed <= capacity:
+            return
+        capacity = max(needed, capacity + capacity // 2, 16)
+        self._rows = resized(self._rows, capacity)
+        self._fragments = np.concatenate((self._fragments, np.zeros(capacity - len(self._fragments), dtype=np.int32)))
+        for column in self._keys:
+            column.grow(capacity)
+        for accumulator in self._accumulators:
+            accumulator.grow(capacity)
+
+    def _locate(self, keys: KeyValues) -> npt.NDArray[np.int32]:
+        codec = self._keys[self._sketch_key].codec
+        return self._partition.locate(codec.decode(keys.codes, keys.nulls))
+
+    @property
+    def partition(self) -> RangePartition:
+        return self._partition
+
+    @property
+    def alive(self) -> BooleanArray:
+        return self.rows > 0
+
+    @property
+    def rows(self) -> IntegerArray:
+        """Rows per slot."""
+        return self._rows[: self._index.used]
+
+    @property
+    def fragment(self) -> npt.NDArray[np.int32]:
+        """Fragment per slot; without meaning where not alive."""
+        return self._fragments[: self._index.used]
+
+    @property
+    def groups(self) -> int:
+        return len(self._index)
+
+    @property
+    def total_rows(self) -> int:
+        return int(self.rows.sum())
+
+    def fragment_rows(self) -> IntegerArray:
+        """Return rows per fragment, the NULL fragment last."""
+        totals = np.zeros(self._partition.fragments, dtype=np.int64)
+        np.add.at(totals, self.fragment, self.rows)
+        return totals
+
+    def key_interval(self, index: int) -> Interval:
+        """Return the i-th group key per slot."""
+        if index not in self._key_intervals:
+            self._key_intervals[index] = self._keys[index].interval(self._index.used)
+        return self._key_intervals[index]
+
+    def aggregate_interval(self, index: int) -> Interval:
+        """Return the i-th aggregate per slot."""
+        if index not in self._aggregate_intervals:
+            self._aggregate_intervals[index] = self._accumulators[index].interval(self._index.used)
+        return self._aggregate_intervals[index]
+
+    @property
+    def inexact_groups(self) -> int:
+        """The most groups that any one aggregate would know better after capturing again."""
+        return max((accumulator.inexact(self._index.used) for accumulator in self._accumulators), default=0)
+
+    @property
+    def memory(self) -> int:
+        """Bytes, partly estimated."""
+        arrays = int(self._rows.nbytes + self._fragments.nbytes) + sum(column.memory for column in self._keys)
+        return arrays + sum(accumulator.memory for accumulator in self._accumulators) + self._index.memory
+
+    def snapshot(self) -> dict[str, pa.Array]:
+        """Return the living groups as columns of one length: ``key_i``, ``rows``, ``aggregate_i_part``."""
+        slots = np.flatnonzero(self.alive)
+        result = {}
+        for position, column in enumerate(self._keys):
+            values = column.take(slots)
+            result[f"key_{position}"] = column.codec.decode(values.codes, values.nulls)
+        result["rows"] = pa.array(self._rows[slots])
+        for position, accumulator in enumerate(self._accumulators):
+            result |= {f"aggregate_{position}_{part}": column for part, column in accumulator.parts(slots).items()}
+        return result
+
+    @classmethod
+    def restore(
+        cls,
+        columns: Mapping[str, Column],
+        specifications: tuple[AggregateSpecification, ...],
+        key_types: Sequence[pa.DataType],
+        sketch_key: int,
+        partition: RangePartition,
+    ) -> GroupState:
+        """Invert ``snapshot``; the error bounds of sums and the bounds of buffers come back as well. Raises StateCorrupt as ``capture``."""
+        keys = [columns[f"key_{position}"] for position in range(len(key_types))]
+        parts = {}
+        for name, column in columns.items():
+            if name.startswith("aggregate_"):
+                _, position, part = name.split("_", 2)
+                parts[int(position), part] = column
+        return cls.capture(keys, columns["rows"], parts, specifications, key_types, sketch_key, partition)
+
+
+def _accumulator(specification: AggregateSpecification, parts: Parts, rows: IntegerArray) -> Accumulator:
+    average = specification.form is ValueForm.AVERAGE
+    if specification.kind is AccumulatorKind.COUNT_ROWS:
+        return Count.load_rows(rows)
+    if np.any(integers(parts["count"]) > rows):
+        raise StateCorrupt("a captured count exceeds the rows of its group; the state must be captured again")
+    argument_type = specification.argument_type
+    match specification.kind:
+        case AccumulatorKind.COUNT:
+            return Count.load(parts)
+        case AccumulatorKind.SUM_INTEGER | AccumulatorKind.AVERAGE_INTEGER:
+            return IntegerSum.load(parts, average=average)
+        case AccumulatorKind.SUM_DECIMAL:
+            return DecimalSum.load(parts, argument_type, average=average)
+        case AccumulatorKind.SUM_FLOAT:
+            return FloatSum.load(parts, average=average)
+        case _:
+            return Extremum.load(parts, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)

@@ -1,0 +1,75 @@
+"""Sums of doubles with a bound on their distance from the exact sum.
+
+Invariant: the exact sum of what was added, less what was taken away, is within ``values`` plus or minus ``errors``. The rounding of each addition is
+computed, not estimated, so sums that happen to be exact stay exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange
+from imp_driver.sketch.codes import BooleanArray, FloatArray, IntegerArray
+
+UNIT_ROUNDOFF = 2.0**-53
+SLACK = 1.0 + 2.0**-20
+"""Covers the rounding of the error bounds themselves and the higher-order terms of n * u (n stays below 2**32)."""
+
+
+def order_error(counts: IntegerArray, magnitude: FloatArray) -> FloatArray:
+    """Bound the error of adding ``counts`` doubles of total absolute value ``magnitude`` in any order; adding one is exact."""
+    error: FloatArray = np.maximum(counts - 1, 0) * UNIT_ROUNDOFF * magnitude * SLACK
+    return error
+
+
+class TrackedSum:
+    """One sum per slot."""
+
+    def __init__(self, values: FloatArray, errors: FloatArray) -> None:
+        self.values = values
+        self.errors = errors
+
+    def grow(self, capacity: int) -> None:
+        missing = capacity - len(self.values)
+        if missing > 0:
+            self.values = np.concatenate((self.values, np.zeros(missing)))
+            self.errors = np.concatenate((self.errors, np.zeros(missing)))
+
+    def upper(self, size: int) -> FloatArray:
+        """Return an upper bound of the exact sums of slots 0..size-1."""
+        result: FloatArray = self.values[:size] + self.errors[:size] * SLACK
+        return result
+
+    def prepare(self, change: GroupChange, added: FloatArray, error: FloatArray, empty: BooleanArray) -> Commit:
+        """Add a delta's total with its own error bound; where ``empty`` the sum is exactly 0 again."""
+        with np.errstate(all="ignore"):
+            values, rounding = add_exactly(self.values[change.slots], added)
+            errors = (self.errors[change.slots] + error + np.abs(rounding)) * SLACK
+        values[empty], errors[empty] = 0.0, 0.0
+        # An overflowed sum says nothing any more; an infinite error bound makes its value unknown.
+        lost = ~(np.isfinite(values) & np.isfinite(errors))
+        values[lost], errors[lost] = 0.0, np.inf
+
+        def commit() -> None:
+            self.values[change.slots] = values
+            self.errors[change.slots] = errors
+
+        return commit
+
+    @property
+    def memory(self) -> int:
+        return int(self.values.nbytes + self.errors.nbytes)
+
+
+def add_exactly(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the rounded sum and its exact rounding error."""
+    total = left + right
+    shadow = total - left
+    return total, (left - (total - shadow)) + (right - shadow)
+
+
+def delta_error(change: GroupChange, churn: FloatArray, argument_count: IntegerArray) -> FloatArray:
+    """Bound the error of summing one delta: ``churn`` is the total absolute value, ``argument_count`` the delta rows per touched group."""
+    products = 0 if change.signs_only else 1
+    error: FloatArray = (np.maximum(argument_count - 1, 0) + products) * UNIT_ROUNDOFF * churn * SLACK
+    return error
