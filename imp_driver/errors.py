@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-class Warning(Exception):  # noqa: A001 - PEP 249 fixes this name
+CANCELLED = "OPERATION_CANCELLED"
+"""Error class of a run that was cancelled through this driver."""
+
+
+class Warning(Exception):
     """Important but harmless events (PEP 249)."""
 
 

@@ -21,6 +21,7 @@ from imp_driver.errors import Error, OperationalError
 from imp_driver.maintain.sketches import Prepared, Request, Sketches
 from imp_driver.observe.commands import explain, run_command
 from imp_driver.observe.report import SketchReport
+from imp_driver.observe.shadow import compared
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.parse.analysis import analyse, levels_of, scanned_table
 from imp_driver.parse.batch_insert import batch_insert
@@ -33,7 +34,6 @@ from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, S
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import find_reference, pinned
 from imp_driver.rewrite.use import Use, plan_use
-from imp_driver.observe.shadow import compared
 
 _LOG = logging.getLogger("imp_driver")
 

@@ -49,7 +49,7 @@ class RelationKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a name stands for in a session. ``location`` is the folder as a plain path or URI; ``name`` is fully qualified, unquoted parts."""
+    """What a name stands for in a session: ``location`` is a plain path or URI, ``name`` the fully qualified, unquoted parts."""
 
     kind: RelationKind
     name: tuple[str, ...]
@@ -64,6 +64,9 @@ class Session(Protocol):
 
     def read(self, text: str, tag: str) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
+
+    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        """Run a query of the driver itself while ``rows`` are visible as the temporary view named ``view``."""
 
     def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
         """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""

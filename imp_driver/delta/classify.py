@@ -68,7 +68,7 @@ def classify(changes: CommitRange) -> FilePlan:
         _refuse_overwrites(changes)
     pieces = tuple(piece for commit in changes.commits for piece in _pieces(commit, has_feed))
     if not pieces:
-        return _plan(changes, DeltaSource.NONE, 0)
+        return _plan(changes, DeltaSource.NONE, 0, metadata)
     _require_files(changes.store, pieces)
     rows = _sum(_feed_rows(commit) if has_feed and commit.changed else _file_rows(commit) for commit in changes.commits)
     in_process = _is_in_process(metadata, pieces, rows, changes.limits)
@@ -88,7 +88,7 @@ def classify(changes: CommitRange) -> FilePlan:
         )
     parts = _parts(changes, folder)
     if not parts:
-        return _plan(changes, DeltaSource.NONE, 0)
+        return _plan(changes, DeltaSource.NONE, 0, metadata)
     return _plan(changes, DeltaSource.SPARK_FILES, rows, relation=files_relation(folder, names, parts))
 
 

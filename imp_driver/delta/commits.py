@@ -82,7 +82,7 @@ def _read_commit(store: TableStore, version: int) -> Commit:
         return _parse(version, store.read(commit_path(version)))
     except FileNotFoundError as error:
         raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, f"Commit {version} is no longer in the log of {store.folder}.") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"Commit {version} of {store.folder} cannot be read.") from error
 
 

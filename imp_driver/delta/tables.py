@@ -34,15 +34,18 @@ class DeltaTables:
         handle = self._handle(location)
         state = _expect(handle, table_id, max(from_version, to_version))
         if from_version == to_version:
-            return ChangePlan(location, from_version, to_version, DeltaSource.NONE, 0)
+            return FilePlan(location, from_version, to_version, DeltaSource.NONE, 0, metadata=state.metadata)
         if from_version > to_version:
             raise ChangesUnavailable(RecaptureReason.RESTORED, f"{location} is wanted at version {to_version}, before {from_version}.")
         commits = read_commits(handle.store, from_version, to_version)
         changed = any(commit.metadata is not None for commit in commits)
         metadata = _metadata_before(handle, state, from_version, to_version, changed)
         changes = CommitRange(location, handle.store, from_version, to_version, metadata, commits, self._limits)
-        plan = classify(changes)
-        oldest = oldest_version(plan, changes)
+        try:
+            plan = classify(changes)
+            oldest = oldest_version(plan, changes)
+        except ValueError as error:
+            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The log of {location} names files in an unknown way.") from error
         if oldest is not None and handle.metadata_at(oldest) is None:
             raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, f"Version {oldest} of {location} can no longer be read.")
         _expect(handle, table_id, to_version)
@@ -50,11 +53,12 @@ class DeltaTables:
 
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
         """Read the rows of a plan of this object whose source is in process. Raises ChangesUnavailable."""
-        if plan.source is DeltaSource.NONE:
-            return self._nothing(plan, columns)
         if not isinstance(plan, FilePlan) or plan.metadata is None:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
         wanted = _columns(plan.metadata, plan.location, columns)
+        if not plan.pieces:
+            fields = [pa.field(column.column.name, column.arrow_type) for column in wanted]
+            return SignedRows(pa.schema(fields).empty_table(), np.empty(0, np.int64))
         reader = PieceReader(self._handle(plan.location).store, wanted)
         try:
             parts = [reader.read(piece) for piece in plan.pieces]
@@ -63,7 +67,7 @@ class DeltaTables:
             raise ChangesUnavailable(
                 RecaptureReason.HISTORY_GONE, f"A changed file of {plan.location} is gone; it was probably vacuumed."
             ) from error
-        except (OSError, ValueError, pa.ArrowException, IndexError) as error:
+        except (OSError, ValueError, LookupError, pa.ArrowException) as error:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
         return SignedRows(rows, np.concatenate([weights for _, weights in parts]))
 
@@ -74,11 +78,6 @@ class DeltaTables:
     def _handle(self, location: str) -> TableHandle:
         with self._lock:
             return self._handles.setdefault(location, TableHandle(location))
-
-    def _nothing(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
-        metadata = self._handle(plan.location).state().metadata
-        fields = [pa.field(column.column.name, column.arrow_type) for column in _columns(metadata, plan.location, columns)]
-        return SignedRows(pa.schema(fields).empty_table(), np.empty(0, np.int64))
 
 
 def _expect(handle: TableHandle, table_id: str, version: int) -> TableState:

@@ -26,4 +26,6 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sk
         retained = truth.may_be_true & state.alive
     else:
         retained = retain_top(state, truth, block.order, block.limit)
-    return Sketch(entry.table_id, entry.version, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments))
+    return Sketch(
+        entry.table_id, entry.version, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments)
+    )

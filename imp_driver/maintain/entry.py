@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.delta.coverage import FileFragments
+from imp_driver.operators.aggregate.group import GroupState
 
 
 @dataclass(slots=True, eq=False)

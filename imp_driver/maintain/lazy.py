@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable, ChangeSource, SignedRows, TableSnapshot
+from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.contract import ProjectedRows
@@ -114,7 +115,7 @@ def _project(
     if plan.source is DeltaSource.NONE:
         return None, 0, 0
     if plan.relation is not None:
-        table = read(projection_sql(block, plan.relation))
+        table = _read_changes(projection_sql(block, plan.relation), read)
         return _from_spark(table, block, key_types), plan.rows or table.num_rows, None
     signed = source.read(plan, block.columns)
     growth = int(signed.weights.sum())
@@ -124,6 +125,16 @@ def _project(
         view = "__imp_changes"
         rows = signed.rows.append_column(WEIGHT_COLUMN, pa.array(signed.weights))
         return _from_spark(read(projection_sql(block, view), view, rows), block, key_types), len(signed.weights), growth
+
+
+def _read_changes(text: str, read: SparkReader) -> pa.Table:
+    """Let Spark read changes; what it cannot read (files vacuumed meanwhile, a feed with gaps) is captured again."""
+    try:
+        return read(text)
+    except Error as error:
+        if error.error_class == CANCELLED:
+            raise
+        raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 
 def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> ProjectedRows:

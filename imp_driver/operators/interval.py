@@ -230,7 +230,7 @@ def comparable(left: Interval, right: Interval) -> bool:
 
 def arithmetic(operator: str, left: Interval, right: Interval) -> Interval:
     """Return ``left operator right`` for + - *, unknown on any risk of overflow and for NaN or infinite operands."""
-    size = max(len(left.may_be_null), len(right.may_be_null))
+    (size,) = np.broadcast_shapes(left.may_be_null.shape, right.may_be_null.shape)
     if left.family is Family.NULL or right.family is Family.NULL:
         return replace(constant(None), may_be_null=np.ones(size, dtype=bool), may_be_value=np.zeros(size, dtype=bool))
     if left.family is not Family.NUMBER or right.family is not Family.NUMBER or left.single or right.single:

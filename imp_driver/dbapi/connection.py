@@ -1,0 +1,140 @@
+"""Connection of PEP 249: opening, lifetime, and honesty about transactions."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, NoReturn
+
+from imp_driver import errors
+from imp_driver.config import Options, options_from_url
+from imp_driver.dbapi.cursor import Cursor
+from imp_driver.dbapi.pipeline import Pipeline
+from imp_driver.errors import InterfaceError, NotSupportedError
+
+
+class Connection:
+    """A session of Spark with its own temporary views, current schema and settings.
+
+    Delta commits every statement by itself, so there is nothing to commit, and nothing that could be rolled back.
+    """
+
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    _closed = True
+    """True until a connection is complete, so that one that failed to open is not warned about."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
+        self.messages: list[Any] = []
+        self._closed = False
+
+    def cursor(self) -> Cursor:
+        """Return a new cursor."""
+        self.check_open()
+        cursor = Cursor(self, self._pipeline)
+        self._cursors.add(cursor)
+        return cursor
+
+    def execute(self, operation: str, parameters: Any = None) -> Cursor:
+        """Run one statement on a new cursor and return it."""
+        return self.cursor().execute(operation, parameters)
+
+    def commit(self) -> None:
+        """Do nothing: every statement was committed when it ended."""
+        self.check_open()
+
+    def rollback(self) -> NoReturn:
+        """Raise NotSupportedError: what a statement changed is committed and stays."""
+        self.check_open()
+        raise NotSupportedError(
+            "Every statement is its own transaction and is committed already; RESTORE TABLE brings an earlier version back."
+        )
+
+    @property
+    def autocommit(self) -> bool:
+        """Always True; setting False raises NotSupportedError."""
+        return True
+
+    @autocommit.setter
+    def autocommit(self, value: bool) -> None:
+        if not value:
+            raise NotSupportedError("Delta commits every statement by itself; autocommit cannot be switched off.")
+
+    def close(self) -> None:
+        """Close the cursors, then the session; harmless when called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for cursor in list(self._cursors):
+            cursor.close()
+        self._pipeline.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def check_open(self) -> None:
+        """Raise InterfaceError on a closed connection."""
+        if self._closed:
+            raise InterfaceError("The connection is closed.")
+
+    def __enter__(self) -> Connection:
+        self.check_open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not self._closed:
+            warnings.warn(
+                "A connection was not closed; use it in a with statement or call close().", ResourceWarning, source=self, stacklevel=1
+            )
+
+
+def connect(
+    url: str | None = None,
+    /,
+    *,
+    warehouse: str | None = None,
+    session: object | None = None,
+    **options: Any,
+) -> Connection:
+    """Open a connection.
+
+    Args:
+        url: ``imp:///folder?sketch=lazy``; options in the query part.
+        warehouse: folder of an embedded warehouse, made when it is not there.
+        session: a SparkSession of the application, whose configuration stays as it is and which is not stopped.
+        options: see imp_driver.config.Options; ``sketch`` is off, lazy or shadow.
+
+    Raises:
+        InterfaceError: not exactly one of url, warehouse and session, or a bad option.
+        OperationalError: no fit Java, no warehouse there, another process holds it.
+        NotSupportedError: a deployment that is not there yet.
+    """
+    given = [name for name, value in (("a URL", url), ("warehouse", warehouse), ("session", session)) if value is not None]
+    if len(given) != 1:
+        raise InterfaceError(f"connect needs exactly one of a URL, warehouse= or session=, not {' and '.join(given) or 'none'}.")
+    if url is not None and not isinstance(url, str):
+        raise InterfaceError(f"The URL must be text, not {type(url).__name__}; a SparkSession is given as session=.")
+    chosen = options_from_url(url) if url is not None else Options()
+    if warehouse is not None:
+        chosen = replace(chosen, warehouse=str(warehouse))
+    chosen = chosen.with_values(options)
+    from imp_driver.opening import open_pipeline
+
+    return Connection(open_pipeline(chosen, session))

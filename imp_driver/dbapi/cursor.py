@@ -1,0 +1,220 @@
+"""Cursor of PEP 249: run, fetch, cancel. It knows no SQL.
+
+Extensions beyond PEP 249: sketch_report, query_id, cancel, and fetches as Arrow or pandas.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import pyarrow as pa
+
+from imp_driver.dbapi.parameters import checked
+from imp_driver.dbapi.pipeline import Outcome, Pipeline
+from imp_driver.dbapi.rows import Row, Rows
+from imp_driver.dbapi.typeobjects import Description, describe
+from imp_driver.errors import InterfaceError, NotSupportedError, ProgrammingError
+from imp_driver.observe.report import SketchReport
+
+if TYPE_CHECKING:
+    import pandas
+
+    from imp_driver.dbapi.connection import Connection
+
+ResultT = TypeVar("ResultT")
+
+
+class Cursor:
+    """One statement at a time of a connection.
+
+    Attributes:
+        arraysize: rows of a fetchmany without size.
+        rowcount: affected rows of INSERT, UPDATE, DELETE and MERGE; -1 for queries, whose rows are streamed, and where unknown.
+        lastrowid: always None; Delta tables have no row identifiers.
+        messages: always empty; warnings go to the logger ``imp_driver``.
+        query_id: identifier of the newest run, known as soon as it begins.
+        sketch_report: what the driver did about a sketch for the newest statement; None before the first.
+    """
+
+    lastrowid: None = None
+
+    def __init__(self, connection: Connection, pipeline: Pipeline) -> None:
+        self._closed = False
+        self._connection = connection
+        self._pipeline = pipeline
+        self._rows: Rows | None = None
+        self.arraysize = 1
+        self.rowcount = -1
+        self.description: list[Description] | None = None
+        self.messages: list[Any] = []
+        self.query_id: str | None = None
+        self.sketch_report: SketchReport | None = None
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
+
+    @property
+    def rownumber(self) -> int | None:
+        """Index of the next row, None without a result set."""
+        return None if self._rows is None else self._rows.position
+
+    def execute(self, operation: str, parameters: Any = None) -> Cursor:
+        """Run one statement and return this cursor.
+
+        Args:
+            operation: SQL with ``?`` markers for a sequence or ``:name`` markers for a mapping.
+            parameters: their values, bound by Spark.
+        """
+        text, values = _text(operation), checked(parameters)
+        return self._run(lambda tag: self._pipeline.run(text, values, tag))
+
+    def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
+        """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
+        text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
+        if not rows:
+            self._begin()
+            self.rowcount = 0
+            return self
+        return self._run(lambda tag: self._pipeline.run_many(text, rows, tag))
+
+    def _run(self, run: Callable[[str], Outcome]) -> Cursor:
+        tag = self._begin()
+        outcome = self._guarded(lambda: run(tag))
+        self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
+        if outcome.stream is not None and outcome.stream.columns:
+            self.description = describe(outcome.stream.columns)
+            self._rows = Rows(outcome.stream)
+        elif outcome.stream is not None:
+            outcome.stream.close()
+        return self
+
+    def _begin(self) -> str:
+        self._check_open()
+        self._discard()
+        self.rowcount, self.description, self.sketch_report = -1, None, None
+        self.query_id = str(uuid.uuid4())
+        return self.query_id
+
+    def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
+        """Call; on Ctrl-C stop the run in Spark too, then let the interruption through."""
+        try:
+            return call()
+        except KeyboardInterrupt:
+            self.cancel()
+            self._discard()
+            raise
+
+    def fetchone(self) -> Row | None:
+        rows = self._fetch(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """Return the next ``size`` rows (``arraysize`` when not given)."""
+        wanted = self.arraysize if size is None else size
+        if wanted < 0:
+            raise ProgrammingError(f"fetchmany needs a size of 0 or more, not {wanted}.")
+        return self._fetch(wanted)
+
+    def fetchall(self) -> list[Row]:
+        return self._fetch(None)
+
+    def _fetch(self, count: int | None) -> list[Row]:
+        rows = self._result()
+        return self._guarded(lambda: rows.take(count))
+
+    def fetch_record_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that are left as Arrow batches, as they arrive."""
+        iterator = self._result().batches()
+        while (batch := self._guarded(lambda: next(iterator, None))) is not None:
+            yield batch
+
+    def fetch_record_batch(self) -> pa.RecordBatchReader:
+        """Return a reader over the rows that are left, streamed."""
+        return pa.RecordBatchReader.from_batches(self._result().schema, self.fetch_record_batches())
+
+    def fetch_arrow_table(self) -> pa.Table:
+        """Return the rows that are left as one Arrow table."""
+        return pa.Table.from_batches(list(self.fetch_record_batches()), self._result().schema)
+
+    def fetch_df(self) -> pandas.DataFrame:
+        """Return the rows that are left as a pandas data frame."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            raise NotSupportedError("fetch_df needs pandas: pip install 'imp_driver[pandas]'.") from error
+        return self.fetch_arrow_table().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand the rows that are left to another Arrow library."""
+        stream: object = self.fetch_record_batch().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def _result(self) -> Rows:
+        self._check_open()
+        if self._rows is None:
+            reason = "no statement was executed" if self.query_id is None else "the statement returned no rows"
+            raise ProgrammingError(f"There is nothing to fetch: {reason}.")
+        return self._rows
+
+    def cancel(self) -> None:
+        """Stop the run, from any thread; harmless when nothing runs."""
+        if self.query_id is not None and not self._closed:
+            self._pipeline.interrupt(self.query_id)
+
+    def close(self) -> None:
+        """Free the result; harmless when called twice."""
+        if not self._closed:
+            self._discard()
+            self._closed = True
+
+    def _discard(self) -> None:
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            rows.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("The cursor is closed.")
+        self._connection.check_open()
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Do nothing, as PEP 249 allows: values carry their types."""
+        self._check_open()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Do nothing, as PEP 249 allows: results are streamed."""
+        self._check_open()
+
+    def callproc(self, procname: str, parameters: Sequence[Any] | None = None) -> NoReturn:
+        raise NotSupportedError("Spark has no stored procedures.")
+
+    def nextset(self) -> NoReturn:
+        raise NotSupportedError("A statement has one result set at most.")
+
+    def scroll(self, value: int, mode: str = "relative") -> NoReturn:
+        raise NotSupportedError("Rows are streamed forward only.")
+
+    def __iter__(self) -> Cursor:
+        return self
+
+    def __next__(self) -> Row:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+
+def _text(operation: object) -> str:
+    if not isinstance(operation, str):
+        raise ProgrammingError(f"A statement must be text, not {type(operation).__name__}.")
+    return operation

@@ -1,0 +1,61 @@
+"""Python parameters -> values that Spark binds natively; what has no exact Spark form is refused by name."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
+from imp_driver.ports import Parameters
+
+_PASSED_ON = (bool, float, Decimal, str, datetime.datetime, datetime.date, datetime.timedelta)
+
+
+def checked(parameters: Any) -> Parameters:
+    """Return parameters with every value in a form that Spark binds; None when there are none.
+
+    Raises:
+        ProgrammingError: neither a sequence nor a mapping by name.
+        NotSupportedError: a value's type has no Spark form.
+        DataError: a whole number exceeds 38 digits.
+    """
+    if parameters is None:
+        return None
+    if isinstance(parameters, Mapping):
+        if not all(isinstance(name, str) for name in parameters):
+            raise ProgrammingError("The names of parameters must be text, as in {'low': 1} for the marker :low.")
+        return {name: _value(value, f":{name}") for name, value in parameters.items()} or None
+    if isinstance(parameters, (str, bytes, bytearray)) or not isinstance(parameters, Sequence):
+        raise ProgrammingError(
+            f"Parameters must be a sequence for ? markers or a mapping for :name markers, not {type(parameters).__name__}; "
+            "a single value needs a tuple, as in (value,)."
+        )
+    return [_value(value, f"number {place + 1}") for place, value in enumerate(parameters)] or None
+
+
+def _value(value: Any, where: str) -> Any:
+    if value is None or isinstance(value, _PASSED_ON):
+        return value
+    if isinstance(value, int):
+        if -(2**63) <= value < 2**63:
+            return value
+        if abs(value) < 10**38:
+            return Decimal(value)
+        raise DataError(f"Parameter {where}: {value} has more than 38 digits.")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_value(each, where) for each in value]
+    if isinstance(value, dict):
+        return {_value(key, where): _value(each, where) for key, each in value.items()}
+    if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+        return _value(value.item(), where)
+    raise NotSupportedError(
+        f"Parameter {where}: a value of type {type(value).__name__} cannot be bound; convert it to text, number or datetime."
+    )

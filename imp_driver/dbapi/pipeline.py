@@ -1,0 +1,31 @@
+"""What the surface needs from the path behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from imp_driver.observe.report import SketchReport
+from imp_driver.ports import Parameters, ResultStream
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown."""
+
+    stream: ResultStream | None
+    rowcount: int
+    report: SketchReport
+
+
+class Pipeline(Protocol):
+    """Runs statements of one connection. Raises only errors of this driver."""
+
+    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome: ...
+
+    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome: ...
+
+    def interrupt(self, tag: str) -> None: ...
+
+    def close(self) -> None: ...

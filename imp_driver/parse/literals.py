@@ -1,0 +1,165 @@
+"""Python values as typed Spark literals, and statements with their markers replaced by such literals.
+
+Literals have the type that Spark gives the same value when it is bound natively, so that both ways mean the same.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import sqlglot
+from sqlglot import TokenType, exp
+from sqlglot.errors import SqlglotError
+
+from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
+from imp_driver.ports import Parameters
+
+_DIALECT = "spark"
+_MAXIMUM_DIGITS = 38
+
+
+def literal_node(value: object) -> exp.Expr:
+    """Return a literal of exactly this value and type.
+
+    Raises:
+        NotSupportedError: the type has no literal.
+        DataError: a number exceeds 38 digits.
+    """
+    if value is None:
+        return exp.Null()
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        return _cast(repr(value) if math.isfinite(value) else _special(value), "DOUBLE")
+    if isinstance(value, Decimal):
+        return _decimal(value)
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return exp.HexString(this=bytes(value).hex())
+    if isinstance(value, datetime.datetime):
+        return _cast(value.isoformat(sep=" ", timespec="microseconds"), "TIMESTAMP_NTZ" if value.tzinfo is None else "TIMESTAMP")
+    if isinstance(value, datetime.date):
+        return _cast(value.isoformat(), "DATE")
+    raise NotSupportedError(
+        f"A value of type {type(value).__name__} has no literal form; bind int, Decimal, float, str, bytes, date or datetime."
+    )
+
+
+def _cast(text: str, type_name: str) -> exp.Expr:
+    return exp.cast(exp.Literal.string(text), type_name, dialect=_DIALECT)
+
+
+def _special(value: float) -> str:
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _integer(value: int) -> exp.Expr:
+    if -(2**31) < value < 2**31:
+        number = exp.Literal.number(abs(value))
+        return exp.Neg(this=number) if value < 0 else number
+    if -(2**63) <= value < 2**63:
+        return _cast(str(value), "BIGINT")
+    return _decimal(Decimal(value))
+
+
+def _decimal(value: Decimal) -> exp.Expr:
+    sign, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise DataError(f"{value} is not a DECIMAL value; bind a float for NaN and infinities.")
+    scale = max(0, -exponent)
+    precision = max(len(digits) + max(0, exponent), scale, 1)
+    if precision > _MAXIMUM_DIGITS:
+        raise DataError(f"{value} needs {precision} digits; Spark's DECIMAL has {_MAXIMUM_DIGITS} at most.")
+    return _cast(f"{value:f}", f"DECIMAL({precision}, {scale})")
+
+
+def rendered(value: object) -> str:
+    """Return the SQL text of a value, in parentheses where a neighbour could bind to a part of it."""
+    node = literal_node(value)
+    text = node.sql(dialect=_DIALECT)
+    return f"({text})" if isinstance(node, exp.Neg) else text
+
+
+def bind_text(text: str, parameters: Parameters) -> str:
+    """Put literals at the places of markers; all other characters stay.
+
+    For sessions whose parser does not pass native parameters on.
+
+    Raises:
+        ProgrammingError: the statement cannot be read, or values and markers do not match.
+        NotSupportedError: a value has no literal, or both kinds of markers occur.
+    """
+    if not parameters:
+        return text
+    places = find_markers(text)
+    pieces: list[str] = []
+    end = 0
+    for number, (start, stop, name) in enumerate(places):
+        pieces += [text[end:start], rendered(_value(parameters, number, name))]
+        end = stop
+    if not isinstance(parameters, Mapping) and len(parameters) != len(places):
+        raise ProgrammingError(f"The statement has {len(places)} markers, but {len(parameters)} values were given.")
+    return "".join([*pieces, text[end:]])
+
+
+def _value(parameters: Mapping[str, object] | Sequence[object], number: int, name: str | None) -> object:
+    if isinstance(parameters, Mapping):
+        if name is None:
+            raise ProgrammingError("The statement has ? markers, but its values were given by name.")
+        if name not in parameters:
+            raise ProgrammingError(f"There is no value for the marker :{name}.")
+        return parameters[name]
+    if name is not None:
+        raise ProgrammingError(f"The statement has the marker :{name}, but its values were given by position.")
+    if number >= len(parameters):
+        raise ProgrammingError(f"The statement has more markers than the {len(parameters)} values given.")
+    return parameters[number]
+
+
+_BEFORE_A_MARKER = {
+    TokenType.L_PAREN,
+    TokenType.COMMA,
+    TokenType.EQ,
+    TokenType.NEQ,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.PLUS,
+    TokenType.DASH,
+    TokenType.STAR,
+    TokenType.SLASH,
+    TokenType.MOD,
+    TokenType.NULLSAFE_EQ,
+    TokenType.DPIPE,
+}
+
+
+def find_markers(text: str) -> list[tuple[int, int, str | None]]:
+    """Return (start, end, name) of the markers outside strings and comments, in text order; ``?`` has no name."""
+    try:
+        tokens = sqlglot.tokenize(text, read=_DIALECT)
+    except SqlglotError as error:
+        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]}") from error
+    found: list[tuple[int, int, str | None]] = []
+    for place, token in enumerate(tokens):
+        if token.token_type is TokenType.PLACEHOLDER:
+            found.append((token.start, token.end + 1, None))
+        if token.token_type is not TokenType.COLON or place + 1 == len(tokens) or tokens[place + 1].start != token.end + 1:
+            continue
+        before = tokens[place - 1] if place else None
+        # After a name, a closing bracket or a literal a colon extracts a field or cuts an array; after an operator or a word of SQL it marks.
+        if before is not None and before.token_type not in _BEFORE_A_MARKER and not _is_word(before.text, before.token_type):
+            raise NotSupportedError(f"The colon at character {token.start} could be a marker or a path; put the marker in parentheses.")
+        found.append((token.start, tokens[place + 1].end + 1, tokens[place + 1].text))
+    return found
+
+
+def _is_word(text: str, token_type: TokenType) -> bool:
+    return text.isalpha() and token_type not in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING)

@@ -1,0 +1,157 @@
+"""Spark's and py4j's exceptions -> the PEP 249 tree, with error class, SQLSTATE and position kept and the JVM's stack left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import convert_exception
+
+from imp_driver import errors
+from imp_driver.errors import CANCELLED, Error, QueryPosition
+
+_BY_SQLSTATE: tuple[tuple[str, type[Error]], ...] = (
+    ("0A", errors.NotSupportedError),
+    ("22", errors.DataError),
+    ("23", errors.IntegrityError),
+    ("42", errors.ProgrammingError),
+    ("54", errors.ProgrammingError),
+    ("07", errors.ProgrammingError),
+    ("21", errors.ProgrammingError),
+    ("2B", errors.ProgrammingError),
+    ("2D", errors.OperationalError),
+    ("40", errors.OperationalError),
+    ("53", errors.OperationalError),
+    ("57", errors.OperationalError),
+    ("58", errors.OperationalError),
+    ("08", errors.OperationalError),
+    ("XX", errors.InternalError),
+)
+_BY_CLASS: tuple[tuple[str, type[Error]], ...] = (
+    ("DELTA_VIOLATE_CONSTRAINT", errors.IntegrityError),
+    ("DELTA_NOT_NULL_CONSTRAINT", errors.IntegrityError),
+    ("DELTA_NEW_CHECK_CONSTRAINT", errors.IntegrityError),
+    ("DELTA_NEW_NOT_NULL_VIOLATION", errors.IntegrityError),
+    ("NOT_NULL_ASSERT_VIOLATION", errors.IntegrityError),
+    ("DELTA_CONCURRENT", errors.OperationalError),
+    ("DELTA_METADATA_CHANGED", errors.OperationalError),
+    ("DELTA_FAILED_TO_MERGE", errors.ProgrammingError),
+    ("UNBOUND_SQL_PARAMETER", errors.ProgrammingError),
+)
+_BY_NAME: tuple[tuple[str, type[Error]], ...] = (
+    ("InvariantViolation", errors.IntegrityError),
+    ("Concurrent", errors.OperationalError),
+    ("ParseException", errors.ProgrammingError),
+    ("AnalysisException", errors.ProgrammingError),
+    ("IllegalArgumentException", errors.ProgrammingError),
+    ("ArithmeticException", errors.DataError),
+    ("DateTimeException", errors.DataError),
+    ("NumberFormatException", errors.DataError),
+    ("UnsupportedOperationException", errors.NotSupportedError),
+)
+
+
+def cancelled(tag: str) -> Error:
+    """Return the error of a run that was cancelled."""
+    return errors.OperationalError("The query was cancelled.", error_class=CANCELLED, sqlstate="57014", query_id=tag)
+
+
+@contextmanager
+def mapped(tag: str | None = None) -> Iterator[None]:
+    """Let only errors of this driver out."""
+    try:
+        yield
+    except (PySparkException, Py4JError, pa.ArrowException, ConnectionError, EOFError, RuntimeError, ValueError, TypeError) as error:
+        raise converted(error, tag) from error
+
+
+def converted(error: BaseException, tag: str | None = None) -> Error:
+    """Return our error for a foreign one."""
+    if isinstance(error, Error):
+        return error
+    if isinstance(error, Py4JJavaError):
+        error = _from_java(error)
+    if not isinstance(error, PySparkException):
+        return errors.OperationalError(f"Spark did not answer: {_first_line(str(error))}. The session may have been stopped.", query_id=tag)
+    condition, sqlstate = _asked(error, "getCondition"), _asked(error, "getSqlState")
+    kind = _kind(condition, sqlstate, error)
+    return kind(_message(error), error_class=condition, sqlstate=sqlstate, position=_position(error), query_id=tag)
+
+
+def _from_java(error: Py4JJavaError) -> BaseException:
+    """Read the JVM's exception, or the cause below it that has an error class (a failed task wraps the true one)."""
+    java = error.java_exception
+    for _ in range(10):
+        found = convert_exception(java)
+        if _asked(found, "getCondition") or java.getCause() is None:
+            return found
+        java = java.getCause()
+    return convert_exception(error.java_exception)
+
+
+def _asked(error: Any, name: str) -> str | None:
+    try:
+        value = getattr(error, name)()
+    except Exception:
+        return None
+    return None if value is None else str(value)
+
+
+def _kind(condition: str | None, sqlstate: str | None, error: BaseException) -> type[Error]:
+    for prefix, kind in _BY_CLASS:
+        if condition is not None and condition.startswith(prefix):
+            return kind
+    for prefix, kind in _BY_SQLSTATE:
+        if sqlstate is not None and sqlstate.startswith(prefix):
+            return kind
+    text = f"{type(error).__name__} {str(error)[:300]}"
+    for name, kind in _BY_NAME:
+        if name in text:
+            return kind
+    return errors.OperationalError
+
+
+def _message(error: BaseException) -> str:
+    """Return Spark's own text without the JVM's frames and plans."""
+    lines = str(error).split("JVM stacktrace:")[0].splitlines()
+    kept = []
+    for line in lines:
+        if line.startswith(("\tat ", "\t... ", "Caused by:", "'Project", "+- ", ":- ")) or "org.apache.spark.sql.catalyst" in line:
+            break
+        kept.append(line)
+    return "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else "no message"
+
+
+def _position(error: PySparkException) -> QueryPosition | None:
+    origin = getattr(error, "_origin", None)
+    try:
+        contexts = error.getQueryContext() or []
+        for context in contexts:
+            start, stop = int(context.startIndex()), int(context.stopIndex())
+            if start >= 0:
+                before = str(context.fragment()) and _before(error, start)
+                return QueryPosition(*before, start, stop) if before else QueryPosition(1, start + 1, start, stop)
+        if origin is not None and hasattr(origin, "line") and origin.line().isDefined():
+            return QueryPosition(int(origin.line().get()), int(origin.startPosition().get()) + 1)
+    except Exception:
+        return None
+    return None
+
+
+def _before(error: PySparkException, start: int) -> tuple[int, int] | None:
+    """Read line and column from Spark's summary, which has the form ``(line 2, position 7)``."""
+    import re
+
+    match = re.search(r"\(line (\d+), position (\d+)\)|line (\d+),? pos(?:ition)? (\d+)", str(error))
+    if match is None:
+        return None
+    line, column = (match.group(1), match.group(2)) if match.group(1) else (match.group(3), match.group(4))
+    return int(line), int(column) + (0 if match.group(1) else 1)

@@ -1,0 +1,233 @@
+"""The embedded engine: one Spark in this process, a warehouse folder with its own catalog, a child session per connection.
+
+The catalog is Hive's over an embedded Derby database inside the warehouse, so that tables and views outlive the process. Hive keeps its
+client per thread, not per session (two warehouses open at once show each other's tables), so one process has one warehouse open at a time;
+when no connection is left, the next may open another.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from imp_driver.config import Options
+from imp_driver.errors import OperationalError
+from imp_driver.spark.errors import mapped
+from imp_driver.spark.java import explain_failed_start, find_java
+from imp_driver.spark.packages import resolve_jars
+from imp_driver.spark.session import SparkChildSession
+
+
+@dataclass(slots=True)
+class _Engine:
+    """``connections`` counts the open ones; ``lock_file`` keeps other processes out."""
+
+    warehouse: Path
+    root: SparkSession
+    lock_file: IO[str]
+    connections: int = 0
+
+
+_lock = threading.Lock()
+_engine: _Engine | None = None
+
+
+def open_session(options: Options) -> SparkChildSession:
+    """Open a child session on the embedded engine, which starts with the first.
+
+    Raises:
+        OperationalError: no fit Java, no such folder, another process or another warehouse of this process holds the engine.
+    """
+    warehouse = _folder(str(options.warehouse))
+    with _lock:
+        engine = _running(warehouse, options)
+        with mapped():
+            child = engine.root.newSession()
+        engine.connections += 1
+    session = SparkChildSession(child, owned_by_application=False, binds_natively=True, on_close=lambda: _release(engine))
+    try:
+        if options.schema:
+            session.execute("USE `" + options.schema.replace("`", "``") + "`", None, "use").close()
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _folder(text: str) -> Path:
+    warehouse = Path(text).expanduser().absolute()
+    if warehouse.exists() and not warehouse.is_dir():
+        raise OperationalError(f"The warehouse {warehouse} is a file; a warehouse is a folder.")
+    if not warehouse.parent.is_dir():
+        raise OperationalError(f"The warehouse {warehouse} cannot be made: the folder {warehouse.parent} does not exist.")
+    try:
+        (warehouse / "_imp").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OperationalError(f"The warehouse {warehouse} cannot be written: {error.strerror}.") from error
+    return warehouse.resolve()
+
+
+def _running(warehouse: Path, options: Options) -> _Engine:
+    global _engine
+    if _engine is not None and _engine.warehouse != warehouse:
+        if _engine.connections:
+            raise OperationalError(
+                f"This process has the warehouse {_engine.warehouse} open; close its {_engine.connections} connection(s) before opening {warehouse}."
+            )
+        _shut_down()
+    if _engine is None:
+        lock_file = _locked(warehouse)
+        try:
+            _engine = _Engine(warehouse, _start(warehouse, options), lock_file)
+        except BaseException:
+            lock_file.close()
+            raise
+    return _engine
+
+
+def _locked(warehouse: Path) -> IO[str]:
+    """Take the warehouse for this process; the system gives it back when the process ends, however it ends."""
+    file = open(warehouse / "_imp" / "lock", "a+", encoding="utf-8")  # noqa: SIM115 - held for as long as the engine runs
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        file.close()
+        raise OperationalError(
+            f"The warehouse {warehouse} is in use by another process (process id {holder}); an embedded warehouse serves one process "
+            "at a time. Close that process, or share one Spark session."
+        ) from error
+    file.seek(0)
+    file.truncate()
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _start(warehouse: Path, options: Options) -> SparkSession:
+    if SparkContext._active_spark_context is not None:
+        raise OperationalError(
+            "This process already runs a Spark session of its own; give it as connect(session=spark) instead of a warehouse."
+        )
+    java = find_java()
+    jars = resolve_jars(java)
+    scratch = Path(tempfile.mkdtemp(prefix="imp_driver_"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    configuration = SparkConf(loadDefaults=False).setMaster(f"local[{_cores(options)}]").setAppName("imp_driver")
+    for name, value in _settings(warehouse, jars, options, scratch).items():
+        configuration.set(name, value)
+    # PySpark writes every error of a statement to this logger as well; the driver raises it.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    output = scratch / "java.log"
+    try:
+        with _own_interrupt_handler(), warnings.catch_warnings(), output.open("w") as log:
+            warnings.simplefilter("ignore")
+            if SparkContext._gateway is None:
+                gateway = launch_gateway(configuration, {"stderr": log, "stdout": log})
+                context = SparkContext(conf=configuration, gateway=gateway)
+            else:
+                context = SparkContext(conf=configuration)
+            return SparkSession(context)
+    except Exception as error:
+        raise explain_failed_start(java, f"{output.read_text(errors='replace')}\n{error}") from error
+
+
+@contextmanager
+def _own_interrupt_handler() -> Iterator[None]:
+    """Keep the application's: PySpark installs one that cancels every job of the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _cores(options: Options) -> int:
+    return options.cores or os.cpu_count() or 1
+
+
+_LOG4J = """status = off
+rootLogger.level = off
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %m%n
+"""
+
+
+def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch: Path) -> dict[str, str]:
+    log4j = scratch / "log4j2.properties"
+    log4j.write_text(_LOG4J, encoding="utf-8")
+    java_options = f"-Dlog4j2.configurationFile={log4j} -Dderby.stream.error.file={scratch / 'derby.log'} -Dderby.system.home={scratch}"
+    return {
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.driver.memory": options.driver_memory,
+        "spark.driver.extraJavaOptions": java_options,
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.warehouse.dir": str(warehouse),
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={warehouse}/_imp/catalog;create=true",
+        "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+        "spark.hadoop.hive.metastore.schema.verification": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": str(_cores(options)),
+        "spark.databricks.delta.snapshotPartitions": "1",
+        # New tables record their changes: the driver maintains sketches from them.
+        "spark.databricks.delta.properties.defaults.enableChangeDataFeed": "true",
+        # With Delta's parser Spark 4.2 loses parameter markers; tests/spark/test_session.py notices when this is no longer so.
+        "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+        # A generated method beyond this many bytes is never compiled by the JVM and runs many times slower.
+        "spark.sql.codegen.hugeMethodLimit": "8000",
+    }
+
+
+def _release(engine: _Engine) -> None:
+    with _lock:
+        engine.connections -= 1
+
+
+def _shut_down() -> None:
+    """Stop the engine so that another warehouse may be opened, and let other processes have this one."""
+    global _engine
+    engine, _engine = _engine, None
+    if engine is None:
+        return
+    with mapped():
+        jvm = engine.root.sparkContext._jvm
+        engine.root.stop()
+        # Hive's client and Derby's database belong to the JVM, not to Spark; left open they would serve the old warehouse.
+        jvm.org.apache.hadoop.hive.ql.metadata.Hive.closeCurrent()
+        _shut_derby(jvm, engine.warehouse)
+    engine.lock_file.close()
+
+
+def _shut_derby(jvm: object, warehouse: Path) -> None:
+    try:
+        jvm.java.sql.DriverManager.getConnection(f"jdbc:derby:{warehouse}/_imp/catalog;shutdown=true")  # type: ignore[attr-defined]
+    except Exception as error:
+        # Derby reports a database that was shut down as an error, 08006; anything else shows when the next warehouse opens.
+        logging.getLogger("imp_driver").debug("Derby: %s", error)

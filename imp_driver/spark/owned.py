@@ -1,0 +1,36 @@
+"""A session that the application brings: used as it is, never configured and never stopped."""
+
+from __future__ import annotations
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.spark.errors import mapped
+from imp_driver.spark.session import SparkChildSession
+
+
+def open_session(session: object) -> SparkChildSession:
+    """Wrap the application's session; its temporary views and current schema are visible.
+
+    Raises:
+        InterfaceError: not a SparkSession, or a stopped one.
+        NotSupportedError: a Spark Connect session.
+    """
+    if type(session).__module__.startswith("pyspark.sql.connect"):
+        raise NotSupportedError("Spark Connect sessions are not there yet; give a classic SparkSession, or a warehouse folder.")
+    if not isinstance(session, SparkSession):
+        raise InterfaceError(f"session= must be a SparkSession, not {type(session).__name__}.")
+    if session.sparkContext._jsc is None or session.sparkContext._jsc.sc().isStopped():
+        raise InterfaceError("The SparkSession given as session= is stopped.")
+    return SparkChildSession(session, owned_by_application=True, binds_natively=_binds_natively(session), on_close=lambda: None)
+
+
+def _binds_natively(session: SparkSession) -> bool:
+    """Try one parameter: with Delta's parser Spark 4.2 binds none unless a legacy setting is on, which is not ours to set here."""
+    with mapped():
+        try:
+            session.sql("SELECT ?", args=[1]).schema  # noqa: B018 - analysis is the test
+        except PySparkException:
+            return False
+        return True

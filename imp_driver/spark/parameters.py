@@ -1,0 +1,44 @@
+"""Values -> literals of Spark, for the cases in which PySpark's own conversion would change the type."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import functions
+from pyspark.sql.classic.column import Column
+
+from imp_driver.ports import Parameters
+
+
+def native(parameters: Parameters, jvm: Any) -> list[Any] | dict[str, Any]:
+    """Return parameters for ``SparkSession.sql``."""
+    if isinstance(parameters, Mapping):
+        return {name: _native(value, jvm) for name, value in parameters.items()}
+    return [_native(value, jvm) for value in parameters or ()]
+
+
+def _native(value: Any, jvm: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return _instant(value, jvm)
+    if isinstance(value, list):
+        return functions.array(*[_as_column(each, jvm) for each in value])
+    if isinstance(value, dict):
+        return functions.create_map(*[_as_column(part, jvm) for pair in value.items() for part in pair])
+    return value
+
+
+def _as_column(value: Any, jvm: Any) -> Any:
+    made = _native(value, jvm)
+    return made if isinstance(made, Column) else functions.lit(made)
+
+
+def _instant(value: datetime.datetime, jvm: Any) -> Any:
+    """PySpark reads a time without zone in Python's local zone; SQL's type for it is TIMESTAMP_NTZ."""
+    time = jvm.java.time
+    if value.tzinfo is None:
+        moment = time.LocalDateTime.parse(value.isoformat())
+    else:
+        moment = time.Instant.parse(value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat() + "Z")
+    return Column(jvm.org.apache.spark.sql.functions.lit(moment))

@@ -1,0 +1,228 @@
+"""One session of Spark as the driver's stages see it: statements in, Arrow out, names resolved, runs cancelled."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from imp_driver.errors import Error
+from imp_driver.parse.literals import bind_text
+from imp_driver.ports import Parameters, Relation, RelationKind
+from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.parameters import native
+from imp_driver.spark.stream import BatchStream, arrow_schema, described, rows_at_hand, rows_of_partitions
+
+_SETTINGS = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.session.timeZone",
+    "spark.sql.caseSensitive",
+    "spark.sql.groupByOrdinal",
+    "spark.sql.orderByOrdinal",
+    "spark.sql.groupByAliases",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.readSideCharPadding",
+)
+_READS = ("select", "with", "from", "(", "values", "show", "describe", "desc", "explain")
+
+
+class Epoch:
+    """Counts the statements of a process that may have changed definitions or settings; what was read before is then out of date."""
+
+    def __init__(self) -> None:
+        self._counter = itertools.count(1)
+        self.value = 0
+
+    def advance(self) -> None:
+        self.value = next(self._counter)
+
+
+_EPOCH = Epoch()
+
+
+class SparkChildSession:
+    """A Session over a SparkSession.
+
+    Attributes:
+        spark: the SparkSession, for tests; the driver's stages do not touch it.
+    """
+
+    def __init__(self, spark: SparkSession, *, owned_by_application: bool, binds_natively: bool, on_close: Callable[[], None]) -> None:
+        self.spark = spark
+        self._owned_by_application = owned_by_application
+        self._binds_natively = binds_natively
+        self._on_close = on_close
+        self._cancelled: set[str] = set()
+        self._epoch = -1
+        self._settings: tuple[tuple[str, str], ...] = ()
+        self._relations: dict[tuple[str, ...], Relation] = {}
+        self._closed = False
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
+        """Analyse, start, and read the first batch, so that errors of the statement come from here."""
+        with self._run(tag):
+            frame = self._frame(text, parameters)
+            schema = arrow_schema(frame.schema)
+            if self._is_cancelled(tag):
+                raise cancelled(tag)
+            stop: list[Callable[[], None]] = []
+            is_command = str(frame._jdf.queryExecution().optimizedPlan().getClass().getSimpleName()) in ("CommandResult", "LocalRelation")
+            batches = rows_at_hand(frame, schema) if is_command else rows_of_partitions(frame, schema, stop)
+            return BatchStream(described(frame.schema), schema, batches, lambda: self._end(tag, stop), lambda: self._is_cancelled(tag), tag)
+
+    def read(self, text: str, tag: str) -> pa.Table:
+        """Run a query of the driver itself and return all its rows."""
+        stream = self.execute(text, None, tag)
+        batches = []
+        while (batch := stream.next_batch()) is not None:
+            batches.append(batch)
+        return pa.Table.from_batches(batches, stream.schema)
+
+    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
+        with self._visible(view, rows, tag):
+            return self.read(text, tag)
+
+    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+        """Run a statement while ``rows`` are visible as a temporary view."""
+        with self._visible(view, rows, tag):
+            self.execute(text, None, tag).close()
+
+    @contextmanager
+    def _visible(self, view: str, rows: pa.Table, tag: str) -> Iterator[None]:
+        with mapped(tag):
+            self.spark.createDataFrame(rows).createOrReplaceTempView(view)
+        try:
+            yield
+        finally:
+            with mapped(tag):
+                self.spark.catalog.dropTempView(view)
+
+    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
+        if parameters and not self._binds_natively:
+            text, parameters = bind_text(text, parameters), None
+        try:
+            return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
+        finally:
+            if not text.lstrip().lower().startswith(_READS):
+                _EPOCH.advance()
+
+    @property
+    def _jvm(self) -> Any:
+        return self.spark.sparkContext._jvm
+
+    @contextmanager
+    def _run(self, tag: str) -> Iterator[None]:
+        """Tag the jobs of this thread and turn whatever goes wrong into an error of this driver."""
+        context = self.spark.sparkContext
+        if self._is_cancelled(tag):
+            raise cancelled(tag)
+        try:
+            with mapped(tag):
+                context.addJobTag(tag)
+                yield
+        except Error as error:
+            raise (cancelled(tag) if self._is_cancelled(tag) else error) from error.__cause__
+        finally:
+            with mapped(tag):
+                context.removeJobTag(tag)
+
+    def _is_cancelled(self, tag: str) -> bool:
+        return tag in self._cancelled
+
+    def _end(self, tag: str, stop: list[Callable[[], None]]) -> None:
+        """Free a transfer that was not read to its end: its jobs would go on otherwise."""
+        if stop:
+            with mapped(tag):
+                self.spark.sparkContext.cancelJobsWithTag(tag)
+            stop.pop()()
+
+    def interrupt(self, tag: str) -> None:
+        """Cancel what runs under a tag, and what is about to."""
+        self._cancelled.add(tag)
+        with mapped(tag):
+            self.spark.sparkContext.cancelJobsWithTag(tag)
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        """Say what a name stands for; answers are kept until a statement of this process may have changed them."""
+        with mapped():
+            self._refresh()
+            found = self._relations.get(name)
+            if found is None:
+                found = self._look_up(name)
+                if found is not None and not self._owned_by_application:
+                    self._relations[name] = found
+            return found
+
+    def _look_up(self, name: tuple[str, ...]) -> Relation | None:
+        if len(name) == 2 and name[0].lower() == "delta":
+            return Relation(RelationKind.DELTA_TABLE, name, _plain_path(name[1]))
+        state = self.spark._jsparkSession.sessionState()
+        quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (name[1:] if name[0].lower() == "spark_catalog" else name))
+        try:
+            identifier = state.sqlParser().parseTableIdentifier(quoted)
+            if state.catalog().isTempView(identifier):
+                return Relation(RelationKind.TEMPORARY_VIEW, name, None)
+            if str(state.catalogManager().currentCatalog().name()) != "spark_catalog" and len(name) < 3:
+                return None
+            table = state.catalog().getTableMetadata(identifier)
+        except Exception:
+            # Another catalog, or no such table: Spark itself will say so when the statement runs.
+            return None
+        full = ("spark_catalog", str(table.database()), str(table.identifier().table()))
+        if str(table.tableType().name()) == "VIEW":
+            return Relation(RelationKind.VIEW, full, None)
+        provider = table.provider()
+        is_delta = provider.isDefined() and str(provider.get()).lower() == "delta"
+        return Relation(
+            RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, _plain_path(str(table.location().toString()))
+        )
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Return the settings that change the meaning of a query."""
+        with mapped():
+            self._refresh()
+            if not self._settings:
+                self._settings = self._read_settings()
+            return self._settings
+
+    def _read_settings(self) -> tuple[tuple[str, str], ...]:
+        manager = self.spark._jsparkSession.sessionState().catalogManager()
+        # Without a default an unset entry would raise, and PySpark checks even an empty default against the entry's type.
+        values = [(name, str(self.spark.conf.get(name, None))) for name in _SETTINGS]
+        values.append(("catalog", str(manager.currentCatalog().name())))
+        values.append(("schema", ".".join(str(part) for part in manager.currentNamespace())))
+        return tuple(values)
+
+    def _refresh(self) -> None:
+        if self._owned_by_application or self._epoch != _EPOCH.value:
+            self._epoch = _EPOCH.value
+            self._settings = ()
+            self._relations = {}
+
+    def last_commit_version(self) -> int | None:
+        """Return the version of the last Delta commit of this session."""
+        with mapped():
+            value = self.spark.conf.get("spark.databricks.delta.lastCommitVersionInSession", "")
+            return int(value) if value else None
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._on_close()
+
+
+def _plain_path(location: str) -> str:
+    """Return a local ``file:`` location as a path, any other as it is."""
+    if location.startswith("file:"):
+        path = location.removeprefix("file:")
+        return str(Path("/" + unquote(path).lstrip("/")))
+    return location

@@ -1,0 +1,133 @@
+"""Results of Spark as streams of Arrow batches: one partition at a time, the next one prefetched, so that memory stays bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pyarrow as pa
+from pyspark.core.rdd import _local_iterator_from_socket
+from pyspark.errors import PySparkException
+from pyspark.serializers import NoOpSerializer
+from pyspark.sql import DataFrame
+from pyspark.sql.conversion import LocalDataToArrowConversion
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import DecimalType, StructType
+
+from imp_driver.errors import NotSupportedError
+from imp_driver.ports import ResultColumn
+from imp_driver.spark.errors import cancelled, mapped
+
+
+def described(schema: StructType) -> tuple[ResultColumn, ...]:
+    """Describe the columns of a result exactly, before any row is there."""
+    columns = []
+    for field in schema:
+        kind = field.dataType
+        precision, scale = (kind.precision, kind.scale) if isinstance(kind, DecimalType) else (None, None)
+        columns.append(ResultColumn(field.name, kind.simpleString(), precision, scale, field.nullable))
+    return tuple(columns)
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow form of a result; timestamps are in UTC.
+
+    Raises:
+        NotSupportedError: a column's type has no Arrow form.
+    """
+    try:
+        made = to_arrow_schema(schema, timezone="UTC")
+    except PySparkException as error:
+        names = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
+        raise NotSupportedError(f"A column of ({names}) has no Arrow form; cast it to STRING in the query.") from error
+    # Some commands declare fields NOT NULL and deliver NULL in them; a result must not fail over that.
+    return pa.schema([pa.field(field.name, _nullable(field.type)) for field in made])
+
+
+def _nullable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(kind.field(place).name, _nullable(kind.field(place).type)) for place in range(kind.num_fields)])
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field("element", _nullable(kind.value_type)))
+    return kind
+
+
+class BatchStream:
+    """A ResultStream over batches that an iterator delivers; ``stop`` frees what is behind it."""
+
+    def __init__(
+        self,
+        columns: tuple[ResultColumn, ...],
+        schema: pa.Schema,
+        batches: Iterator[pa.RecordBatch],
+        stop: Callable[[], None],
+        is_cancelled: Callable[[], bool],
+        tag: str,
+    ) -> None:
+        self.columns = columns
+        self.schema = schema
+        self._batches: Iterator[pa.RecordBatch] | None = batches
+        self._stop = stop
+        self._is_cancelled = is_cancelled
+        self._tag = tag
+        self._first: pa.RecordBatch | None = self._read()
+
+    def next_batch(self) -> pa.RecordBatch | None:
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
+        return self._read()
+
+    def _read(self) -> pa.RecordBatch | None:
+        if self._is_cancelled():
+            self.close()
+            raise cancelled(self._tag)
+        if self._batches is None:
+            return None
+        try:
+            with mapped(self._tag):
+                batch = next(self._batches, None)
+        except Exception as error:
+            self.close()
+            raise (cancelled(self._tag) if self._is_cancelled() else error) from error.__cause__
+        if batch is None:
+            self._batches = None
+            self._stop()
+        return batch
+
+    def close(self) -> None:
+        if self._batches is not None:
+            self._batches = None
+            self._first = None
+            self._stop()
+
+
+def rows_at_hand(frame: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a command, which are there already and need no job."""
+    rows = frame.collect()
+    if not rows:
+        return
+    try:
+        table = LocalDataToArrowConversion.convert(rows, frame.schema, False).cast(schema)
+    except (pa.ArrowException, PySparkException):
+        table = pa.Table.from_pylist([row.asDict(recursive=True) for row in rows], schema=schema)
+    yield from table.to_batches()
+
+
+def rows_of_partitions(frame: DataFrame, schema: pa.Schema, stop: list[Callable[[], None]]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query, partition by partition; what ends the transfer early is added to ``stop``."""
+    context: Any = frame.sparkSession.sparkContext
+    batches = frame._jdf.toArrowBatchRdd()
+    served = context._jvm.PythonRDD.toLocalIteratorAndServe(batches, True)
+    iterator: Any = _local_iterator_from_socket(served, NoOpSerializer())
+
+    def end() -> None:
+        # Dropping the iterator tells the JVM to stop serving; it answers on its socket, which may be gone.
+        with suppress(Exception):
+            iterator.__del__()
+
+    stop.append(end)
+    for payload in iterator:
+        yield pa.ipc.read_record_batch(pa.py_buffer(payload), schema)
+    stop.clear()

@@ -1,0 +1,128 @@
+"""Conditions evaluated over one row in plain Python: the twin of condition.py and select.py. Numbers are fractions, doubles are Python floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from imp_driver.parse.nodes import (
+    AggregateReference,
+    And,
+    Arithmetic,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    IsNull,
+    KeyReference,
+    Not,
+    Or,
+)
+from tests.operators.model import NAN, canonical, rank
+
+
+COLUMNS = ("small", "big", "money", "number", "text", "flag", "day")
+
+
+def answer(expression: Expression, keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    """Return Spark's value or outcome: None for NULL."""
+    match expression:
+        case Constant(value):
+            return canonical(value)
+        case KeyReference(index):
+            return canonical(keys[index])
+        case Column(name):
+            return canonical(keys[COLUMNS.index(name)])
+        case AggregateReference(index):
+            return canonical(values[index])
+        case Not(operand):
+            outcome = answer(operand, keys, values)
+            return None if outcome is None else not outcome
+        case And(operands):
+            return conjunction([answer(operand, keys, values) for operand in operands])
+        case Or(operands):
+            outcome = conjunction([negated(answer(operand, keys, values)) for operand in operands])
+            return negated(outcome)
+        case IsNull(operand):
+            return answer(operand, keys, values) is None
+        case Comparison(operator, left, right):
+            return compared(operator, answer(left, keys, values), answer(right, keys, values))
+        case Arithmetic(operator, left, right):
+            return calculated(operator, answer(left, keys, values), answer(right, keys, values))
+        case _:
+            raise AssertionError(expression)
+
+
+def negated(outcome: Any) -> Any:
+    return None if outcome is None else not outcome
+
+
+def conjunction(outcomes: list[Any]) -> Any:
+    if any(outcome is False for outcome in outcomes):
+        return False
+    return None if any(outcome is None for outcome in outcomes) else True
+
+
+def compared(operator: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return (left is None and right is None) if operator == "<=>" else None
+    left, right = matched(left, right)
+    low, high = rank(left), rank(right)
+    return {
+        "=": low == high,
+        "<=>": low == high,
+        "<>": low != high,
+        "<": low < high,
+        "<=": low <= high,
+        ">": low > high,
+        ">=": low >= high,
+    }[operator]
+
+
+def is_double(value: Any) -> bool:
+    return isinstance(value, float) or value is NAN
+
+
+def as_double(value: Any) -> float:
+    return math.nan if value is NAN else float(value)
+
+
+def matched(left: Any, right: Any) -> tuple[Any, Any]:
+    if isinstance(left, str):
+        return left, right
+    if is_double(left) or is_double(right):
+        return canonical(as_double(left)), canonical(as_double(right))
+    return Fraction(left), Fraction(right)
+
+
+def calculated(operator: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    operation: Callable[[Any, Any], Any] = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}[operator]
+    if is_double(left) or is_double(right):
+        return canonical(operation(as_double(left), as_double(right)))
+    return operation(Fraction(left), Fraction(right))
+
+
+def mixes_families(expression: Expression) -> bool:
+    """Say whether Spark would cast (number with string or boolean); the twin has no rule for that."""
+    match expression:
+        case Comparison(_, left, right) | Arithmetic(_, left, right):
+            sides = [side for side in (left, right) if side != Constant(None)]
+            return len({family(side) for side in sides}) > 1 or mixes_families(left) or mixes_families(right)
+        case Not(operand) | IsNull(operand):
+            return mixes_families(operand)
+        case And(operands) | Or(operands):
+            return any(mixes_families(operand) for operand in operands)
+        case _:
+            return False
+
+
+def family(expression: Expression) -> str:
+    if isinstance(expression, Constant):
+        return type(expression.value).__name__ if isinstance(expression.value, (str, bool)) else "number"
+    return "str" if expression in (KeyReference(1), Column("text")) else "number"
+
+

@@ -1,0 +1,252 @@
+"""A slow twin of the operators: a multiset of rows in plain Python, exact fractions, Spark's rules written a second time.
+
+Used by the tests of this folder for two kinds of check. *Twin*: after every delta the maintained state must agree with the twin, which knows no
+increments; this finds wrong formulas, but not a wrong idea of SQL that both share. *Recomputation*: the maintained state must agree with a state captured
+from the current rows; this finds forgotten or doubled changes, but no error that capture and maintenance share. Deltas are +1 and -1 rows that also
+cancel, because that is where increments go wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.sketch.ranges import RangePartition
+
+WIDE = os.environ.get("IMP_WIDE") == "1"
+Row = tuple[tuple[Any, ...], tuple[Any, ...]]
+K = AccumulatorKind
+
+
+def budget(examples: int) -> settings:
+    """Return hypothesis settings: few examples by default, many with IMP_WIDE=1."""
+    return settings(max_examples=examples * (50 if WIDE else 1), deadline=None)
+
+
+class Nan:
+    """Stands for NaN, equal to itself and hashable."""
+
+    def __repr__(self) -> str:
+        return "NaN"
+
+
+NAN = Nan()
+
+
+def canonical(value: Any) -> Any:
+    """Return a value that is equal exactly when Spark groups it."""
+    if isinstance(value, float):
+        return NAN if math.isnan(value) else value + 0.0
+    return value
+
+
+def rank(value: Any) -> tuple[int, Any]:
+    """Order non-NULL values as Spark does."""
+    value = canonical(value)
+    if value is NAN:
+        return (1, 0)
+    return (0, value.encode() if isinstance(value, str) else value)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A query block: types of the keys, aggregates, and the partition over the first key."""
+
+    key_types: tuple[pa.DataType, ...]
+    specifications: tuple[AggregateSpecification, ...]
+    partition: RangePartition
+
+    def delta(self, signed: Sequence[tuple[Row, int]]) -> ProjectedRows:
+        keys = tuple(pa.array([row[0][i] for row, _ in signed], type=kind) for i, kind in enumerate(self.key_types))
+        arguments = tuple(
+            None if spec.argument_type is None else pa.array([row[1][i] for row, _ in signed], type=spec.argument_type)
+            for i, spec in enumerate(self.specifications)
+        )
+        return ProjectedRows(keys, arguments, np.array([weight for _, weight in signed], dtype=np.int64))
+
+    def groups(self, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
+        result: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            result.setdefault(tuple(canonical(key) for key in row[0]), []).append(row)
+        return result
+
+    def capture(self, rows: Sequence[Row], chance: random.Random) -> GroupState:
+        """Capture as Spark would, adding doubles in a random order."""
+        groups = list(self.groups(rows).values())
+        chance.shuffle(groups)
+        keys = [pa.array([group[0][0][i] for group in groups], type=kind) for i, kind in enumerate(self.key_types)]
+        parts: dict[tuple[int, str], pa.Array] = {}
+        for i, spec in enumerate(self.specifications):
+            columns = [captured_parts(spec, [row[1][i] for row in group], chance) for group in groups]
+            for name, kind in part_types(spec).items():
+                parts[i, name] = pa.array([column[name] for column in columns], type=kind)
+        counts = pa.array([len(group) for group in groups], type=pa.int64())
+        return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, 0, self.partition)
+
+
+def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
+    match spec.kind:
+        case K.COUNT_ROWS:
+            return {}
+        case K.COUNT:
+            return {"count": pa.int64()}
+        case K.SUM_INTEGER:
+            return {"count": pa.int64(), "sum": pa.int64()}
+        case K.AVERAGE_INTEGER:
+            return {"count": pa.int64(), "sum": pa.int64(), "magnitude": pa.float64()}
+        case K.SUM_DECIMAL:
+            return {"count": pa.int64(), "sum": pa.decimal128(38, spec.argument_type.scale)}
+        case K.SUM_FLOAT:
+            return {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
+        case _:
+            return {"count": pa.int64(), "buffer": pa.list_(spec.argument_type)}
+
+
+def wrapped(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def added(values: Sequence[float], chance: random.Random) -> float:
+    """Add doubles in a random order and nesting."""
+    parts = list(values)
+    while len(parts) > 1:
+        left, right = (parts.pop(chance.randrange(len(parts))) for _ in range(2))
+        parts.append(left + right)
+    return parts[0] if parts else 0.0
+
+
+def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: random.Random) -> dict[str, Any]:
+    present = [value for value in values if value is not None]
+    parts: dict[str, Any] = {"count": len(present)}
+    if spec.kind in (K.SUM_INTEGER, K.AVERAGE_INTEGER):
+        parts["sum"] = wrapped(sum(present)) if present else None
+        parts["magnitude"] = added([abs(float(value)) for value in present], chance) if present else None
+    elif spec.kind is K.SUM_DECIMAL:
+        total = sum((Fraction(value) for value in present), Fraction(0))
+        parts["sum"] = exact_decimal(total, spec.argument_type.scale) if present else None
+    elif spec.kind is K.SUM_FLOAT:
+        finite = [value for value in present if math.isfinite(value)]
+        parts["sum"] = added(finite, chance) if finite else None
+        parts["magnitude"] = added([abs(value) for value in finite], chance) if finite else None
+        parts["nonfinite"] = len(present) - len(finite)
+    elif spec.kind in (K.MINIMUM, K.MAXIMUM):
+        ordered = sorted(present, key=rank, reverse=spec.kind is K.MAXIMUM)[:BUFFER_SIZE]
+        chance.shuffle(ordered)
+        parts["buffer"] = ordered or None
+    return parts
+
+
+def exact_decimal(value: Fraction, scale: int) -> Decimal | None:
+    """Return the decimal, rounded half up to ``scale``; None beyond 38 digits."""
+    shifted = abs(value) * 10**scale
+    unscaled = math.floor(shifted + Fraction(1, 2))
+    if unscaled >= 10**38:
+        return None
+    digits = tuple(int(digit) for digit in str(unscaled))
+    return Decimal((1 if value < 0 else 0, digits, -scale))
+
+
+def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: random.Random) -> Any:
+    """Return what Spark may answer; doubles are added in a random order."""
+    present = [value for value in values if value is not None]
+    if spec.kind is K.COUNT_ROWS:
+        return len(values)
+    if spec.kind is K.COUNT:
+        return len(present)
+    if not present:
+        return None
+    average = spec.form is ValueForm.AVERAGE
+    match spec.kind:
+        case K.SUM_INTEGER:
+            return wrapped(sum(present))
+        case K.AVERAGE_INTEGER:
+            return added([float(value) for value in present], chance) / len(present)
+        case K.SUM_DECIMAL:
+            total = sum((Fraction(value) for value in present), Fraction(0))
+            scale = spec.argument_type.scale
+            if average:
+                return exact_decimal(total / len(present), min(38, scale + 4))
+            return exact_decimal(total, scale)
+        case K.SUM_FLOAT:
+            total_float = added(present, chance)
+            return total_float / len(present) if average else total_float
+        case _:
+            return sorted(present, key=rank)[-1 if spec.kind is K.MAXIMUM else 0]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One change: insert a row, delete the row at a position, replace it, or noise that cancels within the delta."""
+
+    kind: str
+    position: int
+    row: Row
+
+
+def operations(rows: st.SearchStrategy[Row]) -> st.SearchStrategy[list[list[Operation]]]:
+    """Return streams of deltas."""
+    one = st.builds(Operation, st.sampled_from(["insert", "delete", "update", "noise", "empty"]), st.integers(0, 10**6), rows)
+    return st.lists(st.lists(one, max_size=12), min_size=1, max_size=5)
+
+
+def step(current: list[Row], changes: Sequence[Operation], chance: random.Random) -> list[tuple[Row, int]]:
+    """Change ``current`` and return the signed rows of it, shuffled."""
+    signed: list[tuple[Row, int]] = []
+    for change in changes:
+        if change.kind in ("delete", "update") and current:
+            signed.append((current.pop(change.position % len(current)), -1))
+        if change.kind in ("insert", "update"):
+            current.append(change.row)
+            signed.append((change.row, 1))
+        if change.kind == "noise":
+            signed += [(change.row, 1), (change.row, -1)]
+        if change.kind == "empty":
+            # A whole group dies, or everything does.
+            doomed = [row for row in current if canonical(row[0][0]) == canonical(change.row[0][0])]
+            for row in doomed:
+                current.remove(row)
+            signed += [(row, -1) for row in doomed]
+    chance.shuffle(signed)
+    return signed
+
+
+def slots_of(state: GroupState) -> dict[tuple[Any, ...], int]:
+    """Return the slot of each living group, by canonical key."""
+    columns = state.snapshot()
+    width = sum(name.startswith("key_") for name in columns)
+    keys = zip(*(map(canonical, columns[f"key_{i}"].to_pylist()) for i in range(width)), strict=True)
+    return dict(zip(keys, np.flatnonzero(state.alive).tolist(), strict=True))
+
+
+def inside(value: Any, lower: Any, upper: Any, scale: int = 0) -> bool:
+    """Say whether a value lies between bounds that may be NaN (Spark's greatest) or multiplied by 10**scale."""
+    if isinstance(value, str):
+        return bool(lower <= value.encode() <= upper)
+    top = math.isnan(upper)
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            return top
+        return (lower <= value) and (top or value <= upper)
+    exact = Fraction(value) * 10**scale
+    low = math.isnan(lower) is False and (lower == -math.inf or (math.isfinite(lower) and Fraction(lower) <= exact))
+    return low and (top or upper == math.inf or Fraction(upper) >= exact)
+
+
+def bag(rows: Sequence[Row]) -> Counter[str]:
+    return Counter(map(repr, rows))
+
+

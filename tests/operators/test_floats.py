@@ -1,0 +1,100 @@
+"""Sums of doubles: the interval must hold the answer of every order of summation, however long the state has been maintained.
+
+The twin adds in random orders and nestings. Twin and state share Python's doubles, which are Spark's.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.operators.aggregate.accumulator import StateCorrupt
+from imp_driver.operators.contract import AccumulatorKind as K
+from imp_driver.operators.contract import AggregateSpecification, ValueForm
+from imp_driver.sketch.ranges import RangePartition
+from tests.operators.model import Block, Row, added, budget, inside
+
+DOUBLE = pa.float64()
+BLOCK = Block(
+    (pa.int32(),),
+    (
+        AggregateSpecification(K.SUM_FLOAT, ValueForm.TOTAL, DOUBLE),
+        AggregateSpecification(K.SUM_FLOAT, ValueForm.AVERAGE, DOUBLE),
+        AggregateSpecification(K.AVERAGE_INTEGER, ValueForm.AVERAGE, pa.int64()),
+    ),
+    RangePartition(pa.int32(), ()),
+)
+
+
+def row(value: float, whole: int = 0) -> Row:
+    return (1,), (value, value, whole)
+
+
+values = st.floats(-1e9, 1e9) | st.sampled_from([1e16, -1e16, 0.1, 5e-324, 1e300, -1e300])
+wholes = st.integers(-(2**40), 2**40) | st.integers(-(2**61), 2**61)
+pairs = st.builds(row, values, wholes)
+
+
+@budget(80)
+@given(
+    first=st.lists(pairs, min_size=1, max_size=20),
+    steps=st.lists(st.tuples(st.lists(pairs, max_size=6), st.integers(0, 6)), max_size=8),
+    seed=st.integers(0, 2**32),
+)
+def test_every_order_of_summation_is_inside(first: list[Row], steps: list[tuple[list[Row], int]], seed: int) -> None:
+    chance = random.Random(seed)
+    current = list(first)
+    state = BLOCK.capture(current, chance)
+    for inserted, deletions in steps:
+        signed = [(new, 1) for new in inserted]
+        for _ in range(min(deletions, len(current) - 1)):
+            signed.append((current.pop(chance.randrange(len(current))), -1))
+        current += inserted
+        state.apply(BLOCK.delta(signed))
+    sums, averages, integer_averages = (state.aggregate_interval(index) for index in range(3))
+    for _ in range(10):
+        total = added([entry[1][0] for entry in current], chance)
+        assert inside(total, sums.lower[0], sums.upper[0])
+        assert inside(total / len(current), averages.lower[0], averages.upper[0])
+        whole = added([float(entry[1][2]) for entry in current], chance) / len(current)
+        assert inside(whole, integer_averages.lower[0], integer_averages.upper[0])
+
+
+def test_interval_is_narrow() -> None:
+    chance = random.Random(1)
+    current = [row(chance.random(), chance.randrange(1000)) for _ in range(1000)]
+    state = BLOCK.capture(current, chance)
+    for _ in range(50):
+        changed = [(row(chance.random(), 7), 1) for _ in range(20)]
+        state.apply(BLOCK.delta(changed + [(current.pop(), -1) for _ in range(20)]))
+    sums, integer_averages = state.aggregate_interval(0), state.aggregate_interval(2)
+    assert 0 < sums.upper[0] - sums.lower[0] < 1e-9
+    assert integer_averages.lower[0] == integer_averages.upper[0]
+    assert state.inexact_groups == 0
+
+
+def test_nonfinite_is_unknown_until_it_is_gone() -> None:
+    state = BLOCK.capture([row(1.0), row(math.inf)], random.Random(0))
+    assert math.isnan(state.aggregate_interval(0).upper[0])
+    state.apply(BLOCK.delta([(row(math.inf), -1)]))
+    assert state.aggregate_interval(0).lower.tolist() == [1.0]
+    assert state.aggregate_interval(0).upper.tolist() == [1.0]
+
+
+def test_large_value_that_left_shows_as_drift() -> None:
+    state = BLOCK.capture([row(1.0), row(0.1), row(1e300)], random.Random(0))
+    state.apply(BLOCK.delta([(row(1e300), -1)]))
+    interval = state.aggregate_interval(0)
+    assert inside(1.1, interval.lower[0], interval.upper[0])
+    assert state.inexact_groups == 1
+
+
+def test_deleting_more_than_was_summed_is_refused() -> None:
+    state = BLOCK.capture([row(1.0), row(2.0)], random.Random(0))
+    with pytest.raises(StateCorrupt):
+        state.apply(BLOCK.delta([(row(50.0), -1)]))

@@ -1,0 +1,234 @@
+"""Grouped aggregation against the twin and against recomputation (the two checks of model.py), over every accumulator kind.
+
+Precision is checked with soundness: where a kind is exact its interval must be one point, else an operator that knows nothing would pass.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.operators.aggregate.accumulator import StateCorrupt
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.contract import AccumulatorKind as K
+from imp_driver.operators.contract import AggregateSpecification, ValueForm
+from imp_driver.sketch.ranges import RangePartition
+from tests.operators.model import Block, Row, aggregate, budget, inside, operations, slots_of, step
+
+TOTAL, AVERAGE = ValueForm.TOTAL, ValueForm.AVERAGE
+MONEY = pa.decimal128(10, 2)
+HUGE = pa.decimal128(38, 3)
+
+
+def spec(kind: K, argument: pa.DataType | None = None, form: ValueForm = TOTAL) -> AggregateSpecification:
+    return AggregateSpecification(kind, form, argument)
+
+
+SPECIFICATIONS = (
+    spec(K.COUNT_ROWS),
+    spec(K.COUNT, pa.string()),
+    spec(K.SUM_INTEGER, pa.int64()),
+    spec(K.AVERAGE_INTEGER, pa.int64(), AVERAGE),
+    spec(K.SUM_DECIMAL, MONEY),
+    spec(K.SUM_DECIMAL, MONEY, AVERAGE),
+    spec(K.SUM_FLOAT, pa.float64()),
+    spec(K.SUM_FLOAT, pa.float64(), AVERAGE),
+    spec(K.MINIMUM, pa.float64()),
+    spec(K.MAXIMUM, pa.float64()),
+    spec(K.MAXIMUM, pa.string()),
+    spec(K.MINIMUM, MONEY),
+    spec(K.MINIMUM, HUGE),
+    spec(K.MAXIMUM, HUGE),
+    spec(K.MINIMUM, pa.string()),
+)
+EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM}
+FLOAT_VALUES = [0.0, -0.0, 1.5, -2.25, 0.1, 1e16, -1e16, 3e-300, math.nan, math.inf, -math.inf]
+integers = st.none() | st.integers(-5, 5) | st.sampled_from([2**62, -(2**62), 2**53 + 1, 2**63 - 1, -(2**63)])
+decimals = st.none() | st.decimals(-10, 10, places=2) | st.sampled_from([Decimal("99999999.99"), Decimal("-99999999.99")])
+floats = st.none() | st.sampled_from(FLOAT_VALUES) | st.floats(-1e6, 1e6, width=32)
+strings = st.none() | st.sampled_from(["", "a", "a\0", "ab", "ä", "\U0001f600", "\uffff", "zz"])
+huge = st.none() | st.decimals(-10, 10, places=3) | st.sampled_from([Decimal("9" * 35 + ".999"), Decimal("-" + "9" * 35 + ".999")])
+
+
+@st.composite
+def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
+    integer, decimal, number, text, wide = draw(integers), draw(decimals), draw(floats), draw(strings), draw(huge)
+    return (None, text, integer, integer, decimal, decimal, number, number, number, number, text, decimal, wide, wide, text)
+
+
+KEYS = {
+    "int": (pa.int32(), st.none() | st.integers(0, 3), (1, 2)),
+    "double": (pa.float64(), st.none() | st.sampled_from([0.0, -0.0, math.nan, 1.5, math.inf]), (0.0, 1.5)),
+    "string": (pa.string(), st.none() | st.sampled_from(["", "a", "b\0", "ä"]), ("a",)),
+    "decimal": (pa.decimal128(20, 1), st.none() | st.sampled_from([Decimal("0.0"), Decimal("-1.5"), Decimal("1" * 19 + ".5")]), ()),
+}
+
+
+def block_of(kind: str) -> Block:
+    key_type, _, bounds = KEYS[kind]
+    return Block((key_type, pa.int64()), SPECIFICATIONS, RangePartition(key_type, bounds))
+
+
+def rows_of(kind: str) -> st.SearchStrategy[Row]:
+    return st.tuples(st.tuples(KEYS[kind][1], st.none() | st.integers(0, 1)), arguments())
+
+
+def check_twin(block: Block, state: GroupState, rows: list[Row], chance: random.Random) -> None:
+    groups = block.groups(rows)
+    slots = slots_of(state)
+    assert slots.keys() == groups.keys()
+    assert state.groups == len(groups)
+    assert state.total_rows == len(rows)
+    fragments = block.partition.locate(pa.array([row[0][0] for row in rows], type=block.key_types[0]))
+    assert state.fragment_rows().tolist() == np.bincount(fragments, minlength=block.partition.fragments).tolist()
+    for index, specification in enumerate(block.specifications):
+        interval = state.aggregate_interval(index)
+        for key, group in groups.items():
+            slot = slots[key]
+            values = [row[1][index] for row in group]
+            result = aggregate(specification, values, chance)
+            if result is None:
+                assert interval.may_be_null[slot]
+                continue
+            assert interval.may_be_value[slot]
+            lower, upper = interval.lower[slot], interval.upper[slot]
+            scale = interval.form.scale if interval.form else 0
+            assert inside(result, lower, upper, scale), (specification, values, result, lower, upper)
+            if sharp(specification, values):
+                assert lower == upper or (lower != lower and upper != upper), (specification, values, lower, upper)
+                assert not interval.may_be_null[slot]
+
+
+def sharp(specification: AggregateSpecification, values: list[Any]) -> bool:
+    """Say whether the interval must be a point: exact kind and a value that a double holds."""
+    present = [value for value in values if value is not None]
+    if specification.argument_type == HUGE or specification.kind is K.SUM_FLOAT or specification.form is AVERAGE:
+        return False
+    if specification.kind is K.SUM_INTEGER:
+        return all(abs(value) <= 5 for value in present)
+    return specification.kind in EXACT or specification.kind is K.SUM_DECIMAL
+
+
+def comparable_parts(state: GroupState) -> dict[Any, dict[str, Any]]:
+    """Return the exact parts of a state by key."""
+    columns = {name: column.to_pylist() for name, column in state.snapshot().items()}
+    result = {}
+    for position, key in enumerate(zip(columns["key_0"], columns["key_1"], strict=True)):
+        parts = {}
+        for name, column in columns.items():
+            if name == "rows" or name.endswith(("_count", "_nonfinite", "_buffer", "_bound")) or (name.endswith("_sum") and "6" not in name and "7" not in name):
+                parts[name] = repr(column[position]) if column[position] not in (None, 0) else "0"
+        result[repr(key)] = parts
+    return result
+
+
+@pytest.mark.parametrize("kind", sorted(KEYS))
+@budget(15)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_stream_agrees_with_twin_and_recomputation(kind: str, data: st.DataObject, seed: int) -> None:
+    block, chance = block_of(kind), random.Random(seed)
+    rows = data.draw(st.lists(rows_of(kind), max_size=12))
+    state = block.capture(rows, chance)
+    check_twin(block, state, rows, chance)
+    for changes in data.draw(operations(rows_of(kind))):
+        signed = step(rows, changes, chance)
+        state.apply(block.delta(signed))
+        check_twin(block, state, rows, chance)
+        again = block.capture(rows, chance)
+        assert comparable_parts(state) == comparable_parts(again)
+        columns = state.snapshot()
+        restored = GroupState.restore(columns, block.specifications, block.key_types, 0, block.partition)
+        assert {name: column.to_pylist() for name, column in restored.snapshot().items()}.__repr__() == {
+            name: column.to_pylist() for name, column in columns.items()
+        }.__repr__()
+        if chance.random() < 0.5:
+            state = restored
+            check_twin(block, state, rows, chance)
+
+
+INT_BLOCK = Block((pa.int32(),), (spec(K.COUNT_ROWS), spec(K.SUM_INTEGER, pa.int64()), spec(K.MINIMUM, pa.int64())), RangePartition(pa.int32(), (5,)))
+
+
+def int_row(key: int | None, value: int | None) -> Row:
+    return ((key,), (None, value, value))
+
+
+@pytest.mark.parametrize(
+    "signed",
+    [
+        [(int_row(1, 7), -1), (int_row(1, 7), -1)],
+        [(int_row(2, 7), -1)],
+        [(int_row(1, 8), -1)],
+        [(int_row(1, None), -1)],
+        [(int_row(3, 1), 1), (int_row(3, 2), -1)],
+    ],
+    ids=["more rows than held", "unknown group", "other value", "value that was not NULL", "other value of a new group"],
+)
+def test_contradicting_delta_is_refused_and_changes_nothing(signed: list[tuple[Row, int]]) -> None:
+    state = INT_BLOCK.capture([int_row(1, 7)], random.Random(0))
+    before = state.snapshot()
+    with pytest.raises(StateCorrupt):
+        state.apply(INT_BLOCK.delta([(int_row(4, 4), 1), *signed]))
+    assert state.snapshot() == before
+    assert state.apply(INT_BLOCK.delta([(int_row(1, 7), -1)])) == 1
+    assert state.groups == 0
+
+
+def test_empty_delta_touches_nothing() -> None:
+    state = INT_BLOCK.capture([int_row(1, 7)], random.Random(0))
+    assert state.apply(INT_BLOCK.delta([])) == 0
+    assert state.total_rows == 1
+
+
+def test_slots_of_dead_groups_are_used_again() -> None:
+    state = INT_BLOCK.capture([int_row(key, key) for key in range(100)], random.Random(0))
+    for round_number in range(1, 5):
+        signed = [(int_row(100 * (round_number - 1) + key, key), -1) for key in range(100)]
+        state.apply(INT_BLOCK.delta(signed))
+        state.apply(INT_BLOCK.delta([(int_row(100 * round_number + key, key), 1) for key in range(100)]))
+    assert len(state.alive) == 100
+    assert state.fragment_rows().tolist() == [0, 100, 0]
+
+
+def test_update_of_the_sketch_key_moves_rows_between_fragments() -> None:
+    state = INT_BLOCK.capture([int_row(1, 7), int_row(9, 3)], random.Random(0))
+    state.apply(INT_BLOCK.delta([(int_row(1, 7), -1), (int_row(None, 7), 1)]))
+    assert state.fragment_rows().tolist() == [0, 1, 1]
+
+
+def test_weights_beyond_one() -> None:
+    state = INT_BLOCK.capture([int_row(1, 7)], random.Random(0))
+    state.apply(INT_BLOCK.delta([(int_row(1, 3), 40), (int_row(1, 7), 2)]))
+    state.apply(INT_BLOCK.delta([(int_row(1, 3), -40), (int_row(1, 7), -1)]))
+    assert state.rows.tolist() == [2]
+    assert state.aggregate_interval(1).lower.tolist() == [14.0]
+    interval = state.aggregate_interval(2)
+    assert inside(7, interval.lower[0], interval.upper[0])
+
+
+def test_repeated_group_in_capture_is_refused() -> None:
+    keys, counts = pa.array([1, 1], type=pa.int32()), pa.array([1, 1], type=pa.int64())
+    with pytest.raises(StateCorrupt):
+        GroupState.capture([keys], counts, {}, (spec(K.COUNT_ROWS),), (pa.int32(),), 0, RangePartition(pa.int32(), ()))
+
+
+def test_overflowed_decimal_sum_is_unknown_until_the_group_is_empty() -> None:
+    block = Block((pa.int32(),), (spec(K.SUM_DECIMAL, HUGE),), RangePartition(pa.int32(), ()))
+    big = ((1,), (Decimal("9" * 35 + ".000"),))
+    state = block.capture([big, big], random.Random(0))
+    interval = state.aggregate_interval(0)
+    assert interval.may_be_null[0]
+    assert interval.lower[0] == -math.inf
+    state.apply(block.delta([(big, -1), (big, -1), (((1,), (Decimal("2.000"),)), 1)]))
+    assert state.aggregate_interval(0).lower[0] == -math.inf
+    state.apply(block.delta([(((1,), (Decimal("2.000"),)), -1)]))
+    state.apply(block.delta([(((1,), (Decimal("2.000"),)), 1)]))
+    assert state.aggregate_interval(0).lower[0] == 2000.0

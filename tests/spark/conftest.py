@@ -1,0 +1,31 @@
+"""One warehouse and one JVM for all Spark tests of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import imp_driver
+from imp_driver.config import Options
+from imp_driver.spark import local
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
+    """A connection that stays open, so that the engine is not shut down between tests."""
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def spark(engine: imp_driver.Connection, warehouse: Path) -> SparkSession:
+    """The SparkSession below the embedded engine."""
+    return local.open_session(Options(warehouse=str(warehouse))).spark
