@@ -1,7 +1,7 @@
 """Conservative values of one expression over many groups: each lies in [lower, upper], or is NULL, as the flags allow.
 
-Invariant: whatever value Spark computes for a group, in any order of summation, is inside. Bounds of numbers, booleans (0/1), dates (days) and
-timestamps (microseconds) are float64, rounded outward where not representable; a NaN bound means Spark's NaN, the greatest number.
+Invariant: whatever value Spark computes for a group, in any order of summation, is inside. Bounds of numbers, booleans (0/1), dates (days)
+and timestamps (microseconds) are float64, rounded outward where not representable; a NaN bound means Spark's NaN, the greatest number.
 Bounds of strings are UTF-8 bytes. Decimals are held as unscaled integers, so that their comparison is exact up to 2**53.
 """
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.parse.nodes import Value
-from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, Codec, FloatArray, floats_of, is_string
+from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
 
 EXACT_LIMIT = 2.0**53
 _MAXIMUM_DIGITS = 38

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.operators.project import NotEvaluable, as_decimal, cast, computed, is_exact, to_double
-from imp_driver.parse.nodes import And, Comparison, Constant, Expression, IsNull, Not, Or
+from imp_driver.parse.nodes import And, Comparison, Expression, IsNull, Not, Or
 from imp_driver.sketch.codes import BooleanArray, Codec, is_string
 
 __all__ = ["NotEvaluable", "select"]

@@ -1,7 +1,7 @@
 """Top-k above groups: ORDER BY ... LIMIT k (IMP paper section 5.2.6).
 
-In: what the condition may be for each group, the order, k. Out: the groups to keep, a superset of the first k in whatever order Spark's own values
-put them. Invariant: a group is dropped only if k groups that certainly pass are certainly strictly ahead of it.
+In: what the condition may be for each group, the order, k. Out: the groups to keep, a superset of the first k in whatever order Spark's own
+values put them. Invariant: a group is dropped only if k groups that certainly pass are certainly strictly ahead of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a condition may evaluate to, per group, in SQL's three-valued logic.
 
-In: Intervals. Out: Truth. Invariant: the outcome that Spark computes is among the possible ones; where a possibility is ruled out, it is ruled out
-for every value inside the intervals.
+In: Intervals. Out: Truth. Invariant: the outcome that Spark computes is among the possible ones; where a possibility is ruled out, it is
+ruled out for every value inside the intervals.
 """
 
 from __future__ import annotations

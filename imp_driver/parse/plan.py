@@ -115,7 +115,7 @@ def _block(select: exp.Select, scope: _Scope, where: tuple[exp.Expr, ...], above
         if level.args.get("limit") or level.args.get("offset"):
             if not collecting or level.args.get("distinct"):
                 raise Refused(Reason.ORDER_NOT_TOTAL, "LIMIT above DISTINCT, a second LIMIT or a second aggregation")
-            order = _order(level, group_lookup, scope.lookup if depth == 0 else None)
+            order = _order(level, group_lookup)
             limit, offset = _limit(level)
             collecting = False
         collecting = collecting and not level.args.get("distinct")
@@ -158,7 +158,7 @@ def _ordinal(item: exp.Expr, select: exp.Select) -> exp.Expr:
     return found
 
 
-def _order(level: exp.Select, lookup: Lookup, inside: Lookup | None) -> tuple[OrderItem, ...]:
+def _order(level: exp.Select, lookup: Lookup) -> tuple[OrderItem, ...]:
     order = level.args.get("order")
     if order is None:
         raise Refused(Reason.LIMIT_WITHOUT_ORDER)
@@ -166,7 +166,8 @@ def _order(level: exp.Select, lookup: Lookup, inside: Lookup | None) -> tuple[Or
     for item in order.expressions:
         if not isinstance(item, exp.Ordered) or item.args.get("with_fill"):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY ALL")
-        expression = _substitute_group(_ordinal(item.this, level), lookup, inside or lookup)
+        # Unlike in HAVING, an alias wins even inside an aggregate here; a name that is a column too is refused by the look-up.
+        expression = _substitute_group(_ordinal(item.this, level), lookup, lookup)
         items.append(OrderItem(expression, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(items)
 

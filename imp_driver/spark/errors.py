@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,6 +54,9 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
     ("NumberFormatException", errors.DataError),
     ("UnsupportedOperationException", errors.NotSupportedError),
 )
+
+
+_END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
 
 
 def cancelled(tag: str) -> Error:
@@ -123,6 +127,9 @@ def _message(error: BaseException) -> str:
         if line.startswith(("\tat ", "\t... ", "Caused by:", "'Project", "+- ", ":- ")) or "org.apache.spark.sql.catalyst" in line:
             break
         kept.append(line)
+        if _END_OF_TEXT.search(line):
+            # What follows is the plan that the analyser had reached.
+            break
     return "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
 
 
@@ -148,8 +155,6 @@ def _position(error: PySparkException) -> QueryPosition | None:
 
 def _before(error: PySparkException, start: int) -> tuple[int, int] | None:
     """Read line and column from Spark's summary, which has the form ``(line 2, position 7)``."""
-    import re
-
     match = re.search(r"\(line (\d+), position (\d+)\)|line (\d+),? pos(?:ition)? (\d+)", str(error))
     if match is None:
         return None

@@ -1,4 +1,6 @@
-"""Conditions evaluated over one row in plain Python: the twin of condition.py and select.py. Numbers are fractions, doubles are Python floats."""
+"""Conditions evaluated over one row in plain Python: the twin of condition.py and select.py. Numbers are fractions, doubles are Python
+floats.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,6 @@ from imp_driver.parse.nodes import (
     Or,
 )
 from tests.operators.model import NAN, canonical, rank
-
 
 COLUMNS = ("small", "big", "money", "number", "text", "flag", "day")
 
@@ -124,5 +125,3 @@ def family(expression: Expression) -> str:
     if isinstance(expression, Constant):
         return type(expression.value).__name__ if isinstance(expression.value, (str, bool)) else "number"
     return "str" if expression in (KeyReference(1), Column("text")) else "number"
-
-

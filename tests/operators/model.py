@@ -1,9 +1,9 @@
 """A slow twin of the operators: a multiset of rows in plain Python, exact fractions, Spark's rules written a second time.
 
-Used by the tests of this folder for two kinds of check. *Twin*: after every delta the maintained state must agree with the twin, which knows no
-increments; this finds wrong formulas, but not a wrong idea of SQL that both share. *Recomputation*: the maintained state must agree with a state captured
-from the current rows; this finds forgotten or doubled changes, but no error that capture and maintenance share. Deltas are +1 and -1 rows that also
-cancel, because that is where increments go wrong.
+Used by the tests of this folder for two kinds of check. *Twin*: after every delta the maintained state must agree with the twin, which
+knows no increments; this finds wrong formulas, but not a wrong idea of SQL that both share. *Recomputation*: the maintained state must
+agree with a state captured from the current rows; this finds forgotten or doubled changes, but no error that capture and maintenance share.
+Deltas are +1 and -1 rows that also cancel, because that is where increments go wrong.
 """
 
 from __future__ import annotations
@@ -98,6 +98,11 @@ class Block:
         return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, 0, self.partition)
 
 
+def scale_of(spec: AggregateSpecification) -> int:
+    assert spec.argument_type is not None
+    return int(spec.argument_type.scale)
+
+
 def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
     match spec.kind:
         case K.COUNT_ROWS:
@@ -109,7 +114,7 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
         case K.AVERAGE_INTEGER:
             return {"count": pa.int64(), "sum": pa.int64(), "magnitude": pa.float64()}
         case K.SUM_DECIMAL:
-            return {"count": pa.int64(), "sum": pa.decimal128(38, spec.argument_type.scale)}
+            return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec))}
         case K.SUM_FLOAT:
             return {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
         case _:
@@ -137,7 +142,7 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
         parts["magnitude"] = added([abs(float(value)) for value in present], chance) if present else None
     elif spec.kind is K.SUM_DECIMAL:
         total = sum((Fraction(value) for value in present), Fraction(0))
-        parts["sum"] = exact_decimal(total, spec.argument_type.scale) if present else None
+        parts["sum"] = exact_decimal(total, scale_of(spec)) if present else None
     elif spec.kind is K.SUM_FLOAT:
         finite = [value for value in present if math.isfinite(value)]
         parts["sum"] = added(finite, chance) if finite else None
@@ -177,7 +182,7 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
             return added([float(value) for value in present], chance) / len(present)
         case K.SUM_DECIMAL:
             total = sum((Fraction(value) for value in present), Fraction(0))
-            scale = spec.argument_type.scale
+            scale = scale_of(spec)
             if average:
                 return exact_decimal(total / len(present), min(38, scale + 4))
             return exact_decimal(total, scale)
@@ -248,5 +253,3 @@ def inside(value: Any, lower: Any, upper: Any, scale: int = 0) -> bool:
 
 def bag(rows: Sequence[Row]) -> Counter[str]:
     return Counter(map(repr, rows))
-
-

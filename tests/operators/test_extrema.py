@@ -38,7 +38,9 @@ def row(name: str, value: int) -> Row:
 @budget(60)
 @given(
     values=st.lists(st.integers(0, 12), min_size=BUFFER_SIZE, max_size=4 * BUFFER_SIZE),
-    deltas=st.lists(st.tuples(st.lists(st.integers(0, 12), max_size=20), st.lists(st.integers(0, 10**6), max_size=30), st.booleans()), max_size=5),
+    deltas=st.lists(
+        st.tuples(st.lists(st.integers(0, 12), max_size=20), st.lists(st.integers(0, 10**6), max_size=30), st.booleans()), max_size=5
+    ),
     seed=st.integers(0, 2**32),
 )
 def test_value_stays_inside_and_a_full_buffer_is_exact(name: str, values: list[int], deltas: Any, seed: int) -> None:

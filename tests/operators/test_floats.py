@@ -94,6 +94,15 @@ def test_large_value_that_left_shows_as_drift() -> None:
     assert state.inexact_groups == 1
 
 
+def test_rounding_of_maintenance_itself_is_covered() -> None:
+    state = BLOCK.capture([row(0.1)], random.Random(0))
+    for sign in (1, -1):
+        state.apply(BLOCK.delta([(row(1e16), sign)]))
+    interval = state.aggregate_interval(0)
+    assert inside(0.1, interval.lower[0], interval.upper[0])
+    assert interval.lower[0] < interval.upper[0]
+
+
 def test_deleting_more_than_was_summed_is_refused() -> None:
     state = BLOCK.capture([row(1.0), row(2.0)], random.Random(0))
     with pytest.raises(StateCorrupt):

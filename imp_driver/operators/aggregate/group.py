@@ -1,7 +1,8 @@
 """Grouped aggregation over signed rows (IMP paper section 5.2.5): the state of a query block below its HAVING.
 
-In: captured columns, then deltas as ProjectedRows. Out: keys, aggregates, row counts and fragments of the groups, for conditions to be evaluated against.
-Invariant: a delta is applied wholly or not at all, and afterwards the state is that of the changed table; it never depends on HAVING's constants.
+In: captured columns, then deltas as ProjectedRows. Out: keys, aggregates, row counts and fragments of the groups, for conditions to be
+evaluated against. Invariant: a delta is applied wholly or not at all, and afterwards the state is that of the changed table; it never
+depends on HAVING's constants.
 """
 
 from __future__ import annotations

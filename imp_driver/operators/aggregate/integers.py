@@ -1,8 +1,8 @@
 """sum and avg of integers.
 
-The sum is exact modulo 2**64, as Spark's is without ANSI mode (with it Spark raises and there is no answer to miss). Spark averages integers by adding
-doubles in unknown order and dividing by the count: exact up to the division while the absolute values add up to less than 2**53, else within
-n * 2**-53 * magnitude.
+The sum is exact modulo 2**64, as Spark's is without ANSI mode (with it Spark raises and there is no answer to miss). Spark averages
+integers by adding doubles in unknown order and dividing by the count: exact up to the division while the absolute values add up to less
+than 2**53, else within n * 2**-53 * magnitude.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sums of doubles with a bound on their distance from the exact sum.
 
-Invariant: the exact sum of what was added, less what was taken away, is within ``values`` plus or minus ``errors``. The rounding of each addition is
-computed, not estimated, so sums that happen to be exact stay exact.
+Invariant: the exact sum of what was added, less what was taken away, is within ``values`` plus or minus ``errors``. The rounding of each
+addition is computed, not estimated, so sums that happen to be exact stay exact.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def test_filled_gaps_are_the_cheapest(chosen: set[int], maximum: int, rows: list
 
 
 def test_fragments_outside_and_sets_of_other_partitions_are_refused() -> None:
-    with pytest.raises(ValueError, match="0..2"):
+    with pytest.raises(ValueError, match=r"0\.\.2"):
         FragmentSet.of([3], 3)
     with pytest.raises(ValueError, match="combined"):
         FragmentSet.of([1], 3).union(FragmentSet.of([1], 4))

@@ -34,7 +34,7 @@ TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 def before(value: Any, bound: Any) -> bool:
     """Spark's ``value < bound`` for a bound that is not NaN."""
     if isinstance(value, str):
-        return value.encode() < bound.encode()
+        return bool(value.encode() < bound.encode())
     return bool(value < bound)
 
 

@@ -1,0 +1,155 @@
+"""``imp demo``: a dashboard on real data, each query plain and through the driver in the same run, answers compared."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+import imp_driver
+from imp_driver.cli.answers import same
+from imp_driver.cli.plot import draw
+from imp_driver.cli.synthetic import SyntheticTable, create
+from imp_driver.cli.workload import Query, Update, stream
+from imp_driver.dbapi.connection import Connection
+from imp_driver.observe.report import SketchReport
+
+_SHOWN = 24
+"""Lines of the live table; older ones scroll away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One query of the run. Times are seconds; ``updates`` counts the updates since the query before."""
+
+    label: str
+    plain: float
+    driver: float
+    report: SketchReport
+    equal: bool
+    rows: int
+    updates: int
+
+    @property
+    def captured(self) -> bool:
+        return self.report.decision.name in ("CAPTURED", "RECAPTURED")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Run the demo; return 0 when every answer was equal."""
+    table = SyntheticTable("r500", arguments.rows)
+    warehouse, result = Path(arguments.warehouse), Path(arguments.result)
+    result.mkdir(parents=True, exist_ok=True)
+    begin = time.perf_counter()
+    with console.status("Starting Spark ..."):
+        driver = imp_driver.connect(warehouse=str(warehouse), sketch="lazy")
+        plain = imp_driver.connect(warehouse=str(warehouse), sketch="off")
+    with driver, plain:
+        console.print(f"Spark is up after {time.perf_counter() - begin:.1f} s.")
+        _load(driver, table, console)
+        _warm_up(plain, table)
+        steps = _run_stream(driver, plain, table, arguments, console)
+    picture = result / "demo.png"
+    draw(steps, picture)
+    return _summary(steps, picture, console, time.perf_counter() - begin)
+
+
+def _load(connection: Connection, table: SyntheticTable, console: Console) -> None:
+    begin = time.perf_counter()
+    with console.status(f"Loading {table.rows:,} rows into Delta, clustered by a ..."):
+        create(connection, table)
+    console.print(f"Loaded {table.rows:,} rows of 11 columns in {time.perf_counter() - begin:.1f} s.")
+
+
+def _warm_up(plain: Connection, table: SyntheticTable) -> None:
+    """Let the JVM compile before anything is timed; both sides profit the same."""
+    for _ in range(3):
+        plain.execute(f"SELECT a, avg(b), avg(c) FROM {table.name} GROUP BY a HAVING avg(c) < 0").fetchall()
+
+
+def _run_stream(
+    driver: Connection, plain: Connection, table: SyntheticTable, arguments: argparse.Namespace, console: Console
+) -> list[Step]:
+    steps: list[Step] = []
+    updates = 0
+    with Live(_table(steps), console=console, refresh_per_second=4, transient=not console.is_terminal) as live:
+        for number, operation in enumerate(stream(table, arguments.queries, arguments.seed)):
+            if isinstance(operation, Update):
+                driver.execute(operation.text).close()
+                updates += 1
+                continue
+            steps.append(_step(driver, plain, operation, number % 2 == 0, updates))
+            updates = 0
+            live.update(_table(steps))
+            if not console.is_terminal:
+                _print_step(steps[-1], len(steps), console)
+    return steps
+
+
+def _step(driver: Connection, plain: Connection, query: Query, plain_first: bool, updates: int) -> Step:
+    if plain_first:
+        plain_rows, plain_time, _ = _timed(plain, query.text)
+    rows, driver_time, report = _timed(driver, query.text)
+    if not plain_first:
+        plain_rows, plain_time, _ = _timed(plain, query.text)
+    assert report is not None
+    return Step(query.label, plain_time, driver_time, report, same(rows, plain_rows), len(rows), updates)
+
+
+def _timed(connection: Connection, text: str) -> tuple[list[tuple[object, ...]], float, SketchReport | None]:
+    begin = time.perf_counter()
+    with connection.execute(text) as cursor:
+        rows = cursor.fetchall()
+        return rows, time.perf_counter() - begin, cursor.sketch_report
+
+
+def _cells(step: Step) -> tuple[str, ...]:
+    report = step.report
+    files = "-" if report.files_total is None else f"{report.files_kept}/{report.files_total}"
+    return (
+        step.label,
+        str(step.updates),
+        report.decision.name,
+        str(report.delta_rows),
+        files,
+        f"{step.plain * 1000:,.0f}",
+        f"{step.driver * 1000:,.0f}",
+        f"{step.plain / step.driver:.1f}x",
+        "yes" if step.equal else "NO",
+    )
+
+
+def _table(steps: list[Step]) -> Table:
+    table = Table(title="Each query plain and through the driver")
+    for name in ("query", "updates", "decision", "delta rows", "files read", "plain ms", "driver ms", "speed-up", "equal"):
+        table.add_column(name, justify="left" if name in ("query", "decision") else "right")
+    for step in steps[-_SHOWN:]:
+        table.add_row(*_cells(step), style=None if step.equal else "bold red")
+    return table
+
+
+def _print_step(step: Step, number: int, console: Console) -> None:
+    names = ("", "updates", "", "delta rows", "files", "plain ms", "driver ms", "", "equal")
+    console.print(f"{number:3} " + "  ".join(f"{name} {cell}".strip() for name, cell in zip(names, _cells(step), strict=True)))
+
+
+def _summary(steps: list[Step], picture: Path, console: Console, spent: float) -> int:
+    plain, driver = sum(step.plain for step in steps), sum(step.driver for step in steps)
+    used = [step for step in steps if not step.captured]
+    different = [step for step in steps if not step.equal]
+    console.print(f"{len(steps)} queries: plain {plain:.1f} s, driver {driver:.1f} s with all captures: {plain / driver:.1f}x faster.")
+    if used:
+        ratio = statistics.median(step.plain / step.driver for step in used)
+        console.print(f"Without the {len(steps) - len(used)} captures the median query is {ratio:.1f}x faster.")
+    console.print(f"Picture: {picture}. Whole run: {spent:.0f} s.")
+    if different:
+        console.print(f"[bold red]{len(different)} answers differ.[/bold red]")
+        return 1
+    console.print("All answers are equal.")
+    return 0

@@ -1,0 +1,60 @@
+"""Arguments of the command ``imp``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Sequence
+
+import imp_driver
+
+_EXTRA = ("rich", "matplotlib")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0 well, 1 failed or answers differ, 2 wrong usage."""
+    parsed = _parser().parse_args(arguments)
+    missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"imp {parsed.command} needs {' and '.join(missing)}: pip install 'imp_driver[demo]'", file=sys.stderr)
+        return 1
+    from rich.console import Console
+
+    console = Console()
+    try:
+        if parsed.command == "demo":
+            from imp_driver.cli import demo
+
+            return demo.run(parsed, console)
+        from imp_driver.cli import shell
+
+        return shell.run(parsed.url, console)
+    except imp_driver.Error as error:
+        print(f"imp: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("imp: interrupted", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="imp", description="Exact acceleration of SQL on Spark.")
+    parser.add_argument("--version", action="version", version=f"imp_driver {imp_driver.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    demo = commands.add_parser("demo", help="run a dashboard on a synthetic table, plain and through the driver, and compare")
+    demo.add_argument("--rows", type=_positive, default=4_000_000, help="rows of the table (default %(default)s)")
+    demo.add_argument("--queries", type=_positive, default=40, help="queries of the dashboard (default %(default)s)")
+    demo.add_argument("--warehouse", default="demo-warehouse", help="folder of the data (default %(default)s)")
+    demo.add_argument("--result", default="demo-result", help="folder of the picture (default %(default)s)")
+    demo.add_argument("--seed", type=int, default=7, help="seed of the constants (default %(default)s)")
+    sql = commands.add_parser("sql", help="a small SQL shell with the sketch report under each result")
+    sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number <= 0:
+        raise argparse.ArgumentTypeError("must be above 0")
+    return number
