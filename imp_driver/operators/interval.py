@@ -21,6 +21,8 @@ from imp_driver.parse.nodes import Value
 from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
 
 EXACT_LIMIT = 2.0**53
+"""Below this magnitude every whole number is a double of its own."""
+_SINGLE_LIMIT = 2.0**24
 _MAXIMUM_DIGITS = 38
 # Spark never reduces the scale of a too wide decimal result below this.
 _KEPT_SCALE = 6
@@ -220,12 +222,20 @@ def aligned(left: Interval, right: Interval) -> tuple[Interval, Interval, int]:
 
 
 def comparable(left: Interval, right: Interval) -> bool:
-    """Say whether Spark compares the two without rounding either: same family, and a common decimal type wide enough for the digits in use."""
+    """Say whether Spark compares the two by their values: same family, and a common type that holds the digits in use."""
     if left.family is not right.family or left.family is Family.UNKNOWN:
         return False
     if left.form is None or right.form is None:
-        return True
+        # Integers against FLOAT are compared as FLOAT or as DOUBLE, depending on ANSI mode.
+        return not (_rounds_to_single(left, right) or _rounds_to_single(right, left))
     return _MAXIMUM_DIGITS - max(left.form.integral, right.form.integral) >= max(left.form.scale, right.form.scale)
+
+
+def _rounds_to_single(whole: Interval, floating: Interval) -> bool:
+    if whole.form is None or not whole.form.bits or not floating.single:
+        return False
+    present = whole.may_be_value
+    return bool(np.any(present & ~((whole.lower >= -_SINGLE_LIMIT) & (whole.upper <= _SINGLE_LIMIT))))
 
 
 def arithmetic(operator: str, left: Interval, right: Interval) -> Interval:
@@ -269,7 +279,8 @@ def _limit(form: NumberForm | None) -> float:
         return float(np.finfo(np.float64).max)
     if form.bits:
         return 2.0 ** (form.bits - 1)
-    return 10.0 ** (form.integral + form.scale) * (1 - 1e-9)
+    # A constant may have brought more scale than its digits show, and Spark then gives up digits before the point.
+    return 10.0 ** (min(form.integral, _MAXIMUM_DIGITS - _KEPT_SCALE) + form.scale) * (1 - 1e-9)
 
 
 def _bounds(operator: str, left: Interval, right: Interval, *, is_integer: bool) -> tuple[FloatArray, FloatArray]:

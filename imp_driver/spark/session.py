@@ -31,7 +31,8 @@ _SETTINGS = (
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.readSideCharPadding",
 )
-_READS = ("select", "with", "from", "(", "values", "show", "describe", "desc", "explain")
+_CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
+"""First words of statements after which every name and setting still means what it did."""
 
 
 class Epoch:
@@ -112,7 +113,7 @@ class SparkChildSession:
         try:
             return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
         finally:
-            if not text.lstrip().lower().startswith(_READS):
+            if not text.lstrip().lower().startswith(_CHANGES_NO_DEFINITION):
                 _EPOCH.advance()
 
     @property

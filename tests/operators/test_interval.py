@@ -120,3 +120,11 @@ def test_families_that_spark_casts_are_not_decided(left: Any, right: Any) -> Non
 def test_values_of_one_family_are_ordered(lesser: Any, greater: Any) -> None:
     assert compare("<", constant(lesser), constant(greater)).must_be_true[0]
     assert not compare(">=", constant(lesser), constant(greater)).may_be_true[0]
+
+
+def test_large_integer_against_float_depends_on_settings() -> None:
+    single = Interval(Family.NUMBER, np.array([2.0**24]), np.array([2.0**24]), np.array([False]), np.array([True]), single=True)
+    # As FLOAT 2**24 + 1 rounds to 2**24.
+    assert compare("=", single, constant(2**24 + 1)).may_be_true[0]
+    assert compare("=", single, constant(2**24)).must_be_true[0]
+    assert not compare("=", single, constant(2.0**24 + 1)).may_be_true[0]

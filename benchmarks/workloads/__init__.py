@@ -1,0 +1,1 @@
+"""One family of experiments a file."""
