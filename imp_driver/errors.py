@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 CANCELLED = "OPERATION_CANCELLED"
 """Error class of a run that was cancelled through this driver."""
 

@@ -1,4 +1,4 @@
-"""Every stable code with which the driver says why a sketch was used as it was, or not used. docs/reasons.md lists them all; a test compares."""
+"""Every stable code with which the driver says what it did about a sketch, and why. docs/reasons.md lists them all; a test compares."""
 
 from __future__ import annotations
 

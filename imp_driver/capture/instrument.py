@@ -1,7 +1,7 @@
 """Block -> SQL that returns its operator state, and SQL that projects signed rows onto its keys and arguments.
 
-Source: IMP paper 6.1 and 5.2.5 (state of aggregation); sketch-safety rules 3.1 (capture at one table version). With an aligned attribute the
-fragment of a group follows from its key, so the query needs no annotation: fragments are located in process with the same bounds.
+Source: IMP paper 6.1 and 5.2.5 (state of aggregation); sketch-safety rules 3.1 (capture at one table version). With an aligned
+attribute the fragment of a group follows from its key, so the query needs no annotation: fragments are located in process.
 """
 
 from __future__ import annotations

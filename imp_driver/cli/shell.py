@@ -118,6 +118,7 @@ def report_lines(report: SketchReport, seconds: float) -> list[str]:
     source = f", {report.delta_rows} changed rows from {report.delta_source.value}" if report.delta_source else ""
     second = (
         f"sketch {report.sketch_id} on {report.table}.{report.attribute} at version {report.version}{source}: "
-        f"{report.fragments_kept}/{report.fragments_total} fragments in {report.runs_used} ranges, {report.files_kept}/{report.files_total} files"
+        f"{report.fragments_kept}/{report.fragments_total} fragments in {report.runs_used} ranges, "
+        f"{report.files_kept}/{report.files_total} files"
     )
     return [first, second]

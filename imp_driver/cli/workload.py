@@ -45,8 +45,8 @@ def _query(table: str, number: int, chance: random.Random) -> Query:
         case 3:
             return Query("top 10", f"SELECT a, sum(c) AS total, count(*) AS n FROM {table} GROUP BY a ORDER BY total DESC, a LIMIT 10")
         case _:
-            text = f"SELECT count(*) AS groups, max(peak) AS peak FROM (SELECT a, max(d) AS peak FROM {table} GROUP BY a HAVING max(d) < {3 * low}) t"
-            return Query("derived table", text if low < GROUPS // 20 else text.replace(f"< {3 * low}", f"BETWEEN {3 * low} AND {3 * (low + 50)}"))
+            inner = f"SELECT a, max(d) AS peak FROM {table} GROUP BY a HAVING max(d) BETWEEN {3 * low} AND {3 * (low + 50)}"
+            return Query("derived table", f"SELECT count(*) AS groups, max(peak) AS peak FROM ({inner}) t")
 
 
 def _update(table: str, number: int, next_id: int, chance: random.Random) -> Update:

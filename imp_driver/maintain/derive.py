@@ -22,10 +22,7 @@ _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype
 def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sketch:
     """Return the sketch of all groups that may be in the block's answer at the state's version; the caller holds the entry's lock."""
     truth = _TRUE if block.condition is None else evaluate(block.condition, state)
-    if block.limit is None:
-        retained = truth.may_be_true & state.alive
-    else:
-        retained = retain_top(state, truth, block.order, block.limit)
+    retained = truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
     return Sketch(
         entry.table_id, entry.version, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments)
     )

@@ -80,7 +80,7 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         f"Template {request.template.identifier}: {request.template.text}",
         f"  table {'.'.join(request.relation.name)} at version {request.snapshot.version}: ALIGNED",
         f"  rows kept by: {block.where_sql or 'every row'}: ALIGNED",
-        f"  groups by {', '.join(block.keys_sql)}: ALIGNED on {', '.join(names)} (each group has one value, so it is kept or dropped whole)",
+        f"  groups by {', '.join(block.keys_sql)}: ALIGNED on {', '.join(names)} (one value a group, so it is kept or dropped whole)",
         f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
         "  above the groups: the block's whole answer is covered, so anything may follow",
         f"Attribute {names[chosen]}: an average value is in {overlap:.0%} of {len(request.snapshot.files.sizes)} files",

@@ -1,7 +1,7 @@
 """Shadow mode: the answer with the sketch is compared with the plain one, row by row, before anything is handed out.
 
-Floating-point sums depend on the order of summation, in plain Spark too, so DOUBLE and FLOAT columns are compared with a relative tolerance;
-everything else must be the same value. Order is not compared: Spark promises it only under a total ORDER BY.
+Floating-point sums depend on the order of summation, in plain Spark too, so DOUBLE and FLOAT columns are compared with a relative
+tolerance; everything else must be the same value. Order is not compared: Spark promises it only under a total ORDER BY.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What capture, delta and the operators agree on: kinds of accumulators, their captured parts, and projected signed rows.
 
-Source: IMP paper sections 5.1, 5.2.5, 5.2.6 and 6.2. All sizes are rows; weights are +1 per inserted and -1 per deleted row (or sums of these).
+Source: IMP paper sections 5.1, 5.2.5, 5.2.6 and 6.2. Sizes are rows; weights are +1 per inserted and -1 per deleted row, or sums of these.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
 count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like Spark without ANSI), decimals (decimal128(38, s), NULL
 where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
 be NULL where count is 0), which bounds the rounding error of any order of summation. nonfinite: arguments that are NaN or infinite (int64).
-buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in no promised order; NULL or empty where count is 0.
+buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 """
 
 

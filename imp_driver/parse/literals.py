@@ -69,7 +69,7 @@ def _integer(value: int) -> exp.Expr:
 
 
 def _decimal(value: Decimal) -> exp.Expr:
-    sign, digits, exponent = value.as_tuple()
+    _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
         raise DataError(f"{value} is not a DECIMAL value; bind a float for NaN and infinities.")
     scale = max(0, -exponent)
@@ -154,7 +154,7 @@ def find_markers(text: str) -> list[tuple[int, int, str | None]]:
         if token.token_type is not TokenType.COLON or place + 1 == len(tokens) or tokens[place + 1].start != token.end + 1:
             continue
         before = tokens[place - 1] if place else None
-        # After a name, a closing bracket or a literal a colon extracts a field or cuts an array; after an operator or a word of SQL it marks.
+        # After a name, a bracket or a literal a colon extracts a field or cuts an array; after an operator or a word of SQL it marks.
         if before is not None and before.token_type not in _BEFORE_A_MARKER and not _is_word(before.text, before.token_type):
             raise NotSupportedError(f"The colon at character {token.start} could be a marker or a path; put the marker in parentheses.")
         found.append((token.start, tokens[place + 1].end + 1, tokens[place + 1].text))

@@ -88,7 +88,8 @@ def _running(warehouse: Path, options: Options) -> _Engine:
     if _engine is not None and _engine.warehouse != warehouse:
         if _engine.connections:
             raise OperationalError(
-                f"This process has the warehouse {_engine.warehouse} open; close its {_engine.connections} connection(s) before opening {warehouse}."
+                f"This process has the warehouse {_engine.warehouse} open; close its {_engine.connections} connection(s) "
+                f"before opening {warehouse}."
             )
         _shut_down()
     if _engine is None:

@@ -58,10 +58,7 @@ Resolver = Callable[[Path, Path], str]
 def cache_folder() -> Path:
     """Return the folder of the resolved jars, named by version so that an upgrade never meets old files."""
     chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        base = Path(chosen)
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "imp_driver"
+    base = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "imp_driver"
     return base / f"jars-{COORDINATES[0].artifact}-{DELTA_VERSION}"
 
 
@@ -79,7 +76,7 @@ def resolve_jars(java: Path, resolver: Resolver | None = None) -> tuple[Path, ..
         staging = Path(tempfile.mkdtemp(prefix=".jars-", dir=folder.parent))
     except OSError as error:
         raise OperationalError(
-            f"Cannot write the cache folder {folder.parent} for the Delta Lake jars: {error.strerror}. Set {CACHE_VARIABLE} to another folder."
+            f"Cannot write the cache folder {folder.parent} for Delta's jars: {error.strerror}. Set {CACHE_VARIABLE} to another folder."
         ) from error
     try:
         print(f"imp_driver: fetching Delta Lake {DELTA_VERSION} once into {folder} ...", file=sys.stderr, flush=True)
@@ -115,7 +112,7 @@ def _not_resolved(missing: list[Coordinate], folder: Path, output: str) -> Opera
     reason = next((line.strip() for line in output.splitlines() if "rror" in line or "xception" in line), "")
     return OperationalError(
         f"The Delta Lake jars are not there yet and could not be fetched {source}{': ' + reason if reason else ''}. Missing: {wanted}. "
-        f"Connect once with network access, or name a mirror by an Ivy settings file in {SETTINGS_VARIABLE}, or put the files into {folder}."
+        f"Connect once with network access, or name a mirror in an Ivy settings file by {SETTINGS_VARIABLE}, or put the files in {folder}."
     )
 
 

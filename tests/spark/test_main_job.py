@@ -134,7 +134,8 @@ def test_null_keys_null_values_duplicates_and_special_floats(cursor: imp_driver.
     cursor.execute(f"CREATE TABLE {name} (k DOUBLE, v DOUBLE, n INT) USING DELTA")
     query = f"SELECT k, count(*), count(n), max(v) FROM {name} GROUP BY k HAVING count(*) > 1 AND NOT (sum(v) < 3) OR k IS NULL"
     assert cursor.execute(query).fetchall() == []
-    rows = "(NULL, 1, NULL), (NULL, 1, NULL), (double('NaN'), 5, 1), (double('NaN'), 5, 1), (-0.0, 2, 2), (0.0, 2, 2), (1, double('NaN'), 3), (1, 1, NULL), (2, double('inf'), 3), (2, double('-inf'), 3)"
+    rows = "(NULL, 1, NULL), (NULL, 1, NULL), (double('NaN'), 5, 1), (double('NaN'), 5, 1), (-0.0, 2, 2), (0.0, 2, 2), "
+    rows += "(1, double('NaN'), 3), (1, 1, NULL), (2, double('inf'), 3), (2, double('-inf'), 3)"
     cursor.execute(f"INSERT INTO {name} VALUES {rows}")
     assert cursor.rowcount == 10
     assert len(cursor.execute(query).fetchall()) == 5
@@ -225,7 +226,8 @@ def test_renamed_column(cursor: imp_driver.Cursor, table: str) -> None:
 def test_table_without_change_feed(cursor: imp_driver.Cursor) -> None:
     name = f"main_job_{next(_numbers)}"
     cursor.execute(
-        f"CREATE TABLE {name} USING DELTA TBLPROPERTIES (delta.enableChangeDataFeed = false) AS SELECT id DIV 10 AS g, id AS x FROM range(100)"
+        f"CREATE TABLE {name} USING DELTA TBLPROPERTIES (delta.enableChangeDataFeed = false) "
+        "AS SELECT id DIV 10 AS g, id AS x FROM range(100)"
     )
     query = f"SELECT g, count(*) FROM {name} GROUP BY g HAVING sum(x) > 800"
     cursor.execute(query)

@@ -14,7 +14,8 @@ from imp_driver.rewrite.splice import find_reference, pinned
     [
         (
             "SELECT a, avg(b) -- kept\nFROM r500 WHERE c > ? GROUP BY a HAVING avg(b) > ?",
-            "SELECT a, avg(b) -- kept\nFROM (SELECT * FROM r500 VERSION AS OF 7 WHERE `a` >= 3) AS `r500` WHERE c > ? GROUP BY a HAVING avg(b) > ?",
+            "SELECT a, avg(b) -- kept\nFROM (SELECT * FROM r500 VERSION AS OF 7 WHERE `a` >= 3) AS `r500` "
+            "WHERE c > ? GROUP BY a HAVING avg(b) > ?",
         ),
         (
             "select ?, t.a from sales.`odd t` t group by t.a having count(*) > 1",
@@ -22,7 +23,8 @@ from imp_driver.rewrite.splice import find_reference, pinned
         ),
         (
             "select a from (select a from r as x where b = '?') q group by a having count(*) > 1",
-            "select a from (select a from (SELECT * FROM r VERSION AS OF 7 WHERE `a` >= 3) as x where b = '?') q group by a having count(*) > 1",
+            "select a from (select a from (SELECT * FROM r VERSION AS OF 7 WHERE `a` >= 3) as x where b = '?') q "
+            "group by a having count(*) > 1",
         ),
     ],
 )

@@ -1,0 +1,129 @@
+"""The import rule: the surface knows the middleware, the middleware the stages, a stage only earlier stages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "imp_driver"
+
+FOR_ALL = {
+    "errors",
+    "config",
+    "ports",
+    "reasons",
+    "observe.report",
+    "observe.stopwatch",
+    "operators.contract",
+    "delta.contract",
+    "parse.nodes",
+}
+"""Values and contracts that any module may import."""
+
+STAGES = ("parse", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
+"""In the order data flows; a stage imports itself, earlier ones, and what is for all."""
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "dbapi": {"dbapi", "opening"},
+    "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
+    "middleware": {*STAGES, "observe", "dbapi.pipeline"},
+    "observe": {*STAGES, "observe", "dbapi.pipeline"},
+    "spark": {"spark", "parse.literals"},
+    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor"},
+    "__init__": {"dbapi"},
+    "__main__": {"cli"},
+    "errors": set(),
+    "reasons": set(),
+    "config": set(),
+    "ports": set(),
+} | {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}
+
+FOREIGN = {
+    "pyspark": {"spark"},
+    "py4j": {"spark"},
+    "deltalake": {"delta"},
+    "sqlglot": {"parse", "rewrite", "spark"},
+    "rich": {"cli"},
+    "matplotlib": {"cli"},
+    "pandas": {"dbapi"},
+}
+"""Which packages may import a library."""
+
+WITHOUT_JVM_OR_PARSER = ("operators", "sketch")
+
+
+def imported(source: str) -> set[str]:
+    """Return the dotted names that a module imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def violations(module: str, source: str) -> list[str]:
+    """Return what a module of this dotted name (below imp_driver) must not import."""
+    part = module.split(".")[0]
+    found = []
+    for name in sorted(imported(source)):
+        library, _, rest = name.partition(".")
+        if library in FOREIGN and part not in FOREIGN[library]:
+            found.append(f"{module} imports {library}")
+        if library == "imp_driver" and not _allowed(part, rest):
+            found.append(f"{module} imports imp_driver.{rest}")
+    return found
+
+
+def _allowed(part: str, target: str) -> bool:
+    return any(_is_below(target, each) for each in FOR_ALL | MAY_IMPORT[part])
+
+
+def _is_below(target: str, module: str) -> bool:
+    return target == module or (module != "" and target.startswith(f"{module}.")) or (module == "" and "." not in target)
+
+
+def _modules() -> Iterable[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        yield ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts), path
+
+
+@pytest.mark.parametrize(("module", "path"), list(_modules()), ids=[module for module, _ in _modules()])
+def test_rule(module: str, path: Path) -> None:
+    assert violations(module, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("stage", WITHOUT_JVM_OR_PARSER)
+def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> None:
+    sources = {module: path.read_text(encoding="utf-8") for module, path in _modules()}
+    reached = {module for module in sources if module.split(".")[0] == stage}
+    waiting = list(reached)
+    while waiting:
+        for name in imported(sources[waiting.pop()]):
+            for module in sources:
+                if _is_below(name.removeprefix("imp_driver."), module) and module not in reached and module != "__init__":
+                    reached.add(module)
+                    waiting.append(module)
+    libraries = {name.split(".")[0] for module in reached for name in imported(sources[module])}
+    assert not libraries & {"pyspark", "py4j", "sqlglot", "deltalake"}
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("operators.select", "import pyspark"),
+        ("operators.select", "def f():\n    from sqlglot import exp"),
+        ("parse.plan", "from imp_driver.operators.select import select"),
+        ("delta.tables", "from imp_driver.middleware import Middleware"),
+        ("dbapi.cursor", "from imp_driver.parse.statement import parse"),
+        ("maintain.lazy", "from deltalake import DeltaTable"),
+        ("cli.demo", "from imp_driver.spark import local"),
+    ],
+)
+def test_the_rule_can_fail(module: str, source: str) -> None:
+    assert violations(module, source) != []
