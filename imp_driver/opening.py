@@ -25,9 +25,10 @@ def open_pipeline(options: Options, session: object | None) -> Middleware:
         InterfaceError, OperationalError, NotSupportedError: the session cannot be opened.
     """
     # pyspark takes a second to import; a process that only imports the driver does not pay for it.
-    from imp_driver.spark import local, owned
+    from imp_driver.spark.local import open_session as open_embedded
+    from imp_driver.spark.owned import open_session as open_owned
 
-    opened = local.open_session(options) if session is None else owned.open_session(session)
+    opened = open_embedded(options) if session is None else open_owned(session)
     key = f"session {id(session)}" if session is not None else str(Path(str(options.warehouse)).resolve())
     with _lock:
         sketches = _shared.setdefault(key, Sketches(_source, options.memory))

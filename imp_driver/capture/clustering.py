@@ -6,8 +6,10 @@ Source: sketch-safety rules 3.4 and 4: a sketch on an attribute that no file is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -40,7 +42,7 @@ def best_attribute(files: FileStatistics, columns: Sequence[str]) -> tuple[int, 
     return best, overlaps[best]
 
 
-def _numbers(values: pa.Array) -> np.ndarray:  # type: ignore[type-arg]
+def _numbers(values: pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64())
     elif pa.types.is_date32(values.type):

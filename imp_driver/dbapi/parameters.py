@@ -38,6 +38,9 @@ def checked(parameters: Any) -> Parameters:
 
 
 def _value(value: Any, where: str) -> Any:
+    # numpy's float64 is a float and its str_ a str, but Spark knows neither, so they come first.
+    if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+        return _value(value.item(), where)
     if value is None or isinstance(value, _PASSED_ON):
         return value
     if isinstance(value, int):
@@ -54,8 +57,6 @@ def _value(value: Any, where: str) -> Any:
         return [_value(each, where) for each in value]
     if isinstance(value, dict):
         return {_value(key, where): _value(each, where) for key, each in value.items()}
-    if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
-        return _value(value.item(), where)
     raise NotSupportedError(
         f"Parameter {where}: a value of type {type(value).__name__} cannot be bound; convert it to text, number or datetime."
     )

@@ -90,11 +90,12 @@ def _from_java(error: Py4JJavaError) -> BaseException:
     """Read the JVM's exception, or the cause below it that has an error class (a failed task wraps the true one)."""
     java = error.java_exception
     for _ in range(10):
-        found = convert_exception(java)
+        found: BaseException = convert_exception(java)
         if _asked(found, "getCondition") or java.getCause() is None:
             return found
         java = java.getCause()
-    return convert_exception(error.java_exception)
+    outer: BaseException = convert_exception(error.java_exception)
+    return outer
 
 
 def _asked(error: Any, name: str) -> str | None:

@@ -1,0 +1,11 @@
+"""Settings of the random tests: no deadline, since machines differ; IMP_WIDE=1 tries many more cases."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, print_blob=True)
+settings.register_profile("wide", deadline=None, print_blob=True, max_examples=2_000)
+settings.load_profile("wide" if os.environ.get("IMP_WIDE") else "default")

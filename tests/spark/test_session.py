@@ -1,0 +1,218 @@
+"""One embedded session through the public surface: isolation, parameters, errors, streaming, cancelling."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import imp_driver
+from imp_driver.parse.literals import rendered
+from imp_driver.spark.packages import DELTA_VERSION
+
+
+@pytest.fixture
+def connection(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_driver.Connection]:
+    with imp_driver.connect(warehouse=str(warehouse)) as connection:
+        yield connection
+
+
+def test_connections_share_nothing_but_the_jvm(connection: imp_driver.Connection, warehouse: Path) -> None:
+    with imp_driver.connect(warehouse=str(warehouse)) as other:
+        connection.execute("CREATE TEMPORARY VIEW only_here AS SELECT 1 AS x")
+        connection.execute("CREATE SCHEMA IF NOT EXISTS elsewhere")
+        connection.execute("USE elsewhere")
+        connection.execute("SET spark.sql.ansi.enabled = false")
+        with pytest.raises(imp_driver.ProgrammingError):
+            other.execute("SELECT * FROM only_here")
+        assert other.execute("SELECT current_schema()").fetchall() == [("default",)]
+        assert connection.execute("SELECT 1/0").fetchall() == [(None,)]
+        with pytest.raises(imp_driver.DataError):
+            other.execute("SELECT 1/0")
+
+
+@pytest.mark.parametrize(
+    ("value", "type_name"),
+    [
+        (1, "int"),
+        (2**31, "bigint"),
+        (1.5, "double"),
+        (float("inf"), "double"),
+        (Decimal("12.340"), "decimal(5,3)"),
+        ("it's `\\ \n 'quoted' é𝔷", "string"),
+        (b"\x00\xff", "binary"),
+        (True, "boolean"),
+        (datetime.date(1582, 10, 4), "date"),
+        (datetime.datetime(2024, 3, 31, 1, 30, 0, 123456), "timestamp_ntz"),
+        (datetime.datetime(2024, 3, 31, 1, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=5))), "timestamp"),
+        ([1, 2], "array<int>"),
+        ({"a": 1}, "map<string,int>"),
+        (None, "void"),
+    ],
+)
+def test_parameters_keep_value_and_type(connection: imp_driver.Connection, value: Any, type_name: str) -> None:
+    for text, parameters in (("SELECT ?, typeof(?)", (value, value)), ("SELECT :v, typeof(:v)", {"v": value})):
+        row = connection.execute(text, parameters).fetchone()
+        assert row is not None
+        assert row == (value, type_name)
+    if not isinstance(value, (list, dict)):
+        literal = connection.execute(f"SELECT {rendered(value)}, typeof({rendered(value)})").fetchone()
+        assert literal == (value, type_name)
+
+
+def test_workaround_for_parameters_is_still_needed(spark: SparkSession) -> None:
+    """When this fails, the setting in imp_driver/spark/local.py and literals.bind_text are no longer needed."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.legacy.parameterSubstitution.constantsOnly", "false")
+    with pytest.raises(PySparkException, match="UNBOUND_SQL_PARAMETER"):
+        session.sql("SELECT ?", args=[1]).collect()
+
+
+def test_pins_fit_together() -> None:
+    assert version("delta-spark") == DELTA_VERSION
+    assert version("pyspark").startswith("4.2.")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "error_class", "position"),
+    [
+        ("SELEC 1", "ProgrammingError", "PARSE_SYNTAX_ERROR", (1, 1)),
+        ("SELECT\n nope FROM range(1)", "ProgrammingError", "UNRESOLVED_COLUMN.WITH_SUGGESTION", (2, 2)),
+        ("SELECT * FROM no_such_table", "ProgrammingError", "TABLE_OR_VIEW_NOT_FOUND", (1, 15)),
+        ("SELECT CAST('x' AS INT)", "DataError", "CAST_INVALID_INPUT", (1, 8)),
+        ("SELECT 1/0", "DataError", "DIVIDE_BY_ZERO", (1, 8)),
+        ("SELECT sum(x) FROM (SELECT CAST(9223372036854775807 AS BIGINT) x FROM range(2))", "DataError", "ARITHMETIC_OVERFLOW", None),
+        ("SELECT ?", "ProgrammingError", "UNBOUND_SQL_PARAMETER", (1, 8)),
+    ],
+)
+def test_errors_keep_class_state_and_position(
+    connection: imp_driver.Connection, text: str, kind: str, error_class: str, position: tuple[int, int] | None
+) -> None:
+    with pytest.raises(imp_driver.Error) as caught:
+        connection.execute(text)
+    error = caught.value
+    assert type(error).__name__ == kind
+    assert error.error_class is not None
+    assert error.error_class.startswith(error_class)
+    assert error.sqlstate is not None
+    assert len(error.sqlstate) == 5
+    if position is not None:
+        assert error.position is not None
+        assert (error.position.line, error.position.column) == position
+    assert "\tat " not in str(error)
+    assert "Relation " not in str(error)
+
+
+def test_constraints_are_integrity_errors(connection: imp_driver.Connection) -> None:
+    connection.execute("CREATE OR REPLACE TABLE guarded (a INT NOT NULL, b INT) USING DELTA")
+    connection.execute("ALTER TABLE guarded ADD CONSTRAINT positive CHECK (b > 0)")
+    for values in ("(NULL, 1)", "(1, -1)"):
+        with pytest.raises(imp_driver.IntegrityError):
+            connection.execute(f"INSERT INTO guarded VALUES {values}")
+
+
+def test_description_is_exact_before_the_first_fetch(connection: imp_driver.Connection) -> None:
+    cursor = connection.execute("SELECT CAST(1 AS DECIMAL(12, 3)) AS d, 'x' AS s, CAST(NULL AS INT) AS n WHERE false")
+    assert cursor.description == [
+        ("d", "decimal(12,3)", None, None, 12, 3, False),
+        ("s", "string", None, None, None, None, False),
+        ("n", "int", None, None, None, None, True),
+    ]
+    assert cursor.fetchall() == []
+    assert cursor.execute("SELECT 1 AS a WHERE false").fetch_arrow_table().schema == pa.schema([("a", pa.int32())])
+
+
+def test_rows_are_streamed_and_a_stream_can_be_dropped(connection: imp_driver.Connection) -> None:
+    cursor = connection.execute("SELECT id, repeat('x', 100) FROM range(0, 3000000, 1, 30)")
+    assert cursor.fetchone() == (0, "x" * 100)
+    assert [row[0] for row in cursor.fetchmany(5)] == [1, 2, 3, 4, 5]
+    cursor.close()
+    cursor = connection.execute("SELECT id FROM range(0, 1000, 1, 10)")
+    assert cursor.fetchone() == (0,)
+    assert sorted(cursor.fetch_arrow_table().column("id").to_pylist()) == list(range(1, 1000))
+
+
+def test_cancel_from_another_thread(connection: imp_driver.Connection) -> None:
+    cursor = connection.cursor()
+    caught: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            cursor.execute("SELECT count(*) FROM range(1000000000000) WHERE hash(id) = 7")
+        except imp_driver.Error as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while cursor.query_id is None:
+        time.sleep(0.01)
+    time.sleep(1)
+    cursor.cancel()
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+    assert isinstance(caught[0], imp_driver.OperationalError)
+    assert caught[0].error_class == "OPERATION_CANCELLED"
+    assert cursor.execute("SELECT 1").fetchall() == [(1,)]
+    cursor.cancel()
+
+
+def test_row_counts_and_one_commit_for_many_rows(connection: imp_driver.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("CREATE OR REPLACE TABLE counted (a INT, b STRING) USING DELTA")
+    assert cursor.rowcount == -1
+    cursor.executemany("INSERT INTO counted VALUES (?, ?)", [(number, f"row {number}") for number in range(500)])
+    assert cursor.rowcount == 500
+    assert cursor.execute("SELECT max(version) FROM (DESCRIBE HISTORY counted)").fetchone() == (1,)
+    steps = [
+        ("INSERT INTO counted SELECT 1000, 'x' WHERE false", 0),
+        ("UPDATE counted SET b = 'new' WHERE a < 10", 10),
+        ("DELETE FROM counted WHERE a >= 490", 10),
+        (
+            "MERGE INTO counted USING (SELECT 1 AS a UNION ALL SELECT 9999) s ON counted.a = s.a "
+            "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (a) VALUES (s.a)",
+            2,
+        ),
+        ("INSERT OVERWRITE counted VALUES (1, 'a'), (2, 'b')", 2),
+    ]
+    for text, count in steps:
+        assert cursor.execute(text).rowcount == count, text
+        assert cursor.description is None
+    cursor.executemany("DELETE FROM counted WHERE a = ?", [(1,), (2,), (3,)])
+    assert cursor.rowcount == 2
+
+
+def test_connection_closes_with_open_cursors(warehouse: Path, engine: imp_driver.Connection) -> None:
+    connection = imp_driver.connect(warehouse=str(warehouse))
+    cursor = connection.execute("SELECT id FROM range(0, 1000000, 1, 20)")
+    cursor.fetchone()
+    connection.close()
+    with pytest.raises(imp_driver.InterfaceError):
+        cursor.fetchone()
+
+
+def test_types_of_rows(connection: imp_driver.Connection) -> None:
+    row = connection.execute(
+        "SELECT array(1, NULL), map('k', array(1)), named_struct('f', named_struct('g', 1)), INTERVAL '1 2' DAY TO HOUR, "
+        "TIMESTAMP '2024-01-01 00:00:00+02:00', TIMESTAMP_NTZ '2024-01-01 00:00:00', DATE '0001-01-01', X'00', 1.50"
+    ).fetchone()
+    assert row == (
+        [1, None],
+        {"k": [1]},
+        {"f": {"g": 1}},
+        datetime.timedelta(days=1, hours=2),
+        datetime.datetime(2023, 12, 31, 22, tzinfo=datetime.UTC),
+        datetime.datetime(2024, 1, 1),
+        datetime.date(1, 1, 1),
+        b"\x00",
+        Decimal("1.50"),
+    )

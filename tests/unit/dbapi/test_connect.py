@@ -1,0 +1,57 @@
+"""What connect refuses before anything is opened, and what a URL says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import imp_driver
+from imp_driver.config import Options, SketchMode, options_from_url
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("imp:///folder", Options(warehouse="folder")),
+        ("imp:////abs/folder?sketch=shadow&fragments=7", Options(warehouse="/abs/folder", sketch=SketchMode.SHADOW, fragments=7)),
+        ("imp:///a%20b?schema=s&cores=2", Options(warehouse="a b", schema="s", cores=2)),
+    ],
+)
+def test_urls(url: str, expected: Options) -> None:
+    assert options_from_url(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "words"),
+    [
+        ((), {}, imp_driver.InterfaceError, "exactly one"),
+        (("imp:///x",), {"warehouse": "y"}, imp_driver.InterfaceError, "exactly one"),
+        (("postgres:///x",), {}, imp_driver.InterfaceError, "scheme must be imp"),
+        (("imp://host/x",), {}, imp_driver.InterfaceError, "no host"),
+        (("imp://",), {}, imp_driver.InterfaceError, "names no warehouse"),
+        (("imp:///x?sketch=maybe",), {}, imp_driver.InterfaceError, "off, lazy or shadow"),
+        (("imp:///x?speed=9",), {}, imp_driver.InterfaceError, "Unknown option 'speed'"),
+        (("imp:///x?fragments=0",), {}, imp_driver.InterfaceError, "above 0"),
+        (("imp+connect://host:1/s",), {}, imp_driver.NotSupportedError, "Connect"),
+        (("imp:///x",), {"sketch": "eager"}, imp_driver.NotSupportedError, "eager"),
+        ((object(),), {}, imp_driver.InterfaceError, "must be text"),
+    ],
+)
+def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        imp_driver.connect(*arguments, **options)
+
+
+def test_errors_keep_their_fields_when_pickled() -> None:
+    import pickle
+
+    error = imp_driver.DataError("text", error_class="DIVIDE_BY_ZERO", sqlstate="22012", query_id="q")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), copy.args, copy.error_class, copy.sqlstate, copy.query_id) == (
+        imp_driver.DataError,
+        ("text",),
+        "DIVIDE_BY_ZERO",
+        "22012",
+        "q",
+    )
