@@ -20,7 +20,7 @@ _ALL = ("startup", "overhead", "selective", "maintenance", "mixes")
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each 1U1Q mix (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=1, help="how often each mix is repeated (default %(default)s)")
     parser.add_argument("--repetitions", type=int, default=15, help="repetitions behind each median (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="two mixes only")
     parser.add_argument("--workloads", nargs="+", choices=_ALL, default=_ALL)

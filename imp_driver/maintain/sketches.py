@@ -89,7 +89,7 @@ class Sketches:
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
         if entry.failure is not None:
             raise Refused(Reason.CAPTURE_FAILED, entry.failure)
-        if entry.state is None and not self._admission.admits(request.template.identifier, entry.key):
+        if entry.state is None and not self._admission.admits(f"{request.template.identifier} {request.fragments}", entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if entry.state is not None and entry.table_id == request.snapshot.table_id and entry.version > request.snapshot.version:
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.

@@ -72,17 +72,16 @@ except imp_driver.Error as error:
 def test_second_process_is_refused_and_a_killed_one_loses_nothing_committed(tmp_path: Path) -> None:
     warehouse = tmp_path / "warehouse"
     command = [sys.executable, "-c", _HOLD, str(warehouse)]
-    holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(None))
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "ready\n"
-        refused = _run(_OPEN, warehouse)
-        assert refused.stdout.startswith("OperationalError")
-        assert f"process id {holder.pid}" in refused.stdout
-        time.sleep(2)
-    finally:
-        holder.send_signal(signal.SIGKILL)
-        holder.wait(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(None)) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "ready\n"
+            refused = _run(_OPEN, warehouse)
+            assert refused.stdout.startswith("OperationalError")
+            assert f"process id {holder.pid}" in refused.stdout
+            time.sleep(2)
+        finally:
+            holder.send_signal(signal.SIGKILL)
     opened = _open_after_death(warehouse)
     assert opened.stdout == "[(2,)]\n"
 
