@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import Any
 
 from benchmarks.harness import Systems, before_execution, interleaved
@@ -20,9 +21,7 @@ def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, An
         f"SELECT a, b FROM {systems.table.name} WHERE a = 17 AND id < 0",
     ):
         stages = statistics.median(before_execution(systems.ask("IMP", text).report) for _ in range(repetitions))
-        medians = interleaved(
-            {"driver": lambda text=text: systems.ask("IMP", text), "Spark": lambda text=text: spark.sql(text).collect()}, repetitions
-        )
+        medians = interleaved({"driver": partial(systems.ask, "IMP", text), "Spark": partial(_collect, spark, text)}, repetitions)
         record = {
             "statement": text,
             "driver's own stages ms": round(stages, 2),
@@ -33,3 +32,7 @@ def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, An
         records.append(record)
         print(record, flush=True)
     return records
+
+
+def _collect(spark: Any, text: str) -> object:
+    return spark.sql(text).collect()

@@ -197,6 +197,8 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(_cores(options)),
         "spark.databricks.delta.snapshotPartitions": "1",
+        # CREATE TABLE without USING makes a Delta table.
+        "spark.sql.sources.default": "delta",
         # New tables record their changes: the driver maintains sketches from them.
         "spark.databricks.delta.properties.defaults.enableChangeDataFeed": "true",
         # With Delta's parser Spark 4.2 loses parameter markers; tests/spark/test_session.py notices when this is no longer so.

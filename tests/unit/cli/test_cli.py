@@ -1,0 +1,111 @@
+"""The command without an engine: usage, comparison of answers, reading of scripts, report lines, the demo's stream."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from imp_driver.cli.answers import same
+from imp_driver.cli.main import main
+from imp_driver.cli.plot import draw
+from imp_driver.cli.shell import _statements, report_lines
+from imp_driver.cli.synthetic import SyntheticTable, having
+from imp_driver.cli.workload import Query, Update, stream
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Decision, DeltaSource, Reason
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ([], [], True),
+        ([(1, 0.1 + 0.2)], [(1, 0.3)], True),
+        ([(1, 0.3)], [(1, 0.3001)], False),
+        ([(1, "a"), (2, "b")], [(2, "b"), (1, "a")], True),
+        ([(1,), (1,)], [(1,)], False),
+        ([(1,)], [(1.0,)], False),
+        ([(None, math.nan)], [(None, math.nan)], True),
+        ([(Decimal("1.0"),)], [(Decimal("1.1"),)], False),
+        ([(1, 2.0), (1, 1.0)], [(1, 1.0), (1, 2.0)], True),
+    ],
+)
+def test_same(one: list[tuple[object, ...]], other: list[tuple[object, ...]], equal: bool) -> None:
+    assert same(one, other) is equal
+
+
+def test_a_script_is_cut_at_semicolons() -> None:
+    script = io.StringIO("select 1;\n\\h\nselect\n 2\n;\nselect 3")
+    assert list(_statements(script, interactive=False)) == ["select 1", "\\h", "select\n 2\n", "select 3"]
+
+
+def test_report_lines() -> None:
+    used = SketchReport(
+        Decision.MAINTAINED,
+        Reason.FILTERED,
+        sketch_id="ab",
+        table="t",
+        attribute="a",
+        version=3,
+        delta_rows=20,
+        delta_source=DeltaSource.CHANGE_FEED,
+        fragments_kept=1,
+        fragments_total=9,
+        runs_used=1,
+        files_kept=2,
+        files_total=64,
+    )
+    first, second = report_lines(used, 0.25)
+    assert first == "250 ms  MAINTAINED: FILTERED"
+    assert "t.a at version 3, 20 changed rows" in second
+    assert "2/64 files" in second
+    assert report_lines(SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF, "why"), 1) == ["1,000 ms  NOT_USED: SKETCH_OFF (why)"]
+
+
+def test_the_stream_is_reproducible_and_mixed() -> None:
+    table = SyntheticTable("r", 1000)
+    operations = list(stream(table, 12, 7))
+    assert operations == list(stream(table, 12, 7))
+    assert operations != list(stream(table, 12, 8))
+    assert sum(isinstance(operation, Query) for operation in operations) == 12
+    assert {operation.text.split()[0] for operation in operations if isinstance(operation, Update)} == {"INSERT", "UPDATE", "DELETE"}
+
+
+@pytest.mark.parametrize("aggregates", [1, 3, 10])
+def test_having_tests_so_many_aggregates(aggregates: int) -> None:
+    text = having(aggregates, 10, 60)
+    tested = {part.split(")")[0] for part in text.replace("max(", "avg(max ").split("avg(")[1:]}
+    # The first aggregate of the query, avg(b), stands in the SELECT list.
+    assert len(tested | {"b"}) == aggregates
+
+
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"]])
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: imp" in capsys.readouterr().err
+
+
+def test_a_bad_url_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sql", "postgres:///x"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith("imp: Cannot read the URL")
+    assert len(captured.err.splitlines()) == 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    plain: float
+    driver: float
+    captured: bool
+
+
+def test_the_picture_is_a_png(tmp_path: Path) -> None:
+    picture = tmp_path / "demo.png"
+    draw([Measured(1, 2, True), Measured(1, 0.3, False)], picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")

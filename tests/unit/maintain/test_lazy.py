@@ -1,0 +1,196 @@
+"""Bringing state up to date, on fakes: what is maintained, what is captured again; an interruption leaves no half-applied delta."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.errors import CANCELLED, OperationalError
+from imp_driver.maintain.admission import Admission
+from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.lazy import Upkeep, bring_up_to_date
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.parse.analysis import analyse
+from imp_driver.parse.bind import BoundBlock, bind
+from imp_driver.parse.statement import parse
+from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.sketch.ranges import equi_depth
+
+SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
+
+
+class NoFiles:
+    """Statistics of a table without files."""
+
+    sizes = np.zeros(0, np.int64)
+    rows = np.zeros(0, np.int64)
+
+    def bounds(self, column: str) -> tuple[pa.Array, pa.Array, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+        return pa.array([], pa.int32()), pa.array([], pa.int32()), np.zeros(0, np.int64)
+
+
+class FakeSource:
+    """One commit of signed rows per version after 0."""
+
+    def __init__(self, commits: list[list[tuple[int | None, int | None, int]]], refuse: RecaptureReason | None = None) -> None:
+        self.commits = commits
+        self.refuse = refuse
+        self.source = DeltaSource.CHANGE_FEED
+        self.relation: str | None = None
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        rows = sum(weight for commit in self.commits for _, _, weight in commit)
+        return TableSnapshot(location, "id", len(self.commits) - 1, SCHEMA, rows, NoFiles())
+
+    def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
+        if self.refuse is not None:
+            raise ChangesUnavailable(self.refuse, "refused")
+        count = sum(len(commit) for commit in self.commits[from_version + 1 : to_version + 1])
+        return ChangePlan(location, from_version, to_version, self.source, count, self.relation)
+
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        return signed([row for commit in self.commits[plan.from_version + 1 : plan.to_version + 1] for row in commit])
+
+    def commit_metrics(self, location: str, version: int) -> dict[str, int]:
+        return {}
+
+
+def signed(rows: list[tuple[int | None, int | None, int]]) -> SignedRows:
+    table = pa.table({"g": pa.array([row[0] for row in rows], pa.int32()), "x": pa.array([row[1] for row in rows], pa.int64())})
+    return SignedRows(table, np.array([row[2] for row in rows], np.int64))
+
+
+def block_of(condition: str) -> BoundBlock:
+    analysis = analyse(parse(f"SELECT g FROM t WHERE x <> 0 GROUP BY g HAVING {condition}"), SCHEMA)
+    return bind(analysis.block, None, analysis.columns)
+
+
+BLOCK = block_of("sum(x) > 10")
+
+
+def no_reader(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
+    raise AssertionError(f"Spark was asked: {text}")
+
+
+def new_entry() -> StateEntry:
+    return StateEntry("id", "key", "template", "text", "t", "/t", "g")
+
+
+def capture_into(entry: StateEntry, source: FakeSource) -> Callable[[], None]:
+    def capture() -> None:
+        sums: dict[int | None, list[int]] = {}
+        for commit in source.commits:
+            for g, x, weight in commit:
+                if x is not None and x != 0:
+                    group = sums.setdefault(g, [0, 0])
+                    group[0] += weight
+                    group[1] += weight * x
+        alive = {g: group for g, group in sums.items() if group[0]}
+        keys = pa.array(list(alive), pa.int32())
+        rows = pa.array([group[0] for group in alive.values()], pa.int64())
+        parts = {(0, "count"): rows, (0, "sum"): pa.array([group[1] for group in alive.values()], pa.int64())}
+        specifications = tuple(aggregate.specification for aggregate in BLOCK.aggregates)
+        partition = equi_depth(keys, np.ones(len(keys), np.int64), 100)
+        entry.key_types = (pa.int32(),)
+        entry.state = GroupState.capture((keys,), rows, parts, specifications, entry.key_types, 0, partition)
+        snapshot = source.snapshot("/t")
+        entry.table_id, entry.version, entry.table_rows = "id", snapshot.version, snapshot.row_count
+
+    return capture
+
+
+def update(entry: StateEntry, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
+    return bring_up_to_date(entry, BLOCK, source.snapshot("/t"), source, read, capture_into(entry, source))
+
+
+def kept(entry: StateEntry, block: BoundBlock = BLOCK) -> set[int]:
+    assert entry.state is not None
+    return set(derive_sketch(entry, entry.state, block).fragments.members().tolist())
+
+
+def test_capture_then_fresh_then_maintained() -> None:
+    source = FakeSource([[(1, 20, 1), (2, 5, 1), (3, 30, 1)]])
+    entry = new_entry()
+    assert update(entry, source) == Upkeep(Decision.CAPTURED, None)
+    assert kept(entry) == {0, 2}
+    assert kept(entry, block_of("sum(x) < 10")) == {1}
+    assert update(entry, source).decision is Decision.FRESH
+    source.commits.append([(1, 20, -1), (2, 5, 1), (2, 1, 1), (3, 0, 1)])
+    assert update(entry, source) == Upkeep(Decision.MAINTAINED, 0, 4, DeltaSource.CHANGE_FEED)
+    assert kept(entry) == {1, 2}
+    assert entry.version == 1
+
+
+@pytest.mark.parametrize("reason", [RecaptureReason.RESTORED, RecaptureReason.HISTORY_GONE])
+def test_what_cannot_be_maintained_is_captured_again(reason: RecaptureReason) -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    source.commits.append([(2, 20, 1)])
+    source.refuse = reason
+    upkeep = update(entry, source)
+    assert (upkeep.decision, upkeep.recapture_reason) == (Decision.RECAPTURED, reason)
+    assert entry.version == 1
+
+
+def test_another_table_in_the_same_place_is_captured_again() -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    entry.table_id = "another"
+    assert update(entry, source).recapture_reason is RecaptureReason.TABLE_REPLACED
+
+
+def test_a_feed_that_lost_rows_is_noticed_by_the_row_count() -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    source.commits.append([(2, 20, 1), (2, 30, 1)])
+    source.read = lambda plan, columns: signed([(2, 20, 1)])  # type: ignore[method-assign]
+    assert update(entry, source).recapture_reason is RecaptureReason.ROW_COUNT_DIFFERS
+
+
+def test_deleting_rows_that_were_never_there_is_noticed() -> None:
+    source = FakeSource([[(1, 20, 1), (2, 1, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    source.commits.append([(1, 1, 1)])
+    source.read = lambda plan, columns: signed([(7, 20, -1), (1, 1, 1), (1, 1, 1)])  # type: ignore[method-assign]
+    assert update(entry, source).recapture_reason is RecaptureReason.ROW_COUNT_DIFFERS
+
+
+def test_empty_delta_reads_nothing() -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    source.commits.append([])
+    source.source = DeltaSource.NONE
+    assert update(entry, source) == Upkeep(Decision.MAINTAINED, 0, 0, DeltaSource.NONE)
+
+
+def test_a_cancelled_read_is_no_reason_to_capture_and_leaves_no_state() -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    source.commits.append([(1, 1, 1)])
+    source.source, source.relation = DeltaSource.SPARK_CHANGE_FEED, "(SELECT 1)"
+
+    def cancelled(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
+        raise OperationalError("cancelled", error_class=CANCELLED)
+
+    with pytest.raises(OperationalError):
+        update(entry, source, cancelled)
+    assert entry.state is None
+    source.source, source.relation = DeltaSource.CHANGE_FEED, None
+    assert update(entry, source).decision is Decision.CAPTURED
+
+
+def test_other_row_conditions_are_captured_when_asked_again() -> None:
+    admission = Admission()
+    assert [admission.admits("t", key) for key in ("a", "b", "b", "c", "a")] == [True, False, True, False, True]
+    assert admission.admits("other", "z")
