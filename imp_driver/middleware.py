@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
-from imp_driver.delta.contract import ChangeSource
+from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import Error, OperationalError
 from imp_driver.maintain.sketches import Prepared, Request, Sketches
 from imp_driver.observe.commands import explain, run_command
@@ -160,35 +160,45 @@ class Middleware:
         if statement.kind is not StatementKind.CHANGE:
             with watch.stage("execute"):
                 return Outcome(self._session.execute(statement.text, parameters, tag), -1, report)
-        before = self._target_version(statement)
+        before = self._target(statement)
         with watch.stage("execute"):
             stream = self._session.execute(statement.text, parameters, tag)
-        rowcount, version = self._affected(stream, statement, before)
+        rowcount, version = self._affected(stream, before)
         return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
 
-    def _target_version(self, statement: Statement) -> tuple[str, int] | None:
-        """Return location and version of the table that an INSERT is about to change."""
+    def _target(self, statement: Statement) -> TableSnapshot | None:
+        """Return the Delta table that a statement is about to change."""
         relation = None if statement.target is None else self._session.resolve(statement.target)
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
             return None
         try:
-            return relation.location, self._source.snapshot(relation.location).version
+            return self._source.snapshot(relation.location)
         except OperationalError:
             return None
 
-    def _affected(self, stream: ResultStream, statement: Statement, before: tuple[str, int] | None) -> tuple[int, int | None]:
-        """Return the affected rows (-1 unknown) and the table's new version, which is recorded by looking at it."""
-        version = self._session.last_commit_version()
-        if stream.columns and stream.columns[0].name == "num_affected_rows":
-            batch = stream.next_batch()
+    def _affected(self, stream: ResultStream | None, before: TableSnapshot | None) -> tuple[int, int | None]:
+        """Return the affected rows (-1 unknown) and the version that the statement committed, and record it.
+
+        UPDATE, DELETE and MERGE say their count; that of INSERT is in its commit.
+        """
+        batch = stream.next_batch() if stream is not None and stream.columns and stream.columns[0].name == "num_affected_rows" else None
+        if stream is not None:
             stream.close()
-            return (-1 if batch is None else int(batch.column(0)[0].as_py())), version
-        stream.close()
+        counted = None if batch is None else int(batch.column(0)[0].as_py())
+        version = self._session.last_commit_version()
         if before is None or version is None:
-            return -1, None
-        if version <= before[1]:
-            return 0, before[1]
-        return self._source.commit_metrics(before[0], version).get("numOutputRows", 0), version
+            return -1 if counted is None else counted, None
+        try:
+            # The next query then finds the new version's log read already.
+            newest = self._source.snapshot(before.location).version
+            if not before.version < version <= newest:
+                # Delta makes no commit for a statement that changes nothing; the session's last one was another's.
+                return counted or 0, before.version
+            metrics = self._source.commit_metrics(before.location, version) if counted is None else {}
+        except OperationalError:
+            # The statement is committed; that the table can no longer be read now must not make it fail.
+            return -1 if counted is None else counted, None
+        return metrics.get("numOutputRows", -1) if counted is None else counted, version
 
     def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
@@ -197,11 +207,10 @@ class Middleware:
             return self._run_each(text, rows, tag)
         statement = parse(text)
         watch = Stopwatch()
-        before = self._target_version(statement)
+        before = self._target(statement)
         with watch.stage("execute"):
             self._session.append(batch.text, batch.view, batch.rows, tag)
-        version = self._session.last_commit_version()
-        count = -1 if before is None or version is None else self._source.commit_metrics(before[0], version).get("numOutputRows", len(rows))
+        count, version = self._affected(None, before)
         return Outcome(
             None, count, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, version=version, times=watch.times, executed_sql=batch.text)
         )
