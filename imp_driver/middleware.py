@@ -26,7 +26,7 @@ from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.parse.analysis import analyse, levels_of, scanned_table
 from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.bind import bind
-from imp_driver.parse.safety import check_filters
+from imp_driver.parse.safety import check_filters, check_settings
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import make_template
@@ -104,6 +104,7 @@ class Middleware:
             levels = levels_of(statement)
             relation = self._delta_table(scanned_table(levels))
             settings = self._session.settings()
+            check_settings(settings)
         with watch.stage("version"):
             try:
                 snapshot = self._source.snapshot(str(relation.location))

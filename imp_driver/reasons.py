@@ -54,6 +54,7 @@ class Reason(Enum):
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
     TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
+    UNSUPPORTED_SETTING = "the session has a setting under which names or positions mean something else than the analysis assumes"
     UNSUPPORTED_PARAMETER = "a parameter's type has no exact literal form"
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
 

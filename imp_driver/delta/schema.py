@@ -34,6 +34,7 @@ _PRIMITIVES: dict[str, pa.DataType] = {
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(-?\d+)\s*\)")
 _CHAR = re.compile(r"char\((\d+)\)")
 _CHAR_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+_COLLATIONS = "__COLLATIONS"
 _MAPPING_MODE = "delta.columnMapping.mode"
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
@@ -103,8 +104,11 @@ def _read_column(field: dict[str, Any], mapped: bool, partitions: tuple[str, ...
     nested = isinstance(delta_type, dict)
     # Fields inside nested columns have stored names of their own under column mapping, so those columns are left to Spark.
     arrow_type = None if nested and mapped else arrow_type_of(delta_type)
-    column = SchemaColumn(name, delta_type["type"] if nested else delta_type, bool(field["nullable"]))
-    fixed = _CHAR.fullmatch(str((field.get("metadata") or {}).get(_CHAR_TYPE, "")))
+    metadata = field.get("metadata") or {}
+    fixed = _CHAR.fullmatch(str(metadata.get(_CHAR_TYPE, "")))
+    # Strings that Spark compares by other rules than their bytes have a type name that no operator claims to understand.
+    special = fixed[0] if fixed else "collated string" if _COLLATIONS in metadata else None
+    column = SchemaColumn(name, special or (delta_type["type"] if nested else delta_type), bool(field["nullable"]))
     return StoredColumn(column, stored_name, arrow_type, name in partitions, int(fixed[1]) if fixed else 0)
 
 

@@ -150,9 +150,15 @@ class _Binder:
         """Convert an expression over base columns."""
 
         def leaf(each: exp.Expr) -> Expression | None:
-            return Column(each.name) if isinstance(each, exp.Column) else None
+            if not isinstance(each, exp.Column):
+                return None
+            return Column(each.name) if self._is_plain(each) else Opaque(each.name)
 
         return _convert(node, leaf)
+
+    def _is_plain(self, node: exp.Expr) -> bool:
+        """A column of another type than the operators know (CHAR, which Spark pads in comparisons, say) is left to Spark."""
+        return not isinstance(node, exp.Column) or self._columns.get(node.name) is not None
 
     def group(self, node: exp.Expr) -> Expression:
         """Convert an expression over group keys and aggregates."""
@@ -160,7 +166,7 @@ class _Binder:
         def leaf(each: exp.Expr) -> Expression | None:
             for index, key in enumerate(self._block.keys):
                 if each == key or each == key.unnest():
-                    return KeyReference(index)
+                    return KeyReference(index) if self._is_plain(key.unnest()) else Opaque(key.sql(dialect=DIALECT))
             if isinstance(each, exp.AggFunc):
                 return self._aggregate(each)
             return Opaque(each.sql(dialect=DIALECT)) if isinstance(each, exp.Column) else None

@@ -20,6 +20,27 @@ from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
 
 
+_ASSUMED = {
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.readSideCharPadding": "true",
+}
+"""Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
+
+
+def check_settings(settings: tuple[tuple[str, str], ...]) -> None:
+    """Check that the session reads names and positions as the analysis does.
+
+    Raises:
+        Refused: a setting differs.
+    """
+    for name, value in settings:
+        if name in _ASSUMED and value not in (_ASSUMED[name], "None"):
+            raise Refused(Reason.UNSUPPORTED_SETTING, f"{name} = {value}")
+
+
 def safe_attributes(block: QueryBlock, columns: Mapping[str, pa.DataType | None]) -> tuple[int, ...]:
     """Return the indexes of the group keys that may be sketched on, in the order of the GROUP BY.
 

@@ -8,7 +8,7 @@ from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.analysis import Analysis, analyse
 from imp_driver.parse.bind import BoundBlock, bind
 from imp_driver.parse.nodes import AggregateReference, And, Comparison, Constant, KeyReference, Not, Opaque, Or
-from imp_driver.parse.safety import check_filters
+from imp_driver.parse.safety import check_filters, check_settings
 from imp_driver.parse.statement import parse
 from imp_driver.parse.supported import Refused
 from imp_driver.ports import Parameters
@@ -25,6 +25,7 @@ SCHEMA = (
     SchemaColumn("flag", "boolean", True),
     SchemaColumn("nested", "struct", True),
     SchemaColumn("Odd Name", "integer", True),
+    SchemaColumn("fixed", "char(5)", True),
 )
 
 
@@ -165,3 +166,25 @@ def test_top_k_counts_its_offset() -> None:
     assert block.limit == 7
     assert [key.descending for key in block.order] == [True, False]
     assert [key.nulls_first for key in block.order] == [False, True]
+
+
+def test_columns_that_spark_pads_or_collates_are_left_to_spark() -> None:
+    block = _bind("select a, fixed from r where fixed = 'x' group by a, fixed having fixed = 'x' or count(*) > 1")
+    assert block.where == Comparison("=", Opaque("fixed"), Constant("x"))
+    assert isinstance(block.condition, Or)
+    assert block.condition.operands[0] == Comparison("=", Opaque("`fixed`"), Constant("x"))
+    assert block.keys[1] == Opaque("fixed")
+    assert _refusal("select fixed from r group by fixed having count(*) > 1") is Reason.NO_PLAIN_GROUP_KEY
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fine"),
+    [("spark.sql.caseSensitive", "true", False), ("spark.sql.caseSensitive", "None", True), ("spark.sql.ansi.enabled", "false", True)],
+)
+def test_settings_that_change_what_names_mean(name: str, value: str, fine: bool) -> None:
+    if fine:
+        check_settings(((name, value),))
+        return
+    with pytest.raises(Refused) as caught:
+        check_settings(((name, value),))
+    assert caught.value.reason is Reason.UNSUPPORTED_SETTING
