@@ -101,7 +101,7 @@ def before_execution(report: SketchReport) -> float:
 
 def environment() -> dict[str, str]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "delta-spark", "deltalake", "sqlglot", "pyarrow", "numpy"))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "deltalake", "sqlglot", "pyarrow", "numpy"))
     return {
         "command": " ".join(["python -m benchmarks.run", *sys.argv[1:]]),
         "cores": str(os.cpu_count()),

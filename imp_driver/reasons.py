@@ -47,7 +47,6 @@ class Reason(Enum):
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"
     TEMPORARY_VIEW = "the relation is a temporary view"
     VIEW = "views are not unfolded yet"
-    ROW_SECURITY = "the table has a feature under which the driver does not read it itself"
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "the template was captured for other row conditions; these are captured when they are asked again"

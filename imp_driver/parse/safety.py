@@ -19,7 +19,6 @@ from imp_driver.parse.plan import QueryBlock
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
 
-
 _ASSUMED = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.groupByOrdinal": "true",

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 import imp_driver
 from imp_driver.parse.literals import rendered
-from imp_driver.spark.packages import DELTA_VERSION
+from imp_driver.spark.packages import COORDINATES, pyspark_jars
 
 
 @pytest.fixture
@@ -79,8 +79,9 @@ def test_workaround_for_parameters_is_still_needed(spark: SparkSession) -> None:
 
 
 def test_pins_fit_together() -> None:
-    assert version("delta-spark") == DELTA_VERSION
-    assert version("pyspark").startswith("4.2.")
+    spark_version, scala_version = COORDINATES[0].artifact.removeprefix("delta-spark_").split("_")
+    assert version("pyspark").startswith(f"{spark_version}.")
+    assert list(Path(pyspark_jars()).glob(f"spark-sql_{scala_version}-*.jar"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The place of the SQLAlchemy dialect for imp:// URLs; it holds nothing yet."""
