@@ -36,6 +36,8 @@ def _levels(statement: Statement) -> Levels | Refused:
     try:
         if statement.tree is None:
             return Refused(Reason.NOT_PARSED)
+        if "\\" in statement.text:
+            return Refused(Reason.UNSUPPORTED_EXPRESSION, "a backslash, which parser and Spark could read differently")
         return read_levels(statement.tree)
     except Refused as refused:
         return refused

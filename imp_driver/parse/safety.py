@@ -25,6 +25,8 @@ _ASSUMED = {
     "spark.sql.orderByOrdinal": "true",
     "spark.sql.groupByAliases": "true",
     "spark.sql.readSideCharPadding": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
 }
 """Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
 

@@ -30,6 +30,8 @@ _SETTINGS = (
     "spark.sql.legacy.timeParserPolicy",
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.readSideCharPadding",
+    "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.ansi.doubleQuotedIdentifiers",
 )
 _CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""

@@ -98,6 +98,7 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select a from r where t > date 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a, first(b) from r group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a, my_function(b) from r group by a having avg(b) > 1", Reason.UNKNOWN_FUNCTION),
+        ("select a from r where s = 'x\\ny' group by a having avg(b) > 1", Reason.UNSUPPORTED_EXPRESSION),
         ("select a + 1 from r group by a + 1 having avg(b) > 1", Reason.NO_PLAIN_GROUP_KEY),
         ("select flag from r group by flag having avg(b) > 1", Reason.NO_PLAIN_GROUP_KEY),
         ("select a from r group by a having median(b) > 1", Reason.UNSUPPORTED_AGGREGATE),
