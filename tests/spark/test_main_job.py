@@ -319,3 +319,49 @@ def test_rows_are_not_changed_by_rewriting(cursor: imp_driver.Cursor, table: str
     assert _reason(cursor) is Reason.FILTERED
     assert cursor.description is not None
     assert [column[0] for column in cursor.description] == ["g", "avg(y)", "count(1)", "sum((x * 2))"]
+
+
+def test_a_column_of_nulls_only(cursor: imp_driver.Cursor) -> None:
+    name = f"main_job_{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} AS SELECT CAST(NULL AS INT) AS k, CAST(NULL AS DOUBLE) AS v, id FROM range(5)")
+    for condition, count in (("max(v) IS NULL", 1), ("sum(v) > 0", 0), ("count(v) = 0 AND count(*) = 5", 1), ("k IS NULL", 1)):
+        assert len(cursor.execute(f"SELECT k, max(v), sum(id) FROM {name} GROUP BY k HAVING {condition}").fetchall()) == count
+    cursor.execute(f"INSERT INTO {name} VALUES (NULL, 1.5, 7), (3, NULL, 8)")
+    assert cursor.execute(f"SELECT k, max(v), sum(id) FROM {name} GROUP BY k HAVING sum(v) > 0").fetchall() == [(None, 1.5, 17)]
+    assert _decision(cursor) is Decision.MAINTAINED
+
+
+def test_vacuumed_history_is_captured_again(cursor: imp_driver.Cursor, table: str) -> None:
+    query = f"SELECT g FROM {table} GROUP BY g HAVING sum(x) > 800"
+    cursor.execute(query)
+    cursor.execute(f"DELETE FROM {table} WHERE x = 99")
+    cursor.execute(f"DELETE FROM {table} WHERE x = 89")
+    cursor.execute("SET spark.databricks.delta.retentionDurationCheck.enabled = false")
+    cursor.execute(f"VACUUM {table} RETAIN 0 HOURS")
+    assert cursor.execute(query).fetchall() == [(9,)]
+    report = cursor.sketch_report
+    assert report is not None
+    assert (report.decision, report.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.HISTORY_GONE)
+
+
+def test_a_query_of_another_version_does_not_use_the_sketch(cursor: imp_driver.Cursor, table: str) -> None:
+    query = "SELECT g FROM {} GROUP BY g HAVING sum(x) > 800"
+    cursor.execute(query.format(table))
+    cursor.execute(f"DELETE FROM {table} WHERE g = 9")
+    assert sorted(cursor.execute(query.format(f"{table} VERSION AS OF 0")).fetchall()) == [(8,), (9,)]
+    assert _reason(cursor) is Reason.TIME_TRAVEL
+    assert cursor.execute(query.format(table)).fetchall() == [(8,)]
+
+
+def test_two_connections_maintain_one_state(warehouse: Path, table: str) -> None:
+    query = f"SELECT g, count(*) FROM {table} GROUP BY g HAVING count(*) > 10"
+    with imp_driver.connect(warehouse=str(warehouse)) as one, imp_driver.connect(warehouse=str(warehouse)) as other:
+        seen = []
+        for number in range(4):
+            writer, reader = (one, other) if number % 2 else (other, one)
+            writer.execute(f"INSERT INTO {table} VALUES ({number}, 1, 1, 1, 'x')")
+            for connection in (reader, writer):
+                cursor = connection.execute(query)
+                assert sorted(row[0] for row in cursor.fetchall()) == list(range(number + 1))
+                seen.append(_decision(cursor))
+    assert seen == [Decision.CAPTURED, *[Decision.FRESH, Decision.MAINTAINED] * 3, Decision.FRESH]
