@@ -134,14 +134,19 @@ class Middleware:
             return self._after_failure(error, text, parameters, tag, watch)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Outcome(stream, -1, report)
-        location, table_id = rewritten.request.snapshot.location, rewritten.request.snapshot.table_id
-        if self._source.snapshot(location).table_id != table_id:
+        if not self._is_still(rewritten.request.snapshot):
             stream.close()
             return self._plain(text, parameters, tag, watch, Reason.TABLE_CHANGED_MEANWHILE)
         if self._options.sketch is SketchMode.SHADOW:
             with watch.stage("shadow"):
                 stream = compared(stream, lambda: self._session.execute(rewritten.pinned_text, parameters, tag), rewritten.text)
         return Outcome(stream, -1, report)
+
+    def _is_still(self, snapshot: TableSnapshot) -> bool:
+        try:
+            return self._source.snapshot(snapshot.location).table_id == snapshot.table_id
+        except OperationalError:
+            return False
 
     def _plain(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch, reason: Reason, detail: str = "") -> Outcome:
         report = SketchReport(Decision.NOT_USED, reason, detail, times=watch.times, executed_sql=text)

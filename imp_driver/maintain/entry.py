@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.reasons import Reason
 
 
 @dataclass(slots=True, eq=False)
@@ -21,13 +22,22 @@ class Counters:
     delta_rows: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureFailure:
+    """Why there is no state; ``version`` is the table version at which another try would fail again, None for every version."""
+
+    reason: Reason
+    detail: str
+    version: int | None
+
+
 @dataclass(slots=True, eq=False)
 class StateEntry:
     """Mutable; ``lock`` is held while the state is captured, maintained or read.
 
     Attributes:
         table_rows: rows of the whole table at ``version`` by its statistics, carried along to check the change feed; None when unknown.
-        failure: why the last capture failed; the entry is not tried again until it is dropped.
+        failure: why the last capture failed.
     """
 
     identifier: str
@@ -44,7 +54,7 @@ class StateEntry:
     version: int = -1
     table_rows: int | None = None
     file_fragments: tuple[int, FileFragments] | None = None
-    failure: str | None = None
+    failure: CaptureFailure | None = None
     counters: Counters = field(default_factory=Counters)
 
     @property

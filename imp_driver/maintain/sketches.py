@@ -15,10 +15,10 @@ from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, best_attri
 from imp_driver.capture.instrument import capture_sql
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.errors import Error
+from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.derive import derive_sketch
-from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.entry import CaptureFailure, StateEntry
 from imp_driver.maintain.lazy import SparkReader, Upkeep, bring_up_to_date
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
@@ -87,8 +87,9 @@ class Sketches:
         return prepared
 
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
-        if entry.failure is not None:
-            raise Refused(Reason.CAPTURE_FAILED, entry.failure)
+        failure = entry.failure
+        if failure is not None and failure.version in (None, request.snapshot.version):
+            raise Refused(failure.reason, failure.detail)
         if entry.state is None and not self._admission.admits(f"{request.template.identifier} {request.fragments}", entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if entry.state is not None and entry.table_id == request.snapshot.table_id and entry.version > request.snapshot.version:
@@ -149,10 +150,14 @@ class Sketches:
                 captured = read(capture_sql(block, request.relation.name, snapshot.version))
                 check_size(captured, self.store.memory_budget)
             except StateTooLarge as error:
-                entry.failure = str(error)
+                entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
                 raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
             except Error as error:
-                raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
+                if error.error_class == CANCELLED:
+                    raise
+                entry.failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], snapshot.version)
+                raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
+            entry.failure = None
             keys = tuple(self._key_column(captured, place, request) for place in range(len(block.keys)))
             rows = column(captured, "row_count")
             weights = np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -54,7 +54,7 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "captures": (number, values(lambda e: e.counters.captures)),
             "maintained": (number, values(lambda e: e.counters.maintained)),
             "delta_rows": (number, values(lambda e: e.counters.delta_rows)),
-            "problem": (text, values(lambda e: e.failure)),
+            "problem": (text, values(lambda e: None if e.failure is None else e.failure.detail)),
             "statement": (text, values(lambda e: e.template_text)),
         }
     )

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 import imp_driver
+from imp_driver.config import Options
+from imp_driver.delta.tables import DeltaTables
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.spark.local import open_session
 
 _numbers = itertools.count()
 
@@ -365,3 +370,30 @@ def test_two_connections_maintain_one_state(warehouse: Path, table: str) -> None
                 assert sorted(row[0] for row in cursor.fetchall()) == list(range(number + 1))
                 seen.append(_decision(cursor))
     assert seen == [Decision.CAPTURED, *[Decision.FRESH, Decision.MAINTAINED] * 3, Decision.FRESH]
+
+
+def test_a_failed_capture_is_tried_again_when_the_table_has_changed(cursor: imp_driver.Cursor) -> None:
+    name = f"main_job_{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} AS SELECT id DIV 5 AS g, IF(id = 3, 9223372036854775807, id) AS x FROM range(10)")
+    query = f"SELECT g FROM {name} WHERE g >= 0 GROUP BY g HAVING sum(x) > 30 OR g = 1"
+    for _ in range(2):
+        with pytest.raises(imp_driver.DataError, match="overflow"):
+            cursor.execute(query)
+    cursor.execute("SHOW SKETCHES")
+    assert any("ARITHMETIC_OVERFLOW" in str(row) for row in cursor.fetchall())
+    cursor.execute(f"DELETE FROM {name} WHERE x > 100")
+    assert cursor.execute(query).fetchall() == [(1,)]
+    assert _decision(cursor) is Decision.CAPTURED
+
+
+def test_state_beyond_its_budget_is_not_kept(warehouse: Path, engine: imp_driver.Connection) -> None:
+    source = DeltaTables()
+    options = Options(warehouse=str(warehouse), memory=10_000)
+    middleware = Middleware(open_session(options), source, Sketches(source, options.memory), options)
+    with imp_driver.Connection(middleware) as connection:
+        name = f"main_job_{next(_numbers)}"
+        connection.execute(f"CREATE TABLE {name} AS SELECT id AS g, id AS x FROM range(1000)")
+        for _ in range(2):
+            cursor = connection.execute(f"SELECT g FROM {name} GROUP BY g HAVING sum(x) > 998")
+            assert cursor.fetchall() == [(999,)]
+            assert _reason(cursor) is Reason.STATE_TOO_LARGE
