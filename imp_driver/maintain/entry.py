@@ -37,6 +37,7 @@ class StateEntry:
 
     Attributes:
         table_rows: rows of the whole table at ``version`` by its statistics, carried along to check the change feed; None when unknown.
+        deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         failure: why the last capture failed.
     """
 
@@ -54,6 +55,7 @@ class StateEntry:
     version: int = -1
     table_rows: int | None = None
     file_fragments: tuple[int, FileFragments] | None = None
+    deep_buffers: bool = False
     failure: CaptureFailure | None = None
     counters: Counters = field(default_factory=Counters)
 

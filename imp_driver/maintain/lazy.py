@@ -72,6 +72,7 @@ def bring_up_to_date(
         return Upkeep(Decision.MAINTAINED, from_version, rows, plan.source)
     except ChangesUnavailable as unavailable:
         entry.state = None
+        entry.deep_buffers |= unavailable.reason is RecaptureReason.INEXACT_STATE
         capture()
         return Upkeep(Decision.RECAPTURED, from_version, recapture_reason=unavailable.reason, detail=unavailable.detail)
 

@@ -33,6 +33,9 @@ from imp_driver.sketch.ranges import equi_depth
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.sketch.store import SketchStore
 
+FEW_ROWS = 1_000_000
+"""Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -147,7 +150,8 @@ class Sketches:
         block, snapshot = request.block, request.snapshot
         with watch.stage("capture"):
             try:
-                captured = read(capture_sql(block, request.relation.name, snapshot.version))
+                deep = entry.deep_buffers or (snapshot.row_count or 0) < FEW_ROWS
+                captured = read(capture_sql(block, request.relation.name, snapshot.version, deep_buffers=deep))
                 check_size(captured, self.store.memory_budget)
             except StateTooLarge as error:
                 entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)

@@ -397,3 +397,20 @@ def test_state_beyond_its_budget_is_not_kept(warehouse: Path, engine: imp_driver
             cursor = connection.execute(f"SELECT g FROM {name} GROUP BY g HAVING sum(x) > 998")
             assert cursor.fetchall() == [(999,)]
             assert _reason(cursor) is Reason.STATE_TOO_LARGE
+
+
+def test_shallow_buffers_run_dry_and_are_captured_deep(cursor: imp_driver.Cursor, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("imp_driver.maintain.sketches.FEW_ROWS", 0)
+    query = f"SELECT g, min(x), max(y) FROM {table} GROUP BY g HAVING min(x) > 60 OR max(y) < 12 OR max(s) IS NULL"
+    assert len(cursor.execute(query).fetchall()) == 5
+    cursor.execute(f"INSERT INTO {table} VALUES (9, -5, 1, 1, 's'), (55, NULL, NULL, NULL, NULL)")
+    assert len(cursor.execute(query).fetchall()) == 5
+    assert _decision(cursor) is Decision.MAINTAINED
+    decisions = []
+    for place in (70, 71, 72, 73):
+        cursor.execute(f"DELETE FROM {table} WHERE x = {place}")
+        cursor.execute(query).fetchall()
+        report = cursor.sketch_report
+        assert report is not None
+        decisions.append((report.decision, report.recapture_reason))
+    assert decisions == [(Decision.RECAPTURED, RecaptureReason.INEXACT_STATE), *[(Decision.MAINTAINED, None)] * 3]
