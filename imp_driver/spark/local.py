@@ -1,8 +1,9 @@
 """The embedded engine: one Spark in this process, a warehouse folder with its own catalog, a child session per connection.
 
 The catalog is Hive's over an embedded Derby database inside the warehouse, so that tables and views outlive the process. Hive keeps its
-client per thread, not per session (two warehouses open at once show each other's tables), so one process has one warehouse open at a time;
-when no connection is left, the next may open another.
+client per thread in static fields, so each start of the engine loads Hive's classes anew: otherwise a thread that had used one warehouse
+would go on reading and writing that one's catalog in the next. One process has one warehouse open at a time; when no connection is left,
+the next may open another.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from imp_driver.config import Options
 from imp_driver.errors import OperationalError
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
-from imp_driver.spark.packages import resolve_jars
+from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
 
 
@@ -178,6 +179,20 @@ appender.console.layout.pattern = %m%n
 """
 
 
+_SHARED_WITH_HIVE = (
+    "org.apache.derby.", "org.apache.commons.", "com.fasterxml.", "org.antlr.", "com.esotericsoftware.", "org.objenesis.", "com.google.",
+    "javax.", "org.xml.", "org.w3c.", "org.json.", "com.zaxxer.",
+)  # fmt: skip
+"""Packages that Hive uses and that hold no state of a warehouse; loading them anew would only cost time."""
+
+
+def _hive_jars() -> list[str]:
+    """Return Hive's own jars first, so that its classes are found at once, then all that PySpark ships."""
+    folder = Path(pyspark_jars())
+    first = [jar.as_uri() for kind in ("hive-*", "datanucleus-*", "*jdo*", "libthrift*") for jar in sorted(folder.glob(kind + ".jar"))]
+    return [*first, folder.as_uri() + "/*"]
+
+
 def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch: Path) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(_LOG4J, encoding="utf-8")
@@ -193,6 +208,10 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={warehouse}/_imp/catalog;create=true",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
+        # Hive's classes in a class loader of this start's own; Derby stays shared, so that its database can be shut down.
+        "spark.sql.hive.metastore.jars": "path",
+        "spark.sql.hive.metastore.jars.path": ",".join(_hive_jars()),
+        "spark.sql.hive.metastore.sharedPrefixes": ",".join(_SHARED_WITH_HIVE),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(_cores(options)),

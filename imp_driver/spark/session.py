@@ -74,12 +74,14 @@ class SparkChildSession:
         with self._run(tag):
             frame = self._frame(text, parameters)
             schema = arrow_schema(frame.schema)
-            if self._is_cancelled(tag):
+            plan = str(frame._jdf.queryExecution().optimizedPlan().getClass().getSimpleName())
+            # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
+            is_over = _never if plan == "CommandResult" else (lambda: self._is_cancelled(tag))
+            if is_over():
                 raise cancelled(tag)
-            stop: list[Callable[[], None]] = []
-            is_command = str(frame._jdf.queryExecution().optimizedPlan().getClass().getSimpleName()) in ("CommandResult", "LocalRelation")
-            batches = rows_at_hand(frame, schema) if is_command else rows_of_partitions(frame, schema, stop)
-            return BatchStream(described(frame.schema), schema, batches, lambda: self._end(tag, stop), lambda: self._is_cancelled(tag), tag)
+            at_hand = plan in ("CommandResult", "LocalRelation")
+            batches = rows_at_hand(frame, schema) if at_hand else rows_of_partitions(frame, schema, lambda: self._jobs(tag))
+            return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, tag)
 
     def read(self, text: str, tag: str) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
@@ -141,12 +143,31 @@ class SparkChildSession:
     def _is_cancelled(self, tag: str) -> bool:
         return tag in self._cancelled
 
-    def _end(self, tag: str, stop: list[Callable[[], None]]) -> None:
-        """Free a transfer that was not read to its end: its jobs would go on otherwise."""
-        if stop:
-            with mapped(tag):
-                self.spark.sparkContext.cancelJobsWithTag(tag)
-            stop.pop()()
+    @contextmanager
+    def _jobs(self, tag: str) -> Iterator[None]:
+        """Give the jobs that this thread starts inside their tag and the session's settings.
+
+        Spark makes the session active, and hands its settings to tasks, only in its own actions. Reading partitions as Arrow is none:
+        what generated code and tasks read for themselves (time parser policy, duplicate map keys ...) would have its default, and rows
+        would differ from plain Spark's.
+        """
+        core = self.spark.sparkContext._jsc.sc()
+        sessions = self._jvm.org.apache.spark.sql.classic.SparkSession
+        active = sessions.getActiveSession()
+        before = core.getLocalProperties()
+        inside = before.clone()
+        inside.putAll(self.spark._jsparkSession.sessionState().conf().settings())
+        core.setLocalProperties(inside)
+        self.spark.sparkContext.addJobTag(tag)
+        sessions.setActiveSession(self.spark._jsparkSession)
+        try:
+            yield
+        finally:
+            core.setLocalProperties(before)
+            if active.isDefined():
+                sessions.setActiveSession(active.get())
+            else:
+                sessions.clearActiveSession()
 
     def interrupt(self, tag: str) -> None:
         """Cancel what runs under a tag, and what is about to."""
@@ -221,6 +242,10 @@ class SparkChildSession:
         if not self._closed:
             self._closed = True
             self._on_close()
+
+
+def _never() -> bool:
+    return False
 
 
 def _plain_path(location: str) -> str:

@@ -1,13 +1,13 @@
-"""Results of Spark as streams of Arrow batches: one partition at a time, the next one prefetched, so that memory stays bounded."""
+"""Results of Spark as streams of Arrow batches: a group of partitions per job, so that memory stays bounded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pyarrow as pa
-from pyspark.core.rdd import _load_from_socket, _local_iterator_from_socket
+from pyspark.core.rdd import _load_from_socket
 from pyspark.errors import PySparkException
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame
@@ -115,24 +115,29 @@ def rows_at_hand(frame: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch
     yield from table.to_batches()
 
 
-def rows_of_partitions(frame: DataFrame, schema: pa.Schema, stop: list[Callable[[], None]]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query, partition by partition; what ends the transfer early is added to ``stop``."""
-    jvm: Any = frame.sparkSession.sparkContext._jvm
-    batches = frame._jdf.toArrowBatchRdd()
-    if batches.getNumPartitions() == 1:
-        # One partition is one transfer either way; this one starts a third of the time sooner.
-        with _load_from_socket(jvm.PythonRDD.collectAndServe(batches), NoOpSerializer()) as payloads:
+_SMALL = 8 << 20
+"""Bytes of one group of partitions below which the next group may be twice as large."""
+
+
+def rows_of_partitions(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], AbstractContextManager[None]]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a query in order, a group of partitions per job; ``jobs`` is entered around each job.
+
+    A group starts as wide as the cores and doubles while its rows are few: all cores work, a result of many small partitions takes few
+    jobs, and a large one is never in memory as a whole. Each group's bytes are sent in one go, without an exchange per partition.
+    """
+    context = frame.sparkSession.sparkContext
+    jvm: Any = context._jvm
+    with jobs():
+        batches = frame._jdf.toArrowBatchRdd().toJavaRDD()
+        count, size = batches.getNumPartitions(), max(1, context.defaultParallelism)
+    start = 0
+    while start < count:
+        with jobs():
+            served = jvm.PythonRDD.runJob(context._jsc.sc(), batches, list(range(start, min(start + size, count))))
+        received = 0
+        with _load_from_socket(served, NoOpSerializer()) as payloads:
             for payload in payloads:
+                received += len(payload)
                 yield pa.ipc.read_record_batch(pa.py_buffer(payload), schema)
-        return
-    iterator: Any = _local_iterator_from_socket(jvm.PythonRDD.toLocalIteratorAndServe(batches, True), NoOpSerializer())
-
-    def end() -> None:
-        # Dropping the iterator tells the JVM to stop serving; it answers on its socket, which may be gone.
-        with suppress(Exception):
-            iterator.__del__()
-
-    stop.append(end)
-    for payload in iterator:
-        yield pa.ipc.read_record_batch(pa.py_buffer(payload), schema)
-    stop.clear()
+        start += size
+        size = size * 2 if received < _SMALL else max(1, context.defaultParallelism)

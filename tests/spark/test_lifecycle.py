@@ -136,6 +136,24 @@ def test_one_warehouse_at_a_time_and_the_next_after_the_last_connection(tmp_path
     assert result.stdout.splitlines() == ["['only_a']", "refused", "['only_b']", "refused", "['only_a']", "refused"], result.stderr
 
 
+_THREADS = """
+import sys, concurrent.futures, imp_driver
+def names(connection, statement):
+    connection.execute(statement)
+    return sorted(row[1] for row in connection.execute("SHOW TABLES").fetchall())
+with concurrent.futures.ThreadPoolExecutor(1) as worker:
+    for warehouse, table in zip(sys.argv[1:], "ab"):
+        # Opened and closed here, used there: only the worker's own thread keeps what Hive remembers of the first.
+        with imp_driver.connect(warehouse=warehouse) as connection:
+            print(names(connection, f"CREATE TABLE {table} (x INT)"), worker.submit(names, connection, "SELECT 1").result())
+"""
+
+
+def test_thread_that_used_one_warehouse_writes_to_the_next_one(tmp_path: Path) -> None:
+    done = _run(_THREADS, tmp_path / "first", tmp_path / "second")
+    assert done.stdout.splitlines() == ["['a'] ['a']", "['b'] ['b']"], done.stderr
+
+
 def test_wrong_folders(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")

@@ -1,0 +1,93 @@
+"""Rows that the Arrow transfer delivers are those of plain Spark: settings, order, completeness, and commands that have committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from imp_driver.errors import OperationalError
+from imp_driver.ports import Parameters
+from imp_driver.spark.session import SparkChildSession
+
+
+def _rows(session: SparkChildSession, text: str, tag: str = "test") -> list[tuple[object, ...]]:
+    stream = session.execute(text, None, tag)
+    rows: list[tuple[object, ...]] = []
+    while (batch := stream.next_batch()) is not None:
+        rows += [tuple(row.values()) for row in batch.to_pylist()]
+    return rows
+
+
+def _child(spark: SparkSession, kind: type[SparkChildSession] = SparkChildSession) -> SparkChildSession:
+    return kind(spark.newSession(), owned_by_application=False, binds_natively=True, on_close=lambda: None)
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkChildSession]:
+    session = _child(spark)
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_settings_of_the_session_reach_generated_code_and_tasks(session: SparkChildSession, partitions: int) -> None:
+    query = f"SELECT to_date(concat('2020-1-', CAST(id + 1 AS STRING)), 'yyyy-MM-dd') AS d FROM range(0, 3, 1, {partitions})"
+    _rows(session, "SET spark.sql.ansi.enabled = false")
+    _rows(session, "SET spark.sql.legacy.timeParserPolicy = LEGACY")
+    plain = [tuple(row) for row in session.spark.sql(query).collect()]
+    assert plain[0][0] is not None
+    assert _rows(session, query) == plain
+
+
+def test_settings_of_one_session_do_not_reach_another(session: SparkChildSession, spark: SparkSession) -> None:
+    _rows(session, "SET spark.sql.mapKeyDedupPolicy = LAST_WIN")
+    query = "SELECT map(id % 1, 1, id % 1, 2) FROM range(0, 2, 1, 2)"
+    assert _rows(session, query) == [([(0, 2)],), ([(0, 2)],)]
+    with pytest.raises(Exception, match="DUPLICATED_MAP_KEY"):
+        _rows(_child(spark), query)
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3, 17, 64])
+def test_every_partition_arrives_once_and_in_order(session: SparkChildSession, partitions: int) -> None:
+    assert _rows(session, f"SELECT id FROM range(0, 200, 1, {partitions})") == [(number,) for number in range(200)]
+
+
+def test_stream_dropped_half_way_leaves_the_session_usable(session: SparkChildSession) -> None:
+    stream = session.execute("SELECT id FROM range(0, 1000000, 1, 32)", None, "half")
+    assert stream.next_batch() is not None
+    stream.close()
+    assert stream.next_batch() is None
+    assert session.spark.sparkContext.statusTracker().getActiveJobsIds() == []
+    assert _rows(session, "SELECT 1") == [(1,)]
+
+
+def test_result_without_rows_keeps_its_schema(session: SparkChildSession) -> None:
+    stream = session.execute("SELECT id, CAST(id AS STRING) AS s FROM range(0, 10, 1, 4) WHERE id > 99", None, "none")
+    assert stream.next_batch() is None or stream.next_batch() is None
+    assert stream.schema.names == ["id", "s"]
+
+
+def test_cancel_between_two_groups_of_partitions_ends_the_stream(session: SparkChildSession) -> None:
+    stream = session.execute("SELECT id FROM range(0, 1000000, 1, 64)", None, "between")
+    session.interrupt("between")
+    with pytest.raises(OperationalError, match="cancelled"):
+        list(iter(stream.next_batch, None))
+
+
+class _CancelledWhenDone(SparkChildSession):
+    """Its INSERTs are cancelled when they have just committed."""
+
+    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
+        frame = super()._frame(text, parameters)
+        if text.startswith("INSERT"):
+            self.interrupt("late")
+        return frame
+
+
+def test_cancel_after_the_commit_does_not_deny_the_commit(spark: SparkSession) -> None:
+    session = _child(spark, _CancelledWhenDone)
+    _rows(session, "CREATE OR REPLACE TABLE cancelled_late (a INT) USING DELTA")
+    _rows(session, "INSERT INTO cancelled_late VALUES (1)", "late")
+    assert _rows(session, "SELECT a FROM cancelled_late") == [(1,)]
