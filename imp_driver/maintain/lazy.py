@@ -5,6 +5,7 @@ Source: IMP paper sections 4.4 and 6; lazy strategy. Whatever is not certain end
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -123,7 +124,7 @@ def _project(
     try:
         return _in_process(signed, block, key_types), len(signed.weights), growth
     except NotEvaluable:
-        view = "__imp_changes"
+        view = f"__imp_changes_{uuid.uuid4().hex}"
         rows = signed.rows.append_column(WEIGHT_COLUMN, pa.array(signed.weights))
         return _from_spark(read(projection_sql(block, view), view, rows), block, key_types), len(signed.weights), growth
 

@@ -196,7 +196,8 @@ def _hive_jars() -> list[str]:
 def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch: Path) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(_LOG4J, encoding="utf-8")
-    java_options = f"-Dlog4j2.configurationFile={log4j} -Dderby.stream.error.file={scratch / 'derby.log'} -Dderby.system.home={scratch}"
+    properties = {"log4j2.configurationFile": log4j, "derby.stream.error.file": scratch / "derby.log", "derby.system.home": scratch}
+    java_options = " ".join(f'"-D{name}={value}"' for name, value in properties.items())
     return {
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.driver.memory": options.driver_memory,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,22 +18,29 @@ from imp_driver.parse.literals import bind_text
 from imp_driver.ports import Parameters, Relation, RelationKind
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
-from imp_driver.spark.stream import BatchStream, arrow_schema, described, rows_at_hand, rows_of_partitions
+from imp_driver.spark.stream import BatchStream, arrow_schema, described, has_few_rows, is_command, rows_at_once, rows_of_partitions
 
-_SETTINGS = (
+_NAMED_SETTINGS = (
     "spark.sql.ansi.enabled",
     "spark.sql.session.timeZone",
     "spark.sql.caseSensitive",
     "spark.sql.groupByOrdinal",
     "spark.sql.orderByOrdinal",
     "spark.sql.groupByAliases",
-    "spark.sql.decimalOperations.allowPrecisionLoss",
-    "spark.sql.legacy.timeParserPolicy",
-    "spark.sql.mapKeyDedupPolicy",
     "spark.sql.readSideCharPadding",
     "spark.sql.parser.escapedStringLiterals",
     "spark.sql.ansi.doubleQuotedIdentifiers",
 )
+"""Settings whose value a stage looks at, or whose default depends on the machine."""
+_SETTINGS_OF_SPEED = (
+    "spark.sql.shuffle.partitions",
+    "spark.sql.adaptive.enabled",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.execution.arrow.maxRecordsPerBatch",
+    "spark.sql.execution.arrow.pyspark.enabled",
+)
+"""Settings known not to change what a query means."""
 _CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""
 
@@ -74,13 +82,12 @@ class SparkChildSession:
         with self._run(tag):
             frame = self._frame(text, parameters)
             schema = arrow_schema(frame.schema)
-            plan = str(frame._jdf.queryExecution().optimizedPlan().getClass().getSimpleName())
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
-            is_over = _never if plan == "CommandResult" else (lambda: self._is_cancelled(tag))
+            is_over = _never if is_command(frame) else (lambda: self._is_cancelled(tag))
             if is_over():
                 raise cancelled(tag)
-            at_hand = plan in ("CommandResult", "LocalRelation")
-            batches = rows_at_hand(frame, schema) if at_hand else rows_of_partitions(frame, schema, lambda: self._jobs(tag))
+            rows = rows_at_once if has_few_rows(frame) else rows_of_partitions
+            batches = rows(frame, schema, lambda: self._jobs(tag))
             return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, tag)
 
     def read(self, text: str, tag: str) -> pa.Table:
@@ -221,10 +228,20 @@ class SparkChildSession:
     def _read_settings(self) -> tuple[tuple[str, str], ...]:
         manager = self.spark._jsparkSession.sessionState().catalogManager()
         # Without a default an unset entry would raise, and PySpark checks even an empty default against the entry's type.
-        values = [(name, str(self.spark.conf.get(name, None))) for name in _SETTINGS]
+        values = [(name, str(self.spark.conf.get(name, None))) for name in _NAMED_SETTINGS]
         values.append(("catalog", str(manager.currentCatalog().name())))
         values.append(("schema", ".".join(str(part) for part in manager.currentNamespace())))
+        values.append(("set", self._digest_of_set_entries()))
         return tuple(values)
+
+    def _digest_of_set_entries(self) -> str:
+        """Digest every SQL setting that is set: which of them matter to a query is Spark's to know, so all count but a few."""
+        java: Any = self._jvm.java.util
+        every = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.spark._jsparkSession.sessionState().conf().getAllConfs())
+        entries = java.TreeMap(every).subMap("spark.sql.", "spark.sql/")
+        for name in _SETTINGS_OF_SPEED:
+            entries.remove(name)
+        return hashlib.blake2s(str(entries.toString()).encode(), digest_size=8).hexdigest()
 
     def _refresh(self) -> None:
         if self._owned_by_application or self._epoch != _EPOCH.value:

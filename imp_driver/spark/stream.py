@@ -11,7 +11,6 @@ from pyspark.core.rdd import _load_from_socket
 from pyspark.errors import PySparkException
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame
-from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType, StructType
 
@@ -103,16 +102,36 @@ class BatchStream:
             self._stop()
 
 
-def rows_at_hand(frame: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a command, which are there already and need no job."""
-    rows = frame.collect()
-    if not rows:
-        return
-    try:
-        table = LocalDataToArrowConversion.convert(rows, frame.schema, False).cast(schema)
-    except (pa.ArrowException, PySparkException):
-        table = pa.Table.from_pylist([row.asDict(recursive=True) for row in rows], schema=schema)
-    yield from table.to_batches()
+_AT_ONCE = 20_000
+"""Rows up to which a result is collected in one go."""
+_BATCH = 2_000
+"""Rows of one Arrow batch of a result that is collected in one go."""
+
+
+def has_few_rows(frame: DataFrame) -> bool:
+    """Say whether the plan bounds its rows by a small number: a command that has run, a LIMIT, one row of totals."""
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    bound = plan.maxRows()
+    return is_command(frame) or (bound.isDefined() and int(bound.get()) <= _AT_ONCE)
+
+
+def is_command(frame: DataFrame) -> bool:
+    """Say whether the statement was a command; its rows are there already."""
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    return str(plan.getClass().getSimpleName()) == "CommandResult"
+
+
+def rows_at_once(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], AbstractContextManager[None]]) -> Iterator[pa.RecordBatch]:
+    """Yield a few rows as Spark's own collect finds them: a LIMIT then stops at the first partitions that fill it."""
+    jvm: Any = frame.sparkSession.sparkContext._jvm
+    plan = frame._jdf.queryExecution().executedPlan()
+    with jobs():
+        rows = plan.executeCollect()
+    converters = getattr(getattr(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters$"), "MODULE$")
+    iterator = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(rows).iterator()
+    payloads = converters.toBatchIterator(iterator, plan.schema(), _BATCH, "UTC", False, False, None)
+    while payloads.hasNext():
+        yield pa.ipc.read_record_batch(pa.py_buffer(bytes(payloads.next())), schema)
 
 
 _SMALL = 8 << 20

@@ -42,9 +42,11 @@ with imp_driver.connect(f"imp:///{sys.argv[1]}?schema=sales") as connection:
 
 
 def test_tables_and_views_survive_the_process_and_nothing_is_printed(tmp_path: Path) -> None:
-    written = _run(_WRITE, tmp_path / "warehouse")
+    warehouse, scratch = tmp_path / "ware house", tmp_path / "scratch folder"
+    scratch.mkdir()
+    written = _run(_WRITE, warehouse, environment={"TMPDIR": str(scratch)})
     assert (written.returncode, written.stderr) == (0, "")
-    read = _run(_READ, tmp_path / "warehouse")
+    read = _run(_READ, warehouse)
     assert read.stderr == ""
     assert read.stdout.splitlines() == ["[(100,)]", "[(9,)]", "[(9,)]", "['plain', 'v']"]
     litter = {path.name for path in Path.cwd().iterdir()} & {"metastore_db", "derby.log", "spark-warehouse"}

@@ -269,16 +269,24 @@ def test_other_row_conditions_wait_until_asked_again(cursor: imp_driver.Cursor, 
     assert decisions == [Decision.CAPTURED, Decision.NOT_USED, Decision.NOT_USED, Decision.CAPTURED, Decision.FRESH]
 
 
-def test_settings_are_part_of_the_template(cursor: imp_driver.Cursor, table: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "is_another_template"),
+    [
+        ("SET TIME ZONE 'Asia/Tokyo'", True),
+        ("SET spark.sql.legacy.sizeOfNull = true", True),
+        ("SET spark.sql.shuffle.partitions = 3", False),
+    ],
+)
+def test_settings_are_part_of_the_template(cursor: imp_driver.Cursor, table: str, change: str, is_another_template: bool) -> None:
     query = f"SELECT g FROM {table} GROUP BY g HAVING sum(x) > 800"
     cursor.execute(query)
     first = cursor.sketch_report
-    cursor.execute("SET TIME ZONE 'Asia/Tokyo'")
+    cursor.execute(change)
     cursor.execute(query)
     second = cursor.sketch_report
     assert first is not None
     assert second is not None
-    assert first.template != second.template
+    assert (first.template != second.template) == is_another_template
 
 
 def test_temporary_view_that_shadows_a_table(cursor: imp_driver.Cursor, table: str) -> None:

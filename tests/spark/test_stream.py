@@ -91,3 +91,27 @@ def test_cancel_after_the_commit_does_not_deny_the_commit(spark: SparkSession) -
     _rows(session, "CREATE OR REPLACE TABLE cancelled_late (a INT) USING DELTA")
     _rows(session, "INSERT INTO cancelled_late VALUES (1)", "late")
     assert _rows(session, "SELECT a FROM cancelled_late") == [(1,)]
+
+
+def test_limit_stops_at_the_partitions_that_fill_it(session: SparkChildSession) -> None:
+    assert _rows(session, "SELECT id FROM range(0, 6400, 1, 64) LIMIT 3", "few") == [(0,), (1,), (2,)]
+    tracker = session.spark.sparkContext._jsc.sc().statusTracker()
+    jobs = [tracker.getJobInfo(job).get() for job in tracker.getJobIdsForTag("few")]
+    tasks = [tracker.getStageInfo(stage).get().numTasks() for job in jobs for stage in job.stageIds()]
+    assert tasks == [1]
+
+
+@pytest.mark.parametrize("rows", [1, 1999, 2000, 2001, 19_999, 20_001])
+def test_limited_result_arrives_whole_and_in_order(session: SparkChildSession, rows: int) -> None:
+    assert _rows(session, f"SELECT id FROM range(0, 64000, 1, 8) ORDER BY id LIMIT {rows}") == [(number,) for number in range(rows)]
+
+
+def test_values_of_every_kind_arrive_alike_in_small_and_large_results(session: SparkChildSession) -> None:
+    query = (
+        "SELECT id, CAST(id AS TIMESTAMP) AS t, CAST(CAST(id AS TIMESTAMP) AS TIMESTAMP_NTZ) AS n, DATE '1500-01-01' AS d, x'00ff' AS b, "
+        "CAST(id AS DECIMAL(38, 4)) AS c, array(id, NULL) AS a, named_struct('a', id, 'b', 'x') AS s, map('k', id) AS m, "
+        "CAST('NaN' AS FLOAT) AS f, INTERVAL '1' DAY AS i, CAST(NULL AS STRING) AS v FROM range(0, 40, 1, 4) ORDER BY id"
+    )
+    few, all_rows = _rows(session, query + " LIMIT 7"), _rows(session, query)
+    assert len(few) == 7
+    assert str(few) == str(all_rows[:7])
