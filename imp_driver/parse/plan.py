@@ -239,10 +239,15 @@ def _substitute(expression: exp.Expr, lookup: Lookup) -> exp.Expr:
     def replace(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
-        found = lookup(node)
-        return found if isinstance(found, (exp.Column, exp.Func, exp.Literal, exp.Paren)) else exp.Paren(this=found)
+        return _bracketed(lookup(node))
 
     return expression.transform(replace)
+
+
+def _bracketed(found: exp.Expr) -> exp.Expr:
+    """Bracket what takes a column's place: AND and OR are functions to the parser, yet written between their operands."""
+    needs_none = isinstance(found, (exp.Column, exp.Func, exp.Literal, exp.Paren)) and not isinstance(found, exp.Binary)
+    return found if needs_none else exp.Paren(this=found)
 
 
 def _substitute_group(expression: exp.Expr, lookup: Lookup, inside: Lookup) -> exp.Expr:
@@ -257,7 +262,6 @@ def _substitute_group(expression: exp.Expr, lookup: Lookup, inside: Lookup) -> e
     def replace_outside(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or id(node) in arguments:
             return node
-        found = lookup(node)
-        return found if isinstance(found, (exp.Column, exp.Func, exp.Literal, exp.Paren)) else exp.Paren(this=found)
+        return _bracketed(lookup(node))
 
     return marked.transform(replace_outside, copy=False)

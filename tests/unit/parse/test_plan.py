@@ -120,6 +120,12 @@ def test_refusals(text: str, reason: Reason) -> None:
     assert _refusal(text) is reason
 
 
+@pytest.mark.parametrize("operator", ["OR", "AND"])
+def test_condition_named_in_a_derived_table_stays_one_operand(operator: str) -> None:
+    bound = _bind(f"SELECT a FROM (SELECT a, b, b > 1 {operator} c > 1 AS odd FROM t) WHERE NOT odd GROUP BY a HAVING sum(b) > 3")
+    assert bound.where_sql == f"(NOT (`b` > 1 {operator} `c` > 1))"
+
+
 def test_having_converts_to_three_valued_conditions() -> None:
     block = _bind("select a from r group by a having not (avg(b) between 1 and 2.5) or a in (3, 4) or median(c) > 1")
     low, high = (
