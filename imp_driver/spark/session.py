@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from imp_driver.errors import Error
 from imp_driver.parse.literals import bind_text
 from imp_driver.ports import Parameters, Relation, RelationKind
+from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, has_few_rows, is_command, rows_at_once, rows_of_partitions
@@ -71,7 +72,7 @@ class SparkChildSession:
         self._owned_by_application = owned_by_application
         self._binds_natively = binds_natively
         self._on_close = on_close
-        self._cancelled: set[str] = set()
+        self._cancellation = Cancellation(spark.sparkContext)
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
         self._relations: dict[tuple[str, ...], Relation] = {}
@@ -134,21 +135,16 @@ class SparkChildSession:
     @contextmanager
     def _run(self, tag: str) -> Iterator[None]:
         """Tag the jobs of this thread and turn whatever goes wrong into an error of this driver."""
-        context = self.spark.sparkContext
         if self._is_cancelled(tag):
             raise cancelled(tag)
         try:
-            with mapped(tag):
-                context.addJobTag(tag)
+            with mapped(tag), self._cancellation.running(tag):
                 yield
         except Error as error:
             raise (cancelled(tag) if self._is_cancelled(tag) else error) from error.__cause__
-        finally:
-            with mapped(tag):
-                context.removeJobTag(tag)
 
     def _is_cancelled(self, tag: str) -> bool:
-        return tag in self._cancelled
+        return self._cancellation.is_cancelled(tag)
 
     @contextmanager
     def _jobs(self, tag: str) -> Iterator[None]:
@@ -164,23 +160,23 @@ class SparkChildSession:
         before = core.getLocalProperties()
         inside = before.clone()
         inside.putAll(self.spark._jsparkSession.sessionState().conf().settings())
-        core.setLocalProperties(inside)
-        self.spark.sparkContext.addJobTag(tag)
-        sessions.setActiveSession(self.spark._jsparkSession)
-        try:
-            yield
-        finally:
+
+        def undo() -> None:
             core.setLocalProperties(before)
             if active.isDefined():
                 sessions.setActiveSession(active.get())
             else:
                 sessions.clearActiveSession()
 
+        with undone(undo):
+            core.setLocalProperties(inside)
+            sessions.setActiveSession(self.spark._jsparkSession)
+            with self._cancellation.running(tag):
+                yield
+
     def interrupt(self, tag: str) -> None:
         """Cancel what runs under a tag, and what is about to."""
-        self._cancelled.add(tag)
-        with mapped(tag):
-            self.spark.sparkContext.cancelJobsWithTag(tag)
+        self._cancellation.cancel(tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for; answers are kept until a statement of this process may have changed them."""

@@ -115,3 +115,19 @@ def test_values_of_every_kind_arrive_alike_in_small_and_large_results(session: S
     few, all_rows = _rows(session, query + " LIMIT 7"), _rows(session, query)
     assert len(few) == 7
     assert str(few) == str(all_rows[:7])
+
+
+class _CancelledWhilePlanning(SparkChildSession):
+    """Is cancelled before it has a job, and does not look whether it is."""
+
+    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
+        self.interrupt("planning")
+        return super()._frame(text, parameters)
+
+    def _is_cancelled(self, tag: str) -> bool:
+        return False
+
+
+def test_cancel_before_the_first_job_stops_the_jobs_that_follow(spark: SparkSession) -> None:
+    with pytest.raises(OperationalError, match=r"(?i)cancel"):
+        _rows(_child(spark, _CancelledWhilePlanning), "SELECT count(*) FROM range(100000000000) WHERE hash(id) = 7", "planning")

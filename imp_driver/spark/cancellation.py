@@ -1,0 +1,88 @@
+"""Cancelling statements: Spark cancels the jobs that are active, and a statement that is being planned has none yet."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from imp_driver.errors import OperationalError
+from imp_driver.spark.errors import mapped
+
+_INTERVAL, _PATIENCE = 0.25, 120.0
+"""Seconds between two attempts, and until a statement that the application has abandoned is given up."""
+_ATTEMPTS = 5
+
+
+@contextmanager
+def undone(undo: Callable[[], None]) -> Iterator[None]:
+    """Call ``undo`` at the end, unless the interrupt key ends it.
+
+    The gateway then gives this thread another one in the JVM: what the old one had set is out of reach, and must stay, since Spark goes
+    on with what it was doing.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        undo()
+        raise
+    else:
+        undo()
+
+
+class Cancellation:
+    """Which statements of a session run, and which of them are cancelled."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self._cancelled: set[str] = set()
+        self._running: set[str] = set()
+
+    def is_cancelled(self, tag: str) -> bool:
+        return tag in self._cancelled
+
+    @contextmanager
+    def running(self, tag: str) -> Iterator[None]:
+        """Tag the jobs that this thread starts inside."""
+        self._running.add(tag)
+        with mapped(tag):
+            self._context.addJobTag(tag)
+        with undone(lambda: self._finish(tag)):
+            yield
+
+    def _finish(self, tag: str) -> None:
+        self._running.discard(tag)
+        with mapped(tag):
+            self._context.removeJobTag(tag)
+
+    def cancel(self, tag: str) -> None:
+        """Cancel a statement, and go on until no job of it can follow."""
+        self._cancelled.add(tag)
+        for attempt in range(_ATTEMPTS):
+            try:
+                with mapped(tag):
+                    self._context.cancelJobsWithTag(tag)
+                break
+            except OperationalError:
+                # Just after Ctrl-C the gateway may refuse a thread's first call.
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+                time.sleep(_INTERVAL)
+        threading.Thread(target=self._keep_cancelling, args=(tag,), daemon=True, name=f"cancel {tag}").start()
+
+    def _keep_cancelling(self, tag: str) -> None:
+        pause = threading.Event()
+        for _ in range(int(_PATIENCE / _INTERVAL)):
+            pause.wait(_INTERVAL)
+            if tag not in self._running or self._context._jsc is None:
+                return
+            try:
+                self._context.cancelJobsWithTag(tag)
+            except Exception:
+                # The engine is being shut down; its jobs end with it.
+                return
+        self._running.discard(tag)
