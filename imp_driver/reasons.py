@@ -28,6 +28,8 @@ class Reason(Enum):
     SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
     SEVERAL_TABLES = "the query reads more than one table"
     SUBQUERY = "the query has a subquery outside FROM"
+    CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
+    RECURSION = "the query is recursive"
     SET_OPERATION = "UNION, EXCEPT and INTERSECT are not sketched yet"
     COMMON_TABLE_EXPRESSION = "WITH is not sketched yet"
     GROUPING_SETS = "ROLLUP, CUBE and GROUPING SETS keep rows of every fragment"

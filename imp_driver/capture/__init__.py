@@ -1,1 +1,1 @@
-"""4. The first sketch and state of a template."""
+"""6. The first sketch and state of a template."""

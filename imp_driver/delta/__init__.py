@@ -1,1 +1,1 @@
-"""5. What changed since: versions, file statistics, signed rows."""
+"""7. What changed since: versions, file statistics, signed rows."""

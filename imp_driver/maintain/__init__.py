@@ -1,1 +1,1 @@
-"""7. Deltas through operators to a new sketch."""
+"""9. Deltas through operators to a new sketch."""

@@ -1,1 +1,1 @@
-"""6. Incremental operators, one relational operator a file."""
+"""8. Incremental operators, one relational operator a file."""

@@ -226,7 +226,7 @@ def _check_node(node: exp.Expr) -> None:
     if isinstance(node, exp.Query) and not _is_chained(node):
         raise Refused(Reason.SUBQUERY)
     if isinstance(node, exp.Func):
-        _check_function(node)
+        check_function(node)
     if isinstance(node, exp.Column) and (node.args.get("db") or node.name.lower() == "_metadata" or node.table.lower() == "_metadata"):
         raise Refused(Reason.QUALIFIED_COLUMN, node.sql(dialect="spark"))
     if isinstance(node, exp.Dot):
@@ -242,7 +242,8 @@ def _is_chained(node: exp.Query) -> bool:
     return isinstance(node.parent, exp.Subquery)
 
 
-def _check_function(node: exp.Func) -> None:
+def check_function(node: exp.Func) -> None:
+    """Raise Refused unless a function is known to depend on its arguments alone."""
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
         name = str(node.this).lower()
         raise Refused(Reason.NON_DETERMINISTIC if name in _NON_DETERMINISTIC_NAMES else Reason.UNKNOWN_FUNCTION, name)

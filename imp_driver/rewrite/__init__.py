@@ -1,1 +1,1 @@
-"""8. Use of the sketch: ranges into the query."""
+"""10. Use of the sketch: ranges into the query."""

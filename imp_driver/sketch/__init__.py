@@ -1,1 +1,1 @@
-"""3. Sketches, their ranges and their store."""
+"""5. Sketches, their ranges and their store."""

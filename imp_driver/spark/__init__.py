@@ -1,1 +1,1 @@
-"""9. Execution on Spark; the only package that imports pyspark."""
+"""11. Execution on Spark; the only package that imports pyspark."""

@@ -23,7 +23,7 @@ FOR_ALL = {
 }
 """Values and contracts that any module may import."""
 
-STAGES = ("parse", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
+STAGES = ("parse", "plan", "safety", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -45,7 +45,7 @@ FOREIGN = {
     "pyspark": {"spark"},
     "py4j": {"spark"},
     "deltalake": {"delta"},
-    "sqlglot": {"parse", "rewrite", "spark"},
+    "sqlglot": {"parse", "plan", "safety", "rewrite", "spark"},
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},

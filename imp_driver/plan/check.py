@@ -1,0 +1,54 @@
+"""The one list of what no rule covers: everything in a query is walked once, and refused with its reason before it is resolved."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused, check_function
+from imp_driver.reasons import Reason
+
+_REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
+    (exp.TableSample, Reason.SAMPLE),
+    (exp.Version, Reason.TIME_TRAVEL),
+    (exp.Lateral, Reason.TABLE_FUNCTION),
+    (exp.Values, Reason.TABLE_FUNCTION),
+    (exp.Unnest, Reason.TABLE_FUNCTION),
+    (exp.Rollup, Reason.GROUPING_SETS),
+    (exp.Cube, Reason.GROUPING_SETS),
+    (exp.GroupingSets, Reason.GROUPING_SETS),
+    (exp.Qualify, Reason.WINDOW_FUNCTION),
+    (exp.Pivot, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Cluster, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Distribute, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Sort, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.QueryTransform, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Into, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Lambda, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Dot, Reason.UNSUPPORTED_EXPRESSION),
+    (exp.Fetch, Reason.UNSUPPORTED_EXPRESSION),
+)
+
+_STRUCTURE: tuple[type[exp.Expr], ...] = (exp.Exists,)
+"""Functions to the parser that are operators of the plan."""
+
+
+def check(tree: exp.Expr) -> None:
+    """Walk a query.
+
+    Raises:
+        Refused: it holds something without a rule.
+    """
+    for node in tree.walk():
+        for kind, reason in _REFUSED:
+            if isinstance(node, kind):
+                raise Refused(reason, node.key)
+        if isinstance(node, exp.With) and node.args.get("recursive"):
+            raise Refused(Reason.RECURSION)
+        if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_ranking(node):
+            check_function(node)
+        if isinstance(node, exp.Column) and "_metadata" in (node.name.lower(), node.table.lower()):
+            raise Refused(Reason.QUALIFIED_COLUMN, node.sql(dialect="spark"))
+
+
+def _is_ranking(node: exp.Expr) -> bool:
+    return isinstance(node, (exp.RowNumber, exp.Rank, exp.DenseRank)) and isinstance(node.parent, exp.Window)

@@ -1,0 +1,103 @@
+"""The last clauses of a SELECT: window functions, SELECT list, DISTINCT, ORDER BY with LIMIT."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import plain_identifier, reference
+from imp_driver.plan.context import Context
+from imp_driver.plan.grouping import ordinal
+from imp_driver.plan.lookup import Lookup
+from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, TopK, Window
+from imp_driver.reasons import Reason
+
+
+def order_keys(select: exp.Select, lookup: Lookup) -> tuple[OrderKey, ...]:
+    """Resolve ORDER BY over the source, when a LIMIT gives it a meaning for the rows.
+
+    Raises:
+        Refused: LIMIT without ORDER BY, or OFFSET without LIMIT.
+    """
+    order, limit = select.args.get("order"), select.args.get("limit")
+    if limit is None:
+        if select.args.get("offset"):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT")
+        return ()
+    if order is None:
+        raise Refused(Reason.LIMIT_WITHOUT_ORDER)
+    keys = []
+    for item in order.expressions:
+        if not isinstance(item, exp.Ordered) or item.args.get("with_fill") or item.find(exp.Query, exp.Window):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY ALL, or a subquery or window in ORDER BY")
+        expression = lookup.order(ordinal(item.this, select))
+        keys.append(OrderKey(expression, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
+    return tuple(keys)
+
+
+def windows(plan: Plan, expressions: list[exp.Expr], context: Context) -> tuple[Plan, list[exp.Expr]]:
+    """Compute window functions in an operator of their own; return the expressions over its output."""
+    added: list[Attribute] = []
+    functions: list[exp.Window] = []
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Window):
+            return node
+        if node.args.get("alias"):
+            raise Refused(Reason.WINDOW_FUNCTION, "a named window")
+        added.append(context.attribute("window"))
+        functions.append(node.copy())
+        return reference(added[-1])
+
+    rewritten = [expression.transform(change) for expression in expressions]
+    return (Window(plan, tuple(added), tuple(functions)), rewritten) if added else (plan, expressions)
+
+
+def finish(
+    select: exp.Select, plan: Plan, names: list[str], expressions: list[exp.Expr], order: tuple[OrderKey, ...], context: Context
+) -> Plan:
+    """Apply SELECT list, DISTINCT, ORDER BY with LIMIT."""
+    distinct, limit = select.args.get("distinct"), select.args.get("limit")
+    if distinct is not None and distinct.args.get("on"):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "DISTINCT ON")
+    inside = {_text(expression) for expression in expressions}
+    after_projection = distinct is not None or all(_text(key.expression) in inside for key in order)
+    if limit is not None and not after_projection:
+        plan = top(plan, select, order)
+    output = projected_attributes(plan, names, expressions, context)
+    projected: Plan = Project(plan, output, tuple(expressions))
+    if distinct is not None:
+        projected = Distinct(projected)
+    if limit is None or not after_projection:
+        return projected
+    by_text = {_text(expression): reference(attribute) for expression, attribute in zip(expressions, output, strict=True)}
+    return top(projected, select, tuple(_over_output(key, by_text) for key in order))
+
+
+def top(plan: Plan, node: exp.Expr, order: tuple[OrderKey, ...]) -> TopK:
+    """Make the top-k of a node that has LIMIT."""
+    limit, offset = node.args["limit"], node.args.get("offset")
+    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "FETCH, or LIMIT with options")
+    return TopK(plan, order, limit.expression, None if offset is None else offset.expression)
+
+
+def projected_attributes(plan: Plan, names: list[str], expressions: list[exp.Expr], context: Context) -> tuple[Attribute, ...]:
+    """Make the attributes of a projection; a plain column keeps its type."""
+    known = {attribute.identifier: attribute for attribute in plan.output}
+    made = []
+    for name, expression in zip(names, expressions, strict=True):
+        source = known.get(plain_identifier(expression) or "")
+        made.append(context.attribute(name) if source is None else context.attribute(name, source.type_name, source.nullable))
+    return tuple(made)
+
+
+def _text(expression: exp.Expr) -> str:
+    return str(expression.unnest().sql(dialect="spark"))
+
+
+def _over_output(key: OrderKey, by_text: dict[str, exp.Column]) -> OrderKey:
+    found = by_text.get(_text(key.expression))
+    if found is None:
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY something else than a column of SELECT DISTINCT")
+    return OrderKey(found.copy(), key.descending, key.nulls_first)

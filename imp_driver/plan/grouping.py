@@ -1,0 +1,111 @@
+"""GROUP BY, HAVING and aggregate functions of one SELECT -> an Aggregate and what stands above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import bracketed, plain_identifier, reference
+from imp_driver.plan.context import Context
+from imp_driver.plan.nodes import Aggregate, Attribute, Plan
+from imp_driver.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """An Aggregate, and how expressions over its input read over its output."""
+
+    plan: Aggregate
+    by_text: Mapping[str, Attribute]
+
+    def above(self, expression: exp.Expr) -> exp.Expr:
+        """Rewrite an expression with aggregate functions over the source to one over the groups.
+
+        Raises:
+            Refused: it reads a column that is no group key.
+        """
+
+        known = {attribute.identifier for attribute in self.by_text.values()}
+        stray: set[str] = set()
+
+        def change(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Query):
+                return node.copy()
+            found = None if isinstance(node, exp.Literal) else self.by_text.get(text_of(node))
+            if found is None and isinstance(node, exp.Column) and node.name not in known:
+                stray.add(node.name)
+            return node if found is None else reference(found)
+
+        rewritten = expression.transform(change)
+        if stray:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{', '.join(sorted(stray))}: neither a group key nor inside an aggregate")
+        return rewritten
+
+
+def text_of(node: exp.Expr) -> str:
+    return str(node.unnest().sql(dialect="spark"))
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Say whether an expression has an aggregate function of this SELECT: not one of a window or a subquery."""
+    return bool(aggregates_in(node))
+
+
+def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
+    """Return the outermost aggregate functions, with their FILTER clause if they have one."""
+    if isinstance(node, exp.Query):
+        return []
+    if isinstance(node, exp.Window):
+        return [each for place in _window_parts(node) for each in aggregates_in(place)]
+    if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
+        return [node]
+    if isinstance(node, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
+    return [each for child in node.iter_expressions() for each in aggregates_in(child)]
+
+
+def _window_parts(node: exp.Window) -> list[exp.Expr]:
+    parts = list(node.this.iter_expressions()) if isinstance(node.this, exp.Expr) else []
+    parts += node.args.get("partition_by") or []
+    order = node.args.get("order")
+    return [*parts, order] if order is not None else parts
+
+
+def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: list[exp.Expr], context: Context) -> Grouped:
+    """Make the Aggregate that serves all ``expressions``, which are over the source."""
+    if any(has_aggregate(key) for key in keys):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "an aggregate as group key")
+    types = {attribute.identifier: attribute for attribute in child.output}
+    by_text: dict[str, Attribute] = {}
+    key_attributes = []
+    for key in keys:
+        source = types.get(plain_identifier(key) or "")
+        name = "key" if source is None else source.name
+        attribute = context.attribute(name) if source is None else context.attribute(name, source.type_name, source.nullable)
+        key_attributes.append(attribute)
+        by_text.setdefault(text_of(key), attribute)
+    functions: list[exp.Expr] = []
+    attributes: list[Attribute] = []
+    for expression in expressions:
+        for function in aggregates_in(expression):
+            if text_of(function) not in by_text:
+                attribute = context.attribute((function.find(exp.AggFunc) or function).key)
+                by_text[text_of(function)] = attribute
+                attributes.append(attribute)
+                functions.append(function.copy())
+    plan = Aggregate(child, tuple(key_attributes), keys, tuple(attributes), tuple(functions))
+    return Grouped(plan, by_text)
+
+
+def ordinal(item: exp.Expr, select: exp.Select) -> exp.Expr:
+    """Return the item of the SELECT list that a position names, or the item itself."""
+    if not (isinstance(item, exp.Literal) and not item.is_string):
+        return item
+    place = int(str(item.this)) if str(item.this).isdigit() else 0
+    items = [item.unalias() for item in select.expressions]
+    if not 1 <= place <= len(items) or any(each.is_star for each in items):
+        raise Refused(Reason.AMBIGUOUS_NAME, f"position {item.this}")
+    return bracketed(items[place - 1])

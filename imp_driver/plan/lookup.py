@@ -1,0 +1,72 @@
+"""What a name means in GROUP BY, HAVING and ORDER BY, where aliases of the SELECT list and columns of its sources are both visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import bracketed, reference, replaced
+from imp_driver.plan.scope import Scope
+from imp_driver.reasons import Reason
+
+
+def outputs_of(items: Iterable[tuple[str, exp.Expr]]) -> dict[str, exp.Expr | None]:
+    """Map each alias in lower case to its expression; one given twice stands for nothing certain."""
+    outputs: dict[str, exp.Expr | None] = {}
+    for name, expression in items:
+        if name:
+            outputs[name.lower()] = None if name.lower() in outputs else expression
+    return outputs
+
+
+def own_column(scope: Scope, column: exp.Column) -> exp.Expr:
+    """Resolve a name that must be a column of this SELECT's own sources."""
+    attribute, depth = scope.find(column)
+    if depth:
+        raise Refused(Reason.CORRELATED_SUBQUERY, f"{column.sql(dialect='spark')} outside WHERE")
+    return reference(attribute)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    scope: Scope
+    outputs: dict[str, exp.Expr | None]
+
+    def column(self, column: exp.Column) -> exp.Expr:
+        return own_column(self.scope, column)
+
+    def group_key(self, column: exp.Column) -> exp.Expr:
+        """Spark takes a column of the source first, and an alias only where there is none."""
+        alias = self.outputs.get(column.name.lower())
+        if not column.table and not self.scope.has(column.name) and alias is not None:
+            return alias.copy()
+        return self.column(column)
+
+    def alias_or_column(self, column: exp.Column) -> exp.Expr:
+        """Alias and column must not disagree."""
+        name = column.name.lower()
+        if column.table or name not in self.outputs:
+            return self.column(column)
+        found = self.outputs[name]
+        if found is None or (self.scope.has(name) and self.column(exp.column(name)) != found.unnest()):
+            raise Refused(Reason.AMBIGUOUS_NAME, column.name)
+        return found.copy()
+
+    def having(self, condition: exp.Expr) -> exp.Expr:
+        """Resolve HAVING: aliases outside aggregates, columns inside them; subqueries stay as they are written."""
+
+        def change(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Query):
+                return node.copy()
+            if isinstance(node, exp.AggFunc):
+                return replaced(node, self.column)
+            return bracketed(self.alias_or_column(node)) if isinstance(node, exp.Column) else node
+
+        return condition.transform(change)
+
+    def order(self, expression: exp.Expr) -> exp.Expr:
+        """Resolve ORDER BY: unlike in HAVING an alias wins even inside an aggregate."""
+        return replaced(expression, self.alias_or_column)

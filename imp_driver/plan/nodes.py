@@ -1,0 +1,221 @@
+"""Operators of a resolved plan. Every attribute has an identifier of its own, every scan its occurrence number.
+
+Expressions are parse trees in which each column is an ``Attribute`` by its identifier (``attributes.py``); names, aliases, ordinals,
+stars, CTEs, views and sub-selects are gone. Markers stay markers until a plan is bound to values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of an operator's output.
+
+    Attributes:
+        identifier: unique in the plan.
+        name: what the query calls it.
+        type_name: Delta's name of the type; None when it is not known with certainty.
+        nullable: False only when the table enforces NOT NULL.
+    """
+
+    identifier: str
+    name: str
+    type_name: str | None = None
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """One occurrence of a base table. ``output`` has its columns in order, ``place`` is the reference in the query's tree."""
+
+    occurrence: int
+    table: tuple[str, ...]
+    output: tuple[Attribute, ...]
+    place: exp.Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """Rows for which every conjunct is true."""
+
+    child: Plan
+    conjuncts: tuple[exp.Expr, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.child.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Project:
+    """One expression per output column; duplicates are kept."""
+
+    child: Plan
+    output: tuple[Attribute, ...]
+    expressions: tuple[exp.Expr, ...]
+
+
+class JoinKind(Enum):
+    """``LEFT`` keeps every left row; a RIGHT JOIN is a LEFT one with its sides exchanged."""
+
+    INNER = "inner join"
+    LEFT = "left join"
+    FULL = "full join"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    kind: JoinKind
+    left: Plan
+    right: Plan
+    conjuncts: tuple[exp.Expr, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.left.output + self.right.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SemiJoin:
+    """Left rows with a partner (EXISTS, IN), or without one (``anti``: NOT EXISTS, NOT IN).
+
+    ``null_aware`` is NOT IN: one NULL on either side of a comparison keeps the row out.
+    """
+
+    left: Plan
+    right: Plan
+    conjuncts: tuple[exp.Expr, ...]
+    anti: bool = False
+    null_aware: bool = False
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.left.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar:
+    """Adds the value of a scalar subquery to every row. ``correlated`` are the row's attributes that the subquery reads."""
+
+    child: Plan
+    subquery: Plan
+    value: Attribute
+    correlated: tuple[Attribute, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return (*self.child.output, self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnionAll:
+    """Rows of all branches; column i of the output is column i of each branch."""
+
+    branches: tuple[Plan, ...]
+    output: tuple[Attribute, ...]
+
+
+class SetKind(Enum):
+    INTERSECT = "INTERSECT"
+    EXCEPT = "EXCEPT"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetOperation:
+    """INTERSECT or EXCEPT, by position; ``distinct`` is False for ALL."""
+
+    kind: SetKind
+    left: Plan
+    right: Plan
+    output: tuple[Attribute, ...]
+    distinct: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    child: Plan
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.child.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aggregate:
+    """GROUP BY ``keys`` with ``functions``; the output is the keys, then the functions. No key: always one row."""
+
+    child: Plan
+    key_attributes: tuple[Attribute, ...]
+    keys: tuple[exp.Expr, ...]
+    function_attributes: tuple[Attribute, ...]
+    functions: tuple[exp.Expr, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.key_attributes + self.function_attributes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderKey:
+    expression: exp.Expr
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopK:
+    """The first ``limit`` rows after ``offset`` in an order."""
+
+    child: Plan
+    order: tuple[OrderKey, ...]
+    limit: exp.Expr
+    offset: exp.Expr | None
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.child.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Adds one column per window function; ``functions`` are whole ``exp.Window`` nodes."""
+
+    child: Plan
+    added: tuple[Attribute, ...]
+    functions: tuple[exp.Window, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.child.output + self.added
+
+
+Plan: TypeAlias = Scan | Filter | Project | Join | SemiJoin | Scalar | UnionAll | SetOperation | Distinct | Aggregate | TopK | Window
+
+
+def children(plan: Plan) -> tuple[Plan, ...]:
+    """Return the inputs of an operator, subqueries included."""
+    match plan:
+        case Scan():
+            return ()
+        case Join() | SemiJoin() | SetOperation():
+            return (plan.left, plan.right)
+        case Scalar():
+            return (plan.child, plan.subquery)
+        case UnionAll():
+            return plan.branches
+        case _:
+            return (plan.child,)
+
+
+def scans(plan: Plan) -> tuple[Scan, ...]:
+    """Return every occurrence below an operator, in the order of their numbers."""
+    if isinstance(plan, Scan):
+        return (plan,)
+    found = [scan for child in children(plan) for scan in scans(child)]
+    return tuple(sorted(found, key=lambda scan: scan.occurrence))

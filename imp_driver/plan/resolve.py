@@ -1,0 +1,165 @@
+"""Parsed query -> resolved plan. The clauses of a SELECT in the order in which SQL means them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import conjuncts_of, reference, replaced
+from imp_driver.plan.check import check
+from imp_driver.plan.context import CommonTable, Context, Tables
+from imp_driver.plan.finish import finish, order_keys, windows
+from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
+from imp_driver.plan.lookup import Lookup, outputs_of, own_column
+from imp_driver.plan.nodes import OrderKey, Plan
+from imp_driver.plan.scope import Scope, Source
+from imp_driver.plan.sets import resolve_set
+from imp_driver.plan.sources import Visible, resolve_from
+from imp_driver.plan.subqueries import Conditions, Rows
+from imp_driver.reasons import Reason
+
+
+def resolve(tree: exp.Expr, tables: Tables) -> Plan:
+    """Resolve a parsed query.
+
+    Raises:
+        Refused: something has no rule, or a name cannot be resolved with certainty.
+    """
+    check(tree)
+    return _Resolver(Context(tables)).query(tree, {}, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    context: Context
+
+    def query(self, node: exp.Expr, visible: Visible, outer: Scope | None) -> Plan:
+        """Resolve a query in brackets or without, with its WITH."""
+        node, visible = unwrapped(node, visible)
+        if isinstance(node, exp.SetOperation):
+            return resolve_set(node, self.context, lambda branch: self.query(branch, visible, outer))
+        if not isinstance(node, exp.Select):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
+        return self._select(node, visible, outer)
+
+    def _select(self, select: exp.Select, visible: Visible, outer: Scope | None) -> Plan:
+        subqueries = _Subqueries(self, visible)
+        plan, scope = resolve_from(select, self.context, visible, outer, self.query)
+        where, having = select.args.get("where"), select.args.get("having")
+        if where is not None:
+            conditions = Conditions(plan, self.context, lambda column: reference(scope.find(column)[0]), scope, subqueries)
+            plan = conditions.add(where.this)
+        items = _items(select, scope)
+        lookup = Lookup(scope, outputs_of(items))
+        expressions, order = [expression for _, expression in items], order_keys(select, lookup)
+        condition = None if having is None else lookup.having(having.this)
+        if select.args.get("group") or condition is not None or any(map(aggregates_in, expressions)):
+            readers = [*expressions, *([] if condition is None else [condition]), *(key.expression for key in order)]
+            group = grouped(plan, _keys(select, lookup), readers, self.context)
+            plan = group.plan if condition is None else self._having(group, condition, outer, subqueries)
+            expressions = [group.above(expression) for expression in expressions]
+            order = tuple(OrderKey(group.above(key.expression), key.descending, key.nulls_first) for key in order)
+        plan, expressions = windows(plan, expressions, self.context)
+        return finish(select, plan, [name for name, _ in items], expressions, order, self.context)
+
+    def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
+        """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
+        scope = Scope((Source("", group.plan.key_attributes),), outer)
+        return Conditions(group.plan, self.context, lambda column: column, scope, subqueries).add(group.above(condition))
+
+
+@dataclass(frozen=True, slots=True)
+class _Subqueries:
+    resolver: _Resolver
+    visible: Visible
+
+    def whole(self, node: exp.Expr, outer: Scope) -> Plan:
+        return self.resolver.query(node, self.visible, outer)
+
+    def rows(self, node: exp.Expr, outer: Scope) -> Rows | None:
+        inner, visible = unwrapped(node, self.visible)
+        more = ("group", "having", "limit", "offset", "distinct", "windows")
+        if not isinstance(inner, exp.Select) or any(inner.args.get(name) for name in more):
+            return None
+        if any(aggregates_in(item) or item.find(exp.Window) for item in inner.expressions):
+            return None
+        return self._rows(inner, visible, outer)
+
+    def _rows(self, select: exp.Select, visible: Visible, outer: Scope) -> Rows:
+        plan, scope = resolve_from(select, self.resolver.context, visible, outer, self.resolver.query)
+        outside: list[exp.Expr] = []
+        inside: list[exp.Expr] = []
+        where = select.args.get("where")
+        for conjunct in () if where is None else conjuncts_of(where.this):
+            (outside if _reads_outside(conjunct, scope) else inside).append(conjunct)
+        if inside:
+            conditions = Conditions(
+                plan, self.resolver.context, lambda column: own_column(scope, column), scope, _Subqueries(self.resolver, visible)
+            )
+            plan = conditions.add(exp.and_(*inside, copy=True))
+        correlated = tuple(replaced(conjunct, lambda column: reference(scope.find(column)[0])) for conjunct in outside)
+        items = () if any(item.unalias().is_star for item in select.expressions) else tuple(e for _, e in _items(select, scope))
+        return Rows(plan, items, correlated)
+
+
+def _reads_outside(conjunct: exp.Expr, scope: Scope) -> bool:
+    """Say whether a condition without subqueries reads a name of the query around."""
+    if conjunct.find(exp.Query):
+        return False
+    return any(scope.find(column)[1] > 0 for column in conjunct.find_all(exp.Column))
+
+
+def unwrapped(node: exp.Expr, visible: Visible) -> tuple[exp.Expr, Visible]:
+    """Take off brackets, collecting WITH clauses on the way."""
+    while True:
+        visible = _with_common_tables(node, visible)
+        if not isinstance(node, (exp.Subquery, exp.Paren)):
+            return node, visible
+        if any(node.args.get(name) for name in ("order", "limit", "offset", "joins", "pivots")):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY, LIMIT or JOIN after brackets")
+        node = node.this
+
+
+def _with_common_tables(node: exp.Expr, visible: Visible) -> Visible:
+    clause = node.args.get("with_")
+    if clause is None:
+        return visible
+    found = dict(visible)
+    for common in clause.expressions:
+        names = tuple(column.name for column in (common.args["alias"].args.get("columns") or ()))
+        found[common.alias.lower()] = CommonTable(common.this, names, dict(found))
+    return found
+
+
+def _items(select: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr]]:
+    """Return name and expression of each output, stars expanded."""
+    items: list[tuple[str, exp.Expr]] = []
+    for item in select.expressions:
+        value = item.unalias()
+        star = value.this if isinstance(value, exp.Column) else value
+        if isinstance(star, exp.Star):
+            if any(star.args.get(name) for name in ("except_", "except", "replace", "rename")):
+                raise Refused(Reason.UNSUPPORTED_EXPRESSION, "* EXCEPT")
+            qualifier = value.table if isinstance(value, exp.Column) else ""
+            items += [(attribute.name, reference(attribute)) for attribute in scope.star(qualifier)]
+            continue
+        if value.find(exp.Query):
+            raise Refused(Reason.SUBQUERY, "in the SELECT list")
+        name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else ""
+        items.append((name, replaced(value, lambda column: own_column(scope, column))))
+    return items
+
+
+def _keys(select: exp.Select, lookup: Lookup) -> tuple[exp.Expr, ...]:
+    group = select.args.get("group")
+    if group is None:
+        return ()
+    if any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets", "totals")):
+        raise Refused(Reason.GROUPING_SETS)
+    if group.args.get("all"):
+        items = [item.unalias() for item in select.expressions if not aggregates_in(item)]
+    else:
+        items = [ordinal(item, select) for item in group.expressions]
+    return tuple(replaced(item, lookup.group_key) for item in items)

@@ -1,0 +1,70 @@
+"""UNION, INTERSECT and EXCEPT, with the ORDER BY and LIMIT that stand after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import reference
+from imp_driver.plan.context import Context
+from imp_driver.plan.finish import top
+from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, SetKind, SetOperation, UnionAll
+from imp_driver.reasons import Reason
+
+
+def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.Expr], Plan]) -> Plan:
+    """Resolve a set operation; its columns are named by its first branch.
+
+    Raises:
+        Refused: branches of different width, BY NAME, or an order by something else than its columns.
+    """
+    if node.args.get("by_name") or node.args.get("on") or node.args.get("side") or node.args.get("kind"):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a set operation BY NAME")
+    left, right = query(node.left), query(node.right)
+    if len(left.output) != len(right.output):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "branches of different width")
+    output = tuple(_merged(one, other, context) for one, other in zip(left.output, right.output, strict=True))
+    distinct = bool(node.args.get("distinct"))
+    plan: Plan
+    if isinstance(node, exp.Union):
+        plan = UnionAll((left, right), output)
+        plan = Distinct(plan) if distinct else plan
+    elif isinstance(node, (exp.Intersect, exp.Except)):
+        kind = SetKind.INTERSECT if isinstance(node, exp.Intersect) else SetKind.EXCEPT
+        plan = SetOperation(kind, left, right, output, distinct)
+    else:
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
+    return _ordered(node, plan)
+
+
+def _merged(one: Attribute, other: Attribute, context: Context) -> Attribute:
+    """The type is certain only where both branches agree; elsewhere Spark converts."""
+    same = one.type_name == other.type_name
+    return context.attribute(one.name, one.type_name if same else None, one.nullable or other.nullable)
+
+
+def _ordered(node: exp.SetOperation, plan: Plan) -> Plan:
+    if node.args.get("limit") is None:
+        if node.args.get("offset"):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT")
+        return plan
+    order = node.args.get("order")
+    if order is None:
+        raise Refused(Reason.LIMIT_WITHOUT_ORDER)
+    return top(plan, node, tuple(_key(item, plan) for item in order.expressions))
+
+
+def _key(item: exp.Expr, plan: Plan) -> OrderKey:
+    if not isinstance(item, exp.Ordered):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY ALL")
+    inner = item.this.unnest()
+    found: list[Attribute] = []
+    if isinstance(inner, exp.Literal) and str(inner.this).isdigit() and 1 <= int(str(inner.this)) <= len(plan.output):
+        found = [plan.output[int(str(inner.this)) - 1]]
+    elif isinstance(inner, exp.Column) and not inner.table:
+        found = [attribute for attribute in plan.output if attribute.name.lower() == inner.name.lower()]
+    if len(found) != 1:
+        raise Refused(Reason.AMBIGUOUS_NAME, item.sql(dialect="spark"))
+    return OrderKey(reference(found[0]), bool(item.args.get("desc")), bool(item.args.get("nulls_first")))

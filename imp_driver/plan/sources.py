@@ -1,0 +1,124 @@
+"""FROM -> plan and scope: tables, derived tables, CTEs and joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from imp_driver.parse.statement import table_name
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import conjuncts_of, reference, replaced
+from imp_driver.plan.context import CommonTable, Context
+from imp_driver.plan.nodes import Attribute, Join, JoinKind, Plan, Scan, SemiJoin
+from imp_driver.plan.scope import Scope, Source
+from imp_driver.reasons import Reason
+
+Visible = Mapping[str, CommonTable]
+ResolveQuery = Callable[[exp.Expr, Visible, "Scope | None"], Plan]
+
+
+def resolve_from(select: exp.Select, context: Context, visible: Visible, outer: Scope | None, query: ResolveQuery) -> tuple[Plan, Scope]:
+    """Resolve FROM with its joins, left to right.
+
+    Raises:
+        Refused: no table is read, or an item has no rule.
+    """
+    clause = select.args.get("from_")
+    if clause is None:
+        raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
+    plan, source = _item(clause.this, context, visible, query)
+    scope = Scope((source,), outer)
+    for join in [*(clause.this.args.get("joins") or ()), *(select.args.get("joins") or ())]:
+        plan, scope = _join(plan, scope, join, context, visible, query)
+    return plan, scope
+
+
+def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuery) -> tuple[Plan, Source]:
+    names = _column_aliases(node)
+    if isinstance(node, exp.Table):
+        common = visible.get(node.name.lower()) if len(node.parts) == 1 else None
+        plan = _scan(node, context) if common is None else query(common.query, common.visible, None)
+        output = plan.output if common is None else _named(plan.output, common.columns, context)
+        return plan, Source((node.alias or node.name).lower(), _named(output, names, context))
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        plan = query(node, visible, None)
+        return plan, Source(node.alias.lower(), _named(plan.output, names, context))
+    raise Refused(Reason.TABLE_FUNCTION, node.key)
+
+
+def _scan(table: exp.Table, context: Context) -> Scan:
+    if not isinstance(table.this, exp.Identifier):
+        raise Refused(Reason.TABLE_FUNCTION, table.sql(dialect="spark"))
+    for name in ("when", "changes", "only", "partition", "ordinality", "rows_from", "format", "pattern"):
+        if table.args.get(name):
+            raise Refused(Reason.TIME_TRAVEL if name in ("when", "changes") else Reason.UNSUPPORTED_EXPRESSION, name)
+    definition = context.tables.find(table_name(table))
+    lowered = [column.name.lower() for column in definition.schema]
+    if len(set(lowered)) != len(lowered):
+        raise Refused(Reason.AMBIGUOUS_NAME, "two columns of the table differ only in case")
+    output = tuple(context.attribute(column.name, column.type_name, column.nullable) for column in definition.schema)
+    return Scan(next(context.occurrences), definition.name, output, table)
+
+
+def _column_aliases(node: exp.Expr) -> tuple[str, ...]:
+    alias = node.args.get("alias")
+    return tuple(column.name for column in (alias.args.get("columns") or ())) if isinstance(alias, exp.TableAlias) else ()
+
+
+def _named(attributes: tuple[Attribute, ...], names: tuple[str, ...], context: Context) -> tuple[Attribute, ...]:
+    if not names:
+        return attributes
+    if len(names) != len(attributes):
+        raise Refused(Reason.AMBIGUOUS_NAME, "column aliases do not match the columns")
+    return tuple(context.renamed(attribute, name) for attribute, name in zip(attributes, names, strict=True))
+
+
+def _join(left: Plan, scope: Scope, join: exp.Join, context: Context, visible: Visible, query: ResolveQuery) -> tuple[Plan, Scope]:
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    if join.args.get("method") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{join.args.get('method') or kind} JOIN")
+    right, source = _item(join.this, context, visible, query)
+    for nested in join.this.args.get("joins") or ():
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"a join nested in a join: {nested.key}")
+    both = Scope((*scope.sources, source), scope.outer)
+    conjuncts, source = _condition(join, scope, source, both)
+    if kind in ("SEMI", "ANTI"):
+        return SemiJoin(left, right, conjuncts, anti=kind == "ANTI"), scope
+    joined = Scope((*scope.sources, source), scope.outer)
+    match side:
+        case "":
+            return Join(JoinKind.INNER, left, right, conjuncts), joined
+        case "LEFT":
+            return Join(JoinKind.LEFT, left, right, conjuncts), joined
+        case "RIGHT" if not join.args.get("using"):
+            return Join(JoinKind.LEFT, right, left, conjuncts), joined
+        case "FULL" if not join.args.get("using"):
+            return Join(JoinKind.FULL, left, right, conjuncts), joined
+        case _:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{side} JOIN USING")
+
+
+def _condition(join: exp.Join, left: Scope, right: Source, both: Scope) -> tuple[tuple[exp.Expr, ...], Source]:
+    """Return the conjuncts of ON or USING, and the right source with the columns hidden that USING merges."""
+    if join.args.get("using"):
+        pairs = []
+        for identifier in join.args["using"]:
+            column = exp.column(identifier.name)
+            pairs.append((Scope(left.sources).find(column)[0], Scope((right,)).find(column)[0]))
+        hidden = frozenset(attribute.identifier for _, attribute in pairs)
+        return tuple(exp.EQ(this=reference(one), expression=reference(other)) for one, other in pairs), replace(right, hidden=hidden)
+    condition = join.args.get("on")
+    if condition is None:
+        return (), right
+    if condition.find(exp.Query):
+        raise Refused(Reason.SUBQUERY, "in a join condition")
+
+    def find(column: exp.Column) -> exp.Expr:
+        attribute, depth = both.find(column)
+        if depth:
+            raise Refused(Reason.CORRELATED_SUBQUERY, "in a join condition")
+        return reference(attribute)
+
+    return conjuncts_of(replaced(condition, find)), right

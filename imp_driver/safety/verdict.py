@@ -1,0 +1,48 @@
+"""The root theorem: what the calculus proves of a whole query, and its derivation as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from imp_driver.plan.nodes import Plan
+from imp_driver.safety.derive import Step, derive
+from imp_driver.safety.levels import Level, Needs, Refusal
+from imp_driver.safety.setting import Setting
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """``refusal`` is None when the cut is safe; ``needs`` is what the sketch must cover and what must be checked."""
+
+    step: Step
+    refusal: Refusal | None
+    needs: Needs
+
+    @property
+    def is_safe(self) -> bool:
+        return self.refusal is None
+
+    @property
+    def derivation(self) -> tuple[str, ...]:
+        """Return one line per operator, the root first."""
+        return tuple(_lines(self.step, 0, is_pinned=False))
+
+
+def judge(plan: Plan, setting: Setting) -> Verdict:
+    """Say whether a query has the same rows on every superset of its accurate sketch.
+
+    Root theorem (sketch-safety rules 1.3): every row of the answer has its provenance in S, so it maps to itself; the map is injective
+    into a finite bag, so nothing else is left. A barrier at the root covers its own provenance.
+    """
+    step = derive(plan, setting)
+    if step.derived.level is Level.FAIL:
+        return Verdict(step, step.derived.refusal or Refusal.GROUP_NOT_DETERMINED, step.derived.needs)
+    return Verdict(step, None, step.derived.needs)
+
+
+def _lines(step: Step, depth: int, *, is_pinned: bool) -> list[str]:
+    pin = ", pinned: the sketch covers all its rows" if is_pinned else ""
+    lines = [f"{'  ' * depth}{step.derived.level.name} {step.derived.note}{pin}"]
+    for place, child in enumerate(step.inputs):
+        lines += _lines(child, depth + 1, is_pinned=place in step.pinned)
+    return lines
