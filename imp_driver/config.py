@@ -27,6 +27,7 @@ class Options:
         warehouse: folder of the embedded warehouse; None when the application brings its own session.
         schema: current schema of the connection.
         sketch: how sketches are used.
+        sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
         memory: bytes of operator state that all templates of a warehouse may hold together.
@@ -37,6 +38,7 @@ class Options:
     warehouse: str | None = None
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
+    sketch_guard: float = 0.0
     fragments: int = 10_000
     maximum_runs: int = 40
     memory: int = 1 << 30
@@ -66,6 +68,8 @@ def _read(name: str, value: Any) -> Any:
         return None
     if name == "sketch":
         return _read_mode(value)
+    if name == "sketch_guard":
+        return _read_share(name, value)
     if name in _POSITIVE:
         try:
             number = int(value)
@@ -75,6 +79,16 @@ def _read(name: str, value: Any) -> Any:
             raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
         return number
     return str(value)
+
+
+def _read_share(name: str, value: Any) -> float:
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0.0 <= share <= 1.0:
+        raise InterfaceError(f"Option {name!r} must be a number from 0 to 1, not {value!r}.")
+    return share
 
 
 def _read_mode(value: Any) -> SketchMode:

@@ -9,6 +9,7 @@ Whatever the path cannot be sure of ends in the caller's own text, run unchanged
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,40 +19,44 @@ from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import Error, OperationalError
+from imp_driver.maintain.lazy import SparkReader
 from imp_driver.maintain.sketches import Prepared, Request, Sketches
 from imp_driver.observe.commands import explain, run_command
 from imp_driver.observe.report import SketchReport
-from imp_driver.observe.shadow import compared
+from imp_driver.observe.shadow import compare, same
 from imp_driver.observe.stopwatch import Stopwatch
-from imp_driver.parse.analysis import analyse, levels_of, scanned_table
+from imp_driver.observe.summary import report_of
 from imp_driver.parse.batch_insert import batch_insert
-from imp_driver.parse.bind import bind
-from imp_driver.parse.safety import check_filters, check_settings
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import make_template
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, Session
+from imp_driver.plan.bind import bind
+from imp_driver.plan.usefulness import check_filters
+from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
+from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
-from imp_driver.rewrite.splice import find_reference, pinned
+from imp_driver.rewrite.splice import Pin, find_reference, pinned
 from imp_driver.rewrite.use import Use, plan_use
 
 _LOG = logging.getLogger("imp_driver")
 
-_NOT_DELTA = {
-    RelationKind.OTHER_TABLE: Reason.NOT_A_DELTA_TABLE,
-    RelationKind.VIEW: Reason.VIEW,
-    RelationKind.TEMPORARY_VIEW: Reason.TEMPORARY_VIEW,
-}
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a query with its sketch and how it is used."""
+
+    request: Request
+    prepared: Prepared
+    use: Use
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A query ready to run with its sketch. ``pinned_text`` reads the same version uncut, for shadow mode."""
+    """A query ready to run with its sketches. ``pinned_text`` reads the same versions uncut, for shadow mode."""
 
     text: str
     pinned_text: str
-    request: Request
-    prepared: Prepared
+    snapshots: tuple[TableSnapshot, ...]
     report: SketchReport
 
 
@@ -85,44 +90,81 @@ class Middleware:
     def _rewrite(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Rewritten:
         if self._options.sketch is SketchMode.OFF:
             raise Refused(Reason.SKETCH_OFF)
-        request = self._request(statement, parameters, watch)
+        with watch.stage("resolve"):
+            reading = read(statement, self._session, self._source)
+        requests = self._requests(reading, parameters, watch)
 
-        def read(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
+        def read_own(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
             return self._session.read(text, tag) if view is None else self._session.read_with(text, view, rows, tag)
 
-        prepared = self._sketches.prepare(request, read, watch)
+        prepared = self._prepared(requests, read_own, watch)
         with watch.stage("rewrite"):
-            type_name = next(column.type_name for column in request.snapshot.schema if column.name == prepared.sketch.attribute)
-            use = plan_use(prepared.sketch, type_name, prepared.files, prepared.rows, self._options.maximum_runs)
-            reference = find_reference(statement, levels_of(statement).scan)
-            uncut = pinned(statement.text, reference, prepared.sketch.version, None)
-            text = statement.text if use.condition is None else pinned(statement.text, reference, prepared.sketch.version, use.condition)
-        return Rewritten(text, uncut, request, prepared, _report(request, prepared, use))
+            parts = [self._part(request, each) for request, each in prepared]
+            uncut, cut = self._pins(statement, reading, parts)
+            is_used = any(part.use.condition is not None for part in parts)
+            text = pinned(statement.text, cut) if is_used else statement.text
+        snapshots = tuple(table.snapshot for table in reading.tables.values())
+        return Rewritten(text, pinned(statement.text, uncut), snapshots, report_of(parts))
 
-    def _request(self, statement: Statement, parameters: Parameters, watch: Stopwatch) -> Request:
-        with watch.stage("resolve"):
-            levels = levels_of(statement)
-            relation = self._delta_table(scanned_table(levels))
-            settings = self._session.settings()
-            check_settings(settings)
-        with watch.stage("version"):
+    def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:
+        """Bind the blocks of a query; one in which nothing drops groups is left out.
+
+        Raises:
+            Refused: none is left.
+        """
+        requests: list[Request] = []
+        refusals: list[Refused] = []
+        with watch.stage("bind"):
+            for number, analysis in enumerate(reading.analyses):
+                try:
+                    block = bind(analysis.block, parameters, analysis.columns)
+                    check_filters(block)
+                except Refused as refused:
+                    refusals.append(refused)
+                    continue
+                table = reading.tables[analysis.scan.table]
+                identity = (table.snapshot.location, table.snapshot.table_id)
+                template = make_template(reading.template_text, identity, reading.settings, number)
+                requests.append(
+                    Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments)
+                )
+        if not requests:
+            raise refusals[0]
+        return requests
+
+    def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
+        """Bring the sketch of each block up to date; a block that has none is left out.
+
+        Raises:
+            Refused: no block has one.
+        """
+        found: list[tuple[Request, Prepared]] = []
+        refusals: list[Refused] = []
+        for request in requests:
             try:
-                snapshot = self._source.snapshot(str(relation.location))
-            except OperationalError as error:
-                raise Refused(Reason.STORE_NOT_READABLE, str(error)) from error
-        with watch.stage("analyse"):
-            analysis = analyse(statement, snapshot.schema)
-            block = bind(analysis.block, parameters, analysis.columns)
-            check_filters(analysis.block, block)
-            template = make_template(analysis.template_text, (snapshot.location, snapshot.table_id), settings)
-        return Request(template, analysis, block, relation, snapshot, settings, self._options.fragments)
+                found.append((request, self._sketches.prepare(request, read_own, watch)))
+            except Refused as refused:
+                refusals.append(refused)
+        if not found:
+            raise refusals[0]
+        return found
 
-    def _delta_table(self, name: tuple[str, ...]) -> Relation:
-        relation = self._session.resolve(name)
-        if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
-            reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
-            raise Refused(reason, ".".join(name))
-        return relation
+    def _part(self, request: Request, prepared: Prepared) -> Part:
+        type_name = next(column.type_name for column in request.snapshot.schema if column.name == prepared.sketch.attribute)
+        return Part(request, prepared, plan_use(prepared.sketch, type_name, prepared.files, prepared.rows, self._options.maximum_runs))
+
+    def _pins(self, statement: Statement, reading: Reading, parts: list[Part]) -> tuple[list[Pin], list[Pin]]:
+        """Pin every occurrence of a table that is cut anywhere; return the pins without and with the conditions of the sketches."""
+        versions = {part.request.relation.name: part.prepared.sketch.version for part in parts}
+        # Where another thread was faster, one sketch may stand for a newer version than the other.
+        if any(part.prepared.sketch.version != versions[part.request.relation.name] for part in parts):
+            raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
+        conditions = {id(part.request.analysis.scan.place): part.use.condition for part in parts}
+        references = [(scan, find_reference(statement, scan.place)) for scan in reading.scans if scan.table in versions]
+        uncut = [Pin(reference, versions[scan.table]) for scan, reference in references]
+        return uncut, [
+            Pin(pin.reference, pin.version, conditions.get(id(scan.place))) for (scan, _), pin in zip(references, uncut, strict=True)
+        ]
 
     def _use(self, rewritten: Rewritten, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         """Run the cut query, then make sure that it read the table which the sketch stands for."""
@@ -134,13 +176,33 @@ class Middleware:
             return self._after_failure(error, text, parameters, tag, watch)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Outcome(stream, -1, report)
-        if not self._is_still(rewritten.request.snapshot):
+        if not all(map(self._is_still, rewritten.snapshots)):
             stream.close()
             return self._plain(text, parameters, tag, watch, Reason.TABLE_CHANGED_MEANWHILE)
         if self._options.sketch is SketchMode.SHADOW:
             with watch.stage("shadow"):
-                stream = compared(stream, lambda: self._session.execute(rewritten.pinned_text, parameters, tag), rewritten.text)
+                stream = same(stream, self._session.execute(rewritten.pinned_text, parameters, tag), rewritten.text)
+        elif random.random() < self._options.sketch_guard:
+            with watch.stage("guard"):
+                return self._guarded(stream, rewritten, parameters, tag, report)
         return Outcome(stream, -1, report)
+
+    def _guarded(self, stream: ResultStream, rewritten: Rewritten, parameters: Parameters, tag: str, report: SketchReport) -> Outcome:
+        """Compare with the plain answer; on a difference that one is returned and the template is disabled."""
+        compared = compare(stream, self._session.execute(rewritten.pinned_text, parameters, tag))
+        templates = tuple(each.template or "" for each in (report, *report.also))
+        self._sketches.guard.record(templates, compared.difference, rewritten.text)
+        if compared.difference is None:
+            return Outcome(compared.first, -1, report)
+        disabled = SketchReport(
+            Decision.NOT_USED,
+            Reason.TEMPLATE_DISABLED,
+            compared.difference,
+            report.template,
+            times=report.times,
+            executed_sql=rewritten.pinned_text,
+        )
+        return Outcome(compared.second, -1, disabled)
 
     def _is_still(self, snapshot: TableSnapshot) -> bool:
         try:
@@ -237,7 +299,11 @@ class Middleware:
         assert command is not None
         if command.kind is CommandKind.EXPLAIN:
             explained = parse(command.argument)
-            return explain(explained, lambda: self._request(explained, parameters, Stopwatch()), self._sketches)
+
+            def requests() -> list[Request]:
+                return self._requests(read(explained, self._session, self._source), parameters, Stopwatch())
+
+            return explain(explained, requests, self._sketches)
         return run_command(command, self._sketches)
 
     def interrupt(self, tag: str) -> None:
@@ -247,28 +313,3 @@ class Middleware:
 
     def close(self) -> None:
         self._session.close()
-
-
-def _report(request: Request, prepared: Prepared, use: Use) -> SketchReport:
-    upkeep, sketch = prepared.upkeep, prepared.sketch
-    return SketchReport(
-        decision=upkeep.decision,
-        reason=Reason.COVERS_ALMOST_ALL if use.condition is None else Reason.FILTERED,
-        detail=upkeep.detail,
-        template=request.template.identifier,
-        sketch_id=prepared.entry.identifier,
-        table=prepared.entry.table,
-        attribute=sketch.attribute,
-        from_version=upkeep.from_version,
-        version=sketch.version,
-        delta_rows=upkeep.delta_rows,
-        delta_source=upkeep.delta_source,
-        recapture_reason=upkeep.recapture_reason,
-        fragments_kept=sketch.fragments.count,
-        fragments_total=sketch.fragments.total,
-        runs_used=use.runs,
-        files_kept=use.coverage.files_kept,
-        files_total=use.coverage.files_total,
-        bytes_kept=use.coverage.bytes_kept,
-        bytes_total=use.coverage.bytes_total,
-    )

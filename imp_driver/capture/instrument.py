@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from imp_driver.delta.contract import WEIGHT_COLUMN
 from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
-from imp_driver.parse.bind import BoundAggregate, BoundBlock
+from imp_driver.plan.bind import BoundAggregate, BoundBlock
 
 
 def quoted(name: str) -> str:

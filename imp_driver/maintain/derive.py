@@ -13,7 +13,7 @@ from imp_driver.operators.condition import evaluate
 from imp_driver.operators.merge import merge
 from imp_driver.operators.topk import retain_top
 from imp_driver.operators.truth import Truth
-from imp_driver.parse.bind import BoundBlock
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.sketch.sketch import Sketch
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))

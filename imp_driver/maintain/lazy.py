@@ -22,7 +22,7 @@ from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
 from imp_driver.operators.select import select
-from imp_driver.parse.bind import BoundBlock
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 
 LARGEST_DELTA_SHARE = 0.25

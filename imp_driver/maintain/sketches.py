@@ -20,15 +20,16 @@ from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.entry import CaptureFailure, StateEntry
 from imp_driver.maintain.lazy import SparkReader, Upkeep, bring_up_to_date
+from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.parse.analysis import Analysis
-from imp_driver.parse.bind import BoundBlock
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.ports import Relation
 from imp_driver.reasons import Reason
+from imp_driver.safety.analysis import Analysis
 from imp_driver.sketch.ranges import equi_depth
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.sketch.store import SketchStore
@@ -66,6 +67,7 @@ class Sketches:
 
     def __init__(self, source: ChangeSource, memory: int) -> None:
         self.store: SketchStore[StateEntry] = SketchStore(memory)
+        self.guard = Guard()
         self._source = source
         self._admission = Admission()
         self._attributes: dict[tuple[str, str], int] = {}
@@ -77,6 +79,9 @@ class Sketches:
             Refused: there is no sketch to be had; the reason says why.
             Error: Spark failed in maintenance.
         """
+        problem = self.guard.problem(request.template.identifier)
+        if problem is not None:
+            raise Refused(Reason.TEMPLATE_DISABLED, problem)
         key, index = self._key(request)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, index))
         try:

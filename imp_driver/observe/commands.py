@@ -60,12 +60,12 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
     )
 
 
-def explain(statement: Statement, request: Callable[[], Request], sketches: Sketches) -> Outcome:
+def explain(statement: Statement, requests: Callable[[], list[Request]], sketches: Sketches) -> Outcome:
     """Say what the driver would do about a SELECT, without running it."""
     try:
         if statement.kind is not StatementKind.QUERY:
             raise Refused(Reason.NOT_A_QUERY)
-        lines = _explained(request(), sketches)
+        lines = [line for request in requests() for line in _explained(request, sketches)]
     except Refused as refused:
         lines = ["No sketch: the query runs unchanged.", f"  reason: {refused.reason.name}: {refused.reason.value}"]
         lines += [f"  detail: {refused.detail}"] if refused.detail else []
@@ -78,11 +78,12 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
     chosen, overlap = best_attribute(request.snapshot.files, names)
     lines = [
         f"Template {request.template.identifier}: {request.template.text}",
-        f"  table {'.'.join(request.relation.name)} at version {request.snapshot.version}: ALIGNED",
-        f"  rows kept by: {block.where_sql or 'every row'}: ALIGNED",
-        f"  groups by {', '.join(block.keys_sql)}: ALIGNED on {', '.join(names)} (one value a group, so it is kept or dropped whole)",
+        f"  table {'.'.join(request.relation.name)} at version {request.snapshot.version}",
+        f"  groups by {', '.join(block.keys_sql)}; safe to cut on {', '.join(names)}",
         f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
-        "  above the groups: the block's whole answer is covered, so anything may follow",
+        "  why the rows stay the same:",
+        *(f"    {line}" for line in analysis.derivation),
+        "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
         f"Attribute {names[chosen]}: an average value is in {overlap:.0%} of {len(request.snapshot.files.sizes)} files",
     ]
     for entry in sketches.store.entries():

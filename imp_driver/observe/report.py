@@ -26,6 +26,7 @@ class SketchReport:
         files_kept, files_total, bytes_kept, bytes_total: what the table's file statistics say Spark must read.
         times: milliseconds of each stage, by name, in order.
         executed_sql: text that Spark ran.
+        also: reports of the query's other blocks that have a sketch.
     """
 
     decision: Decision
@@ -49,8 +50,10 @@ class SketchReport:
     bytes_total: int | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     executed_sql: str = ""
+    also: tuple[SketchReport, ...] = ()
 
     @property
     def versions(self) -> dict[str, int]:
         """Version vector that the statement was answered at, by table; empty when Spark chose it."""
-        return {} if self.table is None or self.version is None else {self.table: self.version}
+        every = (self, *self.also)
+        return {report.table: report.version for report in every if report.table is not None and report.version is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -33,20 +33,34 @@ class _Kept:
         self._batches = []
 
 
-def compared(stream: ResultStream, run_plain: Callable[[], ResultStream], text: str) -> ResultStream:
-    """Read both answers whole and return the first.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two answers read whole; ``difference`` is None when they are the same bag of rows."""
+
+    first: ResultStream
+    second: ResultStream
+    difference: str | None
+
+
+def compare(first: ResultStream, second: ResultStream) -> Compared:
+    """Read two answers whole and compare them."""
+    ones, others = _all(first), _all(second)
+    difference = describe_difference(pa.Table.from_batches(ones, first.schema), pa.Table.from_batches(others, second.schema))
+    return Compared(_Kept(first, ones), _Kept(second, others), difference)
+
+
+def same(stream: ResultStream, plain: ResultStream, text: str) -> ResultStream:
+    """Return the first of two answers.
 
     Raises:
         InternalError: the answers differ.
     """
-    batches, plain_stream = _all(stream), run_plain()
-    plain = _all(plain_stream)
-    difference = describe_difference(pa.Table.from_batches(batches, stream.schema), pa.Table.from_batches(plain, plain_stream.schema))
-    if difference is not None:
+    compared = compare(stream, plain)
+    if compared.difference is not None:
         raise InternalError(
-            f"Shadow mode found a difference between the answer with the sketch and the plain answer: {difference}. Query: {text}"
+            f"Shadow mode found a difference between the answer with the sketch and the plain answer: {compared.difference}. Query: {text}"
         )
-    return _Kept(stream, batches)
+    return compared.first
 
 
 def _all(stream: ResultStream) -> list[pa.RecordBatch]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
 
 from imp_driver.delta.contract import SchemaColumn
+from imp_driver.plan.kinds import kind_of, kind_of_type
 from imp_driver.plan.nodes import Attribute
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class TableDefinition:
     """A base table. ``name`` identifies it: two references to one table have equal names, whatever the query calls it."""
 
@@ -45,9 +46,16 @@ class Context:
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     occurrences: itertools.count[int] = field(default_factory=itertools.count)
 
-    def attribute(self, name: str, type_name: str | None = None, nullable: bool = True) -> Attribute:
-        """Make an attribute with an identifier of its own."""
-        return Attribute(f"{name or 'value'}#{next(self.numbers)}", name, type_name, nullable)
+    def attribute(self, name: str, type_name: str | None = None, nullable: bool = True, kind: str | None = None) -> Attribute:
+        """Make an attribute with an identifier of its own; its kind is that of its type where that is known."""
+        return Attribute(f"{name or 'value'}#{next(self.numbers)}", name, type_name, nullable, kind_of_type(type_name) or kind)
 
-    def renamed(self, attribute: Attribute, name: str) -> Attribute:
-        return Attribute(attribute.identifier, name, attribute.type_name, attribute.nullable)
+    def computed(self, name: str, expression: exp.Expr, source: Iterable[Attribute]) -> Attribute:
+        """Make the attribute of an expression over ``source``; a plain column keeps its type."""
+        known = {attribute.identifier: attribute for attribute in source}
+        inner = expression.unnest()
+        same = known.get(inner.name) if isinstance(inner, exp.Column) else None
+        if same is not None:
+            return self.attribute(name, same.type_name, same.nullable, same.kind)
+        kinds = {identifier: attribute.kind for identifier, attribute in known.items()}
+        return self.attribute(name, kind=kind_of(expression, kinds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
-from imp_driver.plan.attributes import plain_identifier, reference
+from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.grouping import ordinal
 from imp_driver.plan.lookup import Lookup
@@ -45,7 +45,7 @@ def windows(plan: Plan, expressions: list[exp.Expr], context: Context) -> tuple[
             return node
         if node.args.get("alias"):
             raise Refused(Reason.WINDOW_FUNCTION, "a named window")
-        added.append(context.attribute("window"))
+        added.append(context.computed("window", node, plan.output))
         functions.append(node.copy())
         return reference(added[-1])
 
@@ -64,7 +64,7 @@ def finish(
     after_projection = distinct is not None or all(_text(key.expression) in inside for key in order)
     if limit is not None and not after_projection:
         plan = top(plan, select, order)
-    output = projected_attributes(plan, names, expressions, context)
+    output = tuple(context.computed(name, expression, plan.output) for name, expression in zip(names, expressions, strict=True))
     projected: Plan = Project(plan, output, tuple(expressions))
     if distinct is not None:
         projected = Distinct(projected)
@@ -80,16 +80,6 @@ def top(plan: Plan, node: exp.Expr, order: tuple[OrderKey, ...]) -> TopK:
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "FETCH, or LIMIT with options")
     return TopK(plan, order, limit.expression, None if offset is None else offset.expression)
-
-
-def projected_attributes(plan: Plan, names: list[str], expressions: list[exp.Expr], context: Context) -> tuple[Attribute, ...]:
-    """Make the attributes of a projection; a plain column keeps its type."""
-    known = {attribute.identifier: attribute for attribute in plan.output}
-    made = []
-    for name, expression in zip(names, expressions, strict=True):
-        source = known.get(plain_identifier(expression) or "")
-        made.append(context.attribute(name) if source is None else context.attribute(name, source.type_name, source.nullable))
-    return tuple(made)
 
 
 def _text(expression: exp.Expr) -> str:

@@ -83,8 +83,7 @@ def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: list[exp.Expr]
     key_attributes = []
     for key in keys:
         source = types.get(plain_identifier(key) or "")
-        name = "key" if source is None else source.name
-        attribute = context.attribute(name) if source is None else context.attribute(name, source.type_name, source.nullable)
+        attribute = context.computed("key" if source is None else source.name, key, child.output)
         key_attributes.append(attribute)
         by_text.setdefault(text_of(key), attribute)
     functions: list[exp.Expr] = []
@@ -92,7 +91,7 @@ def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: list[exp.Expr]
     for expression in expressions:
         for function in aggregates_in(expression):
             if text_of(function) not in by_text:
-                attribute = context.attribute((function.find(exp.AggFunc) or function).key)
+                attribute = context.computed((function.find(exp.AggFunc) or function).key, function, child.output)
                 by_text[text_of(function)] = attribute
                 attributes.append(attribute)
                 functions.append(function.copy())

@@ -22,12 +22,14 @@ class Attribute:
         name: what the query calls it.
         type_name: Delta's name of the type; None when it is not known with certainty.
         nullable: False only when the table enforces NOT NULL.
+        kind: coarse class of the type within which Spark compares without converting, see ``kinds.py``; None when not known.
     """
 
     identifier: str
     name: str
     type_name: str | None = None
     nullable: bool = True
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

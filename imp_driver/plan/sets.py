@@ -42,7 +42,8 @@ def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.E
 def _merged(one: Attribute, other: Attribute, context: Context) -> Attribute:
     """The type is certain only where both branches agree; elsewhere Spark converts."""
     same = one.type_name == other.type_name
-    return context.attribute(one.name, one.type_name if same else None, one.nullable or other.nullable)
+    kind = one.kind if one.kind == other.kind else None
+    return context.attribute(one.name, one.type_name if same else None, one.nullable or other.nullable, kind)
 
 
 def _ordered(node: exp.SetOperation, plan: Plan) -> Plan:

@@ -72,7 +72,7 @@ def _named(attributes: tuple[Attribute, ...], names: tuple[str, ...], context: C
         return attributes
     if len(names) != len(attributes):
         raise Refused(Reason.AMBIGUOUS_NAME, "column aliases do not match the columns")
-    return tuple(context.renamed(attribute, name) for attribute, name in zip(attributes, names, strict=True))
+    return tuple(replace(attribute, name=name) for attribute, name in zip(attributes, names, strict=True))
 
 
 def _join(left: Plan, scope: Scope, join: exp.Join, context: Context, visible: Visible, query: ResolveQuery) -> tuple[Plan, Scope]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
@@ -47,7 +47,6 @@ class Conditions:
     resolve: Resolve
     scope: Scope
     queries: Queries
-    plain: list[exp.Expr] = field(default_factory=list)
 
     def add(self, condition: exp.Expr) -> Plan:
         """Return the plan with every conjunct of a condition applied.
@@ -55,15 +54,15 @@ class Conditions:
         Raises:
             Refused: a subquery stands where no rule covers it.
         """
-        structural = []
-        for conjunct in conjuncts_of(condition):
-            if not self._is_membership(conjunct):
-                self.plain.append(self._with_scalars(conjunct))
-            else:
-                structural.append(conjunct)
-        if self.plain:
-            self.plan = Filter(self.plan, tuple(self.plain))
-        for conjunct in structural:
+        conjuncts = conjuncts_of(condition)
+        memberships = [each for each in conjuncts if self._is_membership(each)]
+        others = [each for each in conjuncts if not self._is_membership(each)]
+        # Plain conditions first: what they equate is then known where subqueries are computed.
+        for with_subquery in (False, True):
+            resolved = tuple(self._with_scalars(each) for each in others if (each.find(exp.Query) is not None) is with_subquery)
+            if resolved:
+                self.plan = Filter(self.plan, resolved)
+        for conjunct in memberships:
             self._membership(conjunct)
         return self.plan
 
@@ -143,7 +142,7 @@ class Conditions:
         subquery = self.queries.whole(node, self.scope)
         if len(subquery.output) != 1:
             raise Refused(Reason.SUBQUERY, "a scalar subquery with several columns")
-        value = self.context.attribute("scalar")
+        value = self.context.attribute("scalar", kind=subquery.output[0].kind)
         known = by_identifier(self.plan.output)
         correlated = tuple(known[each] for each in sorted(free_identifiers(subquery)) if each in known)
         if len(correlated) != len(free_identifiers(subquery)):

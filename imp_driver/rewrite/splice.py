@@ -1,10 +1,11 @@
-"""Replace one table reference in the caller's text; every other character stays as it was written.
+"""Replace table references in the caller's text; every other character stays as it was written.
 
 Rendering the whole tree again could change a column's derived name or the meaning of an expression that parser and Spark read differently.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -39,9 +40,22 @@ def find_reference(statement: Statement, scan: exp.Table) -> TableReference:
     return TableReference(start, end, scan.alias or None, scan.name)
 
 
-def pinned(text: str, reference: TableReference, version: int, condition: str | None) -> str:
-    """Return the text with the table read at one version, cut by a condition (None: uncut)."""
-    name = text[reference.start : reference.end]
-    where = "" if condition is None else f" WHERE {condition}"
-    alias = "" if reference.alias else f" AS {quoted(reference.name)}"
-    return f"{text[: reference.start]}(SELECT * FROM {name} VERSION AS OF {version}{where}){alias}{text[reference.end :]}"
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A reference read at one version, cut by a condition (None: uncut)."""
+
+    reference: TableReference
+    version: int
+    condition: str | None = None
+
+
+def pinned(text: str, pins: Iterable[Pin]) -> str:
+    """Return the text with its references pinned."""
+    for pin in sorted(pins, key=lambda pin: pin.reference.start, reverse=True):
+        reference = pin.reference
+        name = text[reference.start : reference.end]
+        where = "" if pin.condition is None else f" WHERE {pin.condition}"
+        alias = "" if reference.alias else f" AS {quoted(reference.name)}"
+        replacement = f"(SELECT * FROM {name} VERSION AS OF {pin.version}{where}){alias}"
+        text = text[: reference.start] + replacement + text[reference.end :]
+    return text

@@ -28,7 +28,7 @@ from imp_driver.safety.rules.distinct import derive_distinct
 from imp_driver.safety.rules.filter import derive_filter, split
 from imp_driver.safety.rules.join import derive_join
 from imp_driver.safety.rules.project import derive_project
-from imp_driver.safety.rules.scalar import derive_scalar
+from imp_driver.safety.rules.scalar import CorrelatedRows, derive_scalar
 from imp_driver.safety.rules.scan import derive_scan
 from imp_driver.safety.rules.semijoin import derive_semijoin
 from imp_driver.safety.rules.setoperation import derive_set_operation
@@ -55,7 +55,8 @@ def derive(plan: Plan, setting: Setting) -> Step:
     output, they count as FREE, and anything may follow (rules 1.6).
     """
     inputs = tuple(derive(child, setting) for child in children(plan))
-    derived = _rule(plan, [step.derived for step in inputs], setting)
+    rows = _correlated_rows(inputs[1]) if isinstance(plan, Scalar) else None
+    derived = _rule(plan, [step.derived for step in inputs], rows, setting)
     if derived.level is not Level.FAIL or not setting.may_pin:
         return Step(plan, derived, inputs)
     relaxed = _relaxed(plan, inputs, setting)
@@ -63,10 +64,23 @@ def derive(plan: Plan, setting: Setting) -> Step:
         return relaxed
     candidates = [place for place, step in enumerate(inputs) if _can_be_pinned(step)]
     for places in chain.from_iterable(combinations(candidates, size) for size in range(1, len(candidates) + 1)):
-        found = _rule(plan, [pinned(step) if place in places else step.derived for place, step in enumerate(inputs)], setting)
+        found = _rule(plan, [pinned(step) if place in places else step.derived for place, step in enumerate(inputs)], rows, setting)
         if found.level is not Level.FAIL:
             return Step(plan, found, inputs, places)
     return Step(plan, derived, inputs)
+
+
+def _correlated_rows(step: Step) -> CorrelatedRows | None:
+    """Return the filtered rows below a subquery that is one aggregate without keys."""
+    aggregates = 0
+    while isinstance(step.plan, (Project, Aggregate)):
+        aggregates += isinstance(step.plan, Aggregate)
+        if isinstance(step.plan, Aggregate) and step.plan.keys:
+            return None
+        step = step.inputs[0]
+    if aggregates != 1 or not isinstance(step.plan, Filter):
+        return None
+    return CorrelatedRows(step.plan, step.inputs[0].derived)
 
 
 def _can_be_pinned(step: Step) -> bool:
@@ -94,7 +108,7 @@ def _relaxed(plan: Plan, inputs: tuple[Step, ...], setting: Setting) -> Step | N
     return Step(above, derive_filter(above, pinned(lower)), (lower,), (0,))
 
 
-def _rule(plan: Plan, inputs: list[Derived], setting: Setting) -> Derived:
+def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, setting: Setting) -> Derived:
     match plan:
         case Scan():
             return derive_scan(plan, setting)
@@ -107,7 +121,7 @@ def _rule(plan: Plan, inputs: list[Derived], setting: Setting) -> Derived:
         case SemiJoin():
             return derive_semijoin(plan, inputs[0], inputs[1], setting)
         case Scalar():
-            return derive_scalar(plan, inputs[0], inputs[1])
+            return derive_scalar(plan, inputs[0], inputs[1], rows, setting)
         case UnionAll():
             return derive_union(plan, tuple(inputs), setting)
         case SetOperation():

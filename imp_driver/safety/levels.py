@@ -90,7 +90,6 @@ class Derived:
         constant: output attributes with one value in all rows.
         intervals: what is known of the values of output attributes in q.
         unique: sets of output attributes that no two rows share.
-        partial: the provenance is smaller than the input: something filters.
         note: the rule in words, for people.
     """
 

@@ -2,35 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers
+from imp_driver.plan.kinds import NUMBER, kind_of
+from imp_driver.plan.nodes import Attribute
 from imp_driver.safety.intervals import interval_of
-from imp_driver.safety.levels import Bound
-
-BoundOf = Callable[[str], Bound]
+from imp_driver.safety.levels import Bound, Derived
 
 
-def bound_of(expression: exp.Expr, bound: BoundOf) -> Bound:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known of the attributes that an expression reads: their bounds, and their kinds."""
+
+    derived: Derived
+    kinds: Mapping[str, str | None]
+
+    @classmethod
+    def of(cls, derived: Derived, attributes: Iterable[Attribute]) -> Row:
+        return cls(derived, {attribute.identifier: attribute.kind for attribute in attributes})
+
+    def is_exact(self, expression: exp.Expr) -> bool:
+        return all(self.derived.bound(each) is Bound.EQUAL for each in identifiers(expression))
+
+    def is_number(self, expression: exp.Expr) -> bool:
+        return kind_of(expression, self.kinds) == NUMBER
+
+    def are_alike(self, one: exp.Expr, other: exp.Expr) -> bool:
+        """Say whether two expressions are compared by their own order, without a conversion."""
+        kind = kind_of(one, self.kinds)
+        return kind is not None and kind == kind_of(other, self.kinds)
+
+
+def bound_of(expression: exp.Expr, row: Row) -> Bound:
     """Return how the value of an expression on a row of q(S) relates to its value on the row's image in q."""
-    if all(bound(each) is Bound.EQUAL for each in identifiers(expression)):
+    if row.is_exact(expression):
         return Bound.EQUAL
+    if not isinstance(expression, (exp.Column, exp.Paren)) and not row.is_number(expression):
+        return Bound.UNKNOWN
     match expression:
         case exp.Paren():
-            return bound_of(expression.this, bound)
+            return bound_of(expression.this, row)
         case exp.Column():
-            return bound(expression.name)
+            return row.derived.bound(expression.name)
         case exp.Neg():
-            return bound_of(expression.this, bound).flipped
+            return bound_of(expression.this, row).flipped
         case exp.Add():
-            return _both(bound_of(expression.left, bound), bound_of(expression.right, bound))
+            return _both(bound_of(expression.left, row), bound_of(expression.right, row))
         case exp.Sub():
-            return _both(bound_of(expression.left, bound), bound_of(expression.right, bound).flipped)
+            return _both(bound_of(expression.left, row), bound_of(expression.right, row).flipped)
         case exp.Mul():
-            return _scaled(expression, bound)
+            return _scaled(expression, row)
         case _:
             return Bound.UNKNOWN
 
@@ -41,15 +67,15 @@ def _both(one: Bound, other: Bound) -> Bound:
     return one if other is Bound.EQUAL else Bound.UNKNOWN
 
 
-def _scaled(expression: exp.Mul, bound: BoundOf) -> Bound:
+def _scaled(expression: exp.Mul, row: Row) -> Bound:
     """A product with a constant keeps or turns the bound by the constant's sign."""
     for factor, scaled in ((expression.left, expression.right), (expression.right, expression.left)):
         if not identifiers(factor) and factor.find(exp.Placeholder) is None:
             interval = interval_of(factor, {})
             if interval.low is not None and interval.low >= Decimal(0):
-                return bound_of(scaled, bound)
+                return bound_of(scaled, row)
             if interval.high is not None and interval.high <= Decimal(0):
-                return bound_of(scaled, bound).flipped
+                return bound_of(scaled, row).flipped
     return Bound.UNKNOWN
 
 
@@ -59,21 +85,23 @@ _NOT_GREATER = (Bound.EQUAL, Bound.AT_MOST)
 _NOT_LESS = (Bound.EQUAL, Bound.AT_LEAST)
 
 
-def is_preserved(condition: exp.Expr, bound: BoundOf) -> bool:
+def is_preserved(condition: exp.Expr, row: Row) -> bool:
     """Say whether a condition that is true for a row of q(S) is true for its image in q.
 
     A comparison that is true has no NULL operand, and an image of a value that is not NULL is not NULL, so NULL needs no case here.
     """
-    if all(bound(each) is Bound.EQUAL for each in identifiers(condition)):
+    if row.is_exact(condition):
         return True
+    if isinstance(condition, (*_GREATER, *_LESS)) and not row.are_alike(condition.left, condition.right):
+        return False
     match condition:
         case exp.Paren():
-            return is_preserved(condition.this, bound)
+            return is_preserved(condition.this, row)
         case exp.And() | exp.Or():
-            return is_preserved(condition.left, bound) and is_preserved(condition.right, bound)
+            return is_preserved(condition.left, row) and is_preserved(condition.right, row)
         case exp.Binary() if isinstance(condition, _GREATER):
-            return bound_of(condition.left, bound) in _NOT_GREATER and bound_of(condition.right, bound) in _NOT_LESS
+            return bound_of(condition.left, row) in _NOT_GREATER and bound_of(condition.right, row) in _NOT_LESS
         case exp.Binary() if isinstance(condition, _LESS):
-            return bound_of(condition.left, bound) in _NOT_LESS and bound_of(condition.right, bound) in _NOT_GREATER
+            return bound_of(condition.left, row) in _NOT_LESS and bound_of(condition.right, row) in _NOT_GREATER
         case _:
             return False

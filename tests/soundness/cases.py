@@ -274,6 +274,13 @@ CASES = (
         R.BOUNDED_KEY,
     ),
     Case(
+        "distinct values of partial counts",
+        "SELECT count(*) AS n FROM (SELECT DISTINCT f FROM (SELECT g, count(*) AS f FROM r GROUP BY g) t) u HAVING count(*) > 1",
+        ((0, 1, 0, 2), (1, 1, 1, 3), (2, 2, 0, 5), (3, 2, 0, 5)),
+        {0: ("x", (0,))},
+        R.BOUNDED_KEY,
+    ),
+    Case(
         "witness of a semi-join",
         "SELECT g, count(*) AS n FROM r WHERE EXISTS (SELECT 1 FROM s WHERE s.y = r.x) GROUP BY g HAVING count(*) = 1",
         ((0, 1, 0, 0), (1, 1, 1, 0)),
@@ -318,6 +325,13 @@ CASES = (
         U,
     ),
     Case(
+        "scalar aggregate over one value of the sketched column",
+        "SELECT sum(a) AS f FROM r WHERE x = 1 HAVING count(*) < 3",
+        ((0, 0, 1, 1), (1, 0, 1, 1), (2, 0, 1, 1)),
+        {0: ("x", ())},
+        U,
+    ),
+    Case(
         "average in relaxed capture",
         "SELECT g FROM r GROUP BY g HAVING sum(a) > 1 AND avg(a) < 3",
         ((0, 1, 0, 2), (1, 1, 1, 9)),
@@ -342,5 +356,7 @@ ACCEPTED = (
     "SELECT id, f FROM (SELECT id, g, a, sum(a) OVER (PARTITION BY g) AS f FROM r) t WHERE f = 3",
     "SELECT g FROM r GROUP BY g HAVING sum(a) BETWEEN 3 AND 6",
     "SELECT id FROM r WHERE a > (SELECT avg(b) FROM s WHERE s.k = r.g)",
+    "SELECT id FROM r WHERE a > (SELECT sum(b) FROM s WHERE s.k = r.g AND s.y < r.x)",
+    "SELECT g, count(*) AS n FROM r WHERE a > (SELECT avg(b) FROM s WHERE s.k = r.g) GROUP BY g HAVING count(*) = 1",
 )
 """Shapes in which some cut is accepted without a pin; with the cases they are the corpus from which every attack starts."""

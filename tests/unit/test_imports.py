@@ -17,6 +17,7 @@ FOR_ALL = {
     "reasons",
     "observe.report",
     "observe.stopwatch",
+    "observe.guard",
     "operators.contract",
     "delta.contract",
     "parse.nodes",
@@ -28,8 +29,9 @@ STAGES = ("parse", "plan", "safety", "sketch", "capture", "delta", "operators", 
 
 MAY_IMPORT: dict[str, set[str]] = {
     "dbapi": {"dbapi", "opening"},
+    "reading": {"parse", "plan", "safety"},
     "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
-    "middleware": {*STAGES, "observe", "dbapi.pipeline"},
+    "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals"},
     "cli": {"", "cli", "dbapi.connection", "dbapi.cursor"},
@@ -118,7 +120,7 @@ def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> Non
     [
         ("operators.select", "import pyspark"),
         ("operators.select", "def f():\n    from sqlglot import exp"),
-        ("parse.plan", "from imp_driver.operators.select import select"),
+        ("plan.bind", "from imp_driver.operators.select import select"),
         ("delta.tables", "from imp_driver.middleware import Middleware"),
         ("dbapi.cursor", "from imp_driver.parse.statement import parse"),
         ("maintain.lazy", "from deltalake import DeltaTable"),

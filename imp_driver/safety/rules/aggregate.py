@@ -10,7 +10,7 @@ from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.safety.intervals import UNKNOWN, Interval, interval_of
 from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, closure, fail
-from imp_driver.safety.predicates import bound_of
+from imp_driver.safety.predicates import Row, bound_of
 from imp_driver.safety.setting import Setting
 
 
@@ -29,6 +29,9 @@ def derive_aggregate(plan: Aggregate, child: Derived, setting: Setting) -> Deriv
 
 def _determined(plan: Aggregate, child: Derived) -> dict[int, frozenset[str]] | None:
     """Return which keys determine each sketched attribute; None when some attribute is determined by no key and is not constant."""
+    if not plan.keys:
+        # There is one row even where nothing is left to aggregate.
+        return None
     keys: dict[str, set[str]] = {}
     for attribute, key in zip(plan.key_attributes, plan.keys, strict=True):
         name = plain_identifier(key)
@@ -45,13 +48,14 @@ def _determined(plan: Aggregate, child: Derived) -> dict[int, frozenset[str]] | 
 
 
 def _partial(plan: Aggregate, child: Derived, setting: Setting) -> Derived:
+    row = Row.of(child, plan.child.output)
     for key in plan.keys:
-        if bound_of(key, child.bound) is not Bound.EQUAL:
+        if bound_of(key, row) is not Bound.EQUAL:
             return fail(Refusal.BOUNDED_KEY, f"group by {key.sql(dialect='spark')}, which is computed from part of a group")
     bounds: dict[str, Bound] = {}
     facts: frozenset[str] = frozenset()
     for attribute, function in zip(plan.function_attributes, plan.functions, strict=True):
-        bound, rests_on = bound_of_function(function, child, setting)
+        bound, rests_on = bound_of_function(function, row, setting)
         if bound is not Bound.EQUAL:
             bounds[attribute.identifier] = bound
         facts |= rests_on
@@ -63,27 +67,26 @@ def _partial(plan: Aggregate, child: Derived, setting: Setting) -> Derived:
     return replace(found, needs=found.needs | Needs(facts=facts), note=f"{_note(plan)}: a group may be partial, {note or 'keys only'}")
 
 
-def bound_of_function(function: exp.Expr, child: Derived, setting: Setting) -> tuple[Bound, frozenset[str]]:
+def bound_of_function(function: exp.Expr, row: Row, setting: Setting) -> tuple[Bound, frozenset[str]]:
     """Return how an aggregate of part of a group relates to that of the whole group, and the facts this rests on."""
     if isinstance(function, exp.Filter):
-        exact = all(child.bound(name) is Bound.EQUAL for name in identifiers(function.expression))
-        return bound_of_function(function.this, child, setting) if exact else (Bound.UNKNOWN, frozenset())
+        return bound_of_function(function.this, row, setting) if row.is_exact(function.expression) else (Bound.UNKNOWN, frozenset())
     none: frozenset[str] = frozenset()
+    if isinstance(function, (exp.Count, exp.CountIf)):
+        # count(*) counts rows; every argument of another count must be exact, since NULL in any of them decides.
+        return (Bound.AT_MOST if row.is_exact(function) else Bound.UNKNOWN), none
     argument = function.this
-    distinct = isinstance(argument, exp.Distinct)
-    inner = argument.expressions[0] if distinct and len(argument.expressions) == 1 else argument
-    bound = bound_of(inner, child.bound) if isinstance(inner, exp.Expr) and not isinstance(inner, (exp.Star, exp.Distinct)) else Bound.EQUAL
-    exact = bound is Bound.EQUAL
-    if isinstance(function, exp.Count):
-        return (Bound.AT_MOST if exact or isinstance(inner, exp.Star) else Bound.UNKNOWN), none
-    if isinstance(function, exp.CountIf):
-        return (Bound.AT_MOST if exact else Bound.UNKNOWN), none
-    if isinstance(function, exp.Max) and _is_one_argument(function):
+    is_distinct = isinstance(argument, exp.Distinct)
+    inner = argument.expressions[0] if is_distinct and len(argument.expressions) == 1 else argument
+    if not isinstance(inner, exp.Expr) or isinstance(inner, exp.Distinct) or function.args.get("expressions"):
+        return Bound.UNKNOWN, none
+    bound = bound_of(inner, row)
+    if isinstance(function, exp.Max):
         return (Bound.AT_MOST if bound in (Bound.EQUAL, Bound.AT_MOST) else Bound.UNKNOWN), none
-    if isinstance(function, exp.Min) and _is_one_argument(function):
+    if isinstance(function, exp.Min):
         return (Bound.AT_LEAST if bound in (Bound.EQUAL, Bound.AT_LEAST) else Bound.UNKNOWN), none
-    if isinstance(function, exp.Sum) and setting.checks_overflow and isinstance(inner, exp.Expr) and (exact or not distinct):
-        return _bound_of_sum(inner, bound, child)
+    if isinstance(function, exp.Sum) and setting.checks_overflow and (bound is Bound.EQUAL or not is_distinct):
+        return _bound_of_sum(inner, bound, row.derived)
     return Bound.UNKNOWN, none
 
 
@@ -94,10 +97,6 @@ def _bound_of_sum(argument: exp.Expr, bound: Bound, child: Derived) -> tuple[Bou
     if interval.is_nonpositive and bound in (Bound.EQUAL, Bound.AT_LEAST):
         return Bound.AT_LEAST, interval.facts
     return Bound.UNKNOWN, frozenset()
-
-
-def _is_one_argument(function: exp.Expr) -> bool:
-    return not function.args.get("expressions")
 
 
 def _output(plan: Aggregate, child: Derived) -> Derived:

@@ -13,6 +13,7 @@ from imp_driver.safety.intervals import UNKNOWN, Interval, interval_of
 from imp_driver.safety.levels import Bound, Derived, closure, merged_classes
 from imp_driver.safety.rules.copartition import equated
 
+_WHOLE = {"byte", "short", "integer", "long"}
 _TURNED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
 
 
@@ -20,7 +21,7 @@ def learned(derived: Derived, conjuncts: tuple[exp.Expr, ...], types: Mapping[st
     """Add to a result what its rows satisfy."""
     pairs = tuple(pair for each in conjuncts if (pair := equal_pair(each, types, derived)) is not None)
     equal = merged_classes((*derived.equal, *pairs))
-    constant = derived.constant | {name for each in conjuncts if (name := _constant(each, derived)) is not None}
+    constant = derived.constant | {name for each in conjuncts if (name := _constant(each, types, derived)) is not None}
     intervals = dict(derived.intervals)
     for each in conjuncts:
         _narrow(each, intervals)
@@ -34,13 +35,17 @@ def equal_pair(conjunct: exp.Expr, types: Mapping[str, Attribute], derived: Deri
     return pair if pair is not None and all(derived.bound(name) is Bound.EQUAL for name in pair) else None
 
 
-def _constant(conjunct: exp.Expr, derived: Derived) -> str | None:
-    """Return an exact attribute that a conjunct equates to a literal or marker."""
+def _constant(conjunct: exp.Expr, types: Mapping[str, Attribute], derived: Derived) -> str | None:
+    """Return an exact attribute that a conjunct equates to a literal which equals one value of its type only."""
     if not isinstance(conjunct, exp.EQ):
         return None
     for one, other in ((conjunct.left, conjunct.right), (conjunct.right, conjunct.left)):
-        name = plain_identifier(one)
-        if name is not None and derived.bound(name) is Bound.EQUAL and isinstance(other.unnest(), (exp.Literal, exp.Placeholder)):
+        name, literal = plain_identifier(one), other.unnest()
+        if name is None or name not in types or not isinstance(literal, exp.Literal) or derived.bound(name) is not Bound.EQUAL:
+            continue
+        type_name = types[name].type_name or ""
+        is_whole = not literal.is_string and str(literal.this).isdigit()
+        if (literal.is_string and type_name == "string") or (is_whole and type_name in _WHOLE):
             return name
     return None
 

@@ -15,6 +15,6 @@ def derive_distinct(plan: Distinct, child: Derived) -> Derived:
     if child.level is Level.BOUNDED:
         return fail(Refusal.BOUNDED_KEY, "distinct over a value computed from part of a group")
     level, determined = child.level, child.determined
-    if level is Level.ALIGNED and not all(names or child.constant for names in child.determined.values()):
+    if level is Level.ALIGNED and not all(child.determined.values()):
         level, determined = Level.SUBSET, {}
     return replace(child, level=level, determined=determined, unique=unique, note="distinct")

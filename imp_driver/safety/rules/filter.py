@@ -9,7 +9,7 @@ from sqlglot import exp
 from imp_driver.plan.attributes import by_identifier
 from imp_driver.plan.nodes import Filter
 from imp_driver.safety.levels import Derived, Level, Refusal, fail
-from imp_driver.safety.predicates import is_preserved
+from imp_driver.safety.predicates import Row, is_preserved
 from imp_driver.safety.rules.conditions import learned
 
 
@@ -17,7 +17,8 @@ def derive_filter(plan: Filter, child: Derived) -> Derived:
     if child.level <= Level.BARRIER:
         return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a filter above a top-k could let other rows move up")
     if child.level is Level.BOUNDED:
-        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, child.bound)]
+        row = Row.of(child, plan.child.output)
+        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
         if refused:
             return fail(Refusal.NOT_UPWARD_CLOSED, f"{_text(refused[0])} could become true on part of a group")
     note = f"filter {' AND '.join(map(_text, plan.conjuncts))}"
@@ -26,7 +27,8 @@ def derive_filter(plan: Filter, child: Derived) -> Derived:
 
 def split(plan: Filter, child: Derived) -> tuple[tuple[exp.Expr, ...], tuple[exp.Expr, ...]]:
     """Return the conjuncts that a BOUNDED input allows, and the others (relaxed capture, rules 1.5)."""
-    allowed = tuple(conjunct for conjunct in plan.conjuncts if is_preserved(conjunct, child.bound))
+    row = Row.of(child, plan.child.output)
+    allowed = tuple(conjunct for conjunct in plan.conjuncts if is_preserved(conjunct, row))
     return allowed, tuple(conjunct for conjunct in plan.conjuncts if conjunct not in allowed)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from imp_driver.plan.attributes import by_identifier, identifiers
 from imp_driver.plan.nodes import Join, JoinKind
 from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, fail
-from imp_driver.safety.predicates import is_preserved
+from imp_driver.safety.predicates import Row, is_preserved
 from imp_driver.safety.rules.conditions import learned
 from imp_driver.safety.rules.copartition import in_step
 from imp_driver.safety.setting import Setting
@@ -41,7 +41,8 @@ def _inner(plan: Join, left: Derived, right: Derived) -> Derived:
     lowest = min(left.level, right.level)
     joined = combined(left, right, lowest, f"inner join on {_text(plan) or 'nothing'}")
     if lowest is Level.BOUNDED:
-        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, joined.bound)]
+        row = Row.of(joined, plan.output)
+        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
         if refused:
             return fail(Refusal.NOT_UPWARD_CLOSED, f"{refused[0].sql(dialect='spark')} could become true on part of a group")
     return learned(joined, plan.conjuncts, by_identifier(plan.output))

@@ -8,7 +8,7 @@ from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.nodes import Project
 from imp_driver.safety.intervals import UNKNOWN, interval_of
 from imp_driver.safety.levels import Bound, Derived, Level, closure
-from imp_driver.safety.predicates import bound_of
+from imp_driver.safety.predicates import Row, bound_of
 
 
 def derive_project(plan: Project, child: Derived) -> Derived:
@@ -22,7 +22,8 @@ def derive_project(plan: Project, child: Derived) -> Derived:
     def kept(attributes: frozenset[str]) -> frozenset[str]:
         return frozenset().union(*(copies.get(name, set()) for name in attributes))
 
-    bounds = {attribute.identifier: bound_of(expression, child.bound) for attribute, expression in pairs}
+    row = Row.of(child, plan.child.output)
+    bounds = {attribute.identifier: bound_of(expression, row) for attribute, expression in pairs}
     intervals = {attribute.identifier: interval_of(expression, child.intervals) for attribute, expression in pairs}
     constant = {a.identifier for a, e in pairs if identifiers(e) <= child.constant}
     inexact = {name: bound for name, bound in bounds.items() if bound is not Bound.EQUAL}

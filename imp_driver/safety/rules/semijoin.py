@@ -7,7 +7,7 @@ from dataclasses import replace
 from imp_driver.plan.attributes import by_identifier, identifiers
 from imp_driver.plan.nodes import SemiJoin
 from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, fail
-from imp_driver.safety.predicates import is_preserved
+from imp_driver.safety.predicates import Row, is_preserved
 from imp_driver.safety.rules.copartition import in_step
 from imp_driver.safety.setting import Setting
 
@@ -36,9 +36,10 @@ def derive_semijoin(plan: SemiJoin, left: Derived, right: Derived, setting: Sett
 
 def _bounded(plan: SemiJoin, left: Derived, name: str) -> Derived:
     """A BOUNDED left row finds the same partners as its image only by exact columns, or by conditions that grow with it."""
+    row = Row.of(left, (*plan.left.output, *plan.right.output))
     own = {attribute.identifier for attribute in plan.left.output}
     for conjunct in plan.conjuncts:
         exact = all(left.bound(each) is Bound.EQUAL for each in identifiers(conjunct) & own)
-        if not exact and (plan.anti or not is_preserved(conjunct, left.bound)):
+        if not exact and (plan.anti or not is_preserved(conjunct, row)):
             return fail(Refusal.NOT_UPWARD_CLOSED, f"{name}: {conjunct.sql(dialect='spark')} reads a value computed from part of a group")
     return left

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from imp_driver.plan.attributes import identifiers, plain_identifier
+from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import OrderKey, TopK
 from imp_driver.safety.levels import Bound, Derived, Level, Refusal, closure, fail
-from imp_driver.safety.predicates import bound_of
+from imp_driver.safety.predicates import Row, bound_of
 
 
 def derive_topk(plan: TopK, child: Derived) -> Derived:
@@ -17,8 +17,9 @@ def derive_topk(plan: TopK, child: Derived) -> Derived:
         return fail(Refusal.ORDER_NOT_TOTAL, "add all group keys at the end of ORDER BY")
     if child.level is Level.FREE:
         return replace(child, note=_note(plan))
+    row = Row.of(child, plan.child.output)
     for key in plan.order:
-        if not stays_behind(key, child):
+        if not stays_behind(key, row):
             return fail(Refusal.ORDER_MAY_MOVE_AHEAD, f"{key.expression.sql(dialect='spark')} of part of a group could come first")
     return replace(child, level=Level.BARRIER, note=f"{_note(plan)}: its rows are covered as a whole")
 
@@ -31,9 +32,9 @@ def is_total(plan: TopK, child: Derived) -> bool:
     return columns <= decided or any(each <= decided for each in child.unique)
 
 
-def stays_behind(key: OrderKey, child: Derived) -> bool:
+def stays_behind(key: OrderKey, row: Row) -> bool:
     """Say whether a partial row sorts no earlier than its full image by one key."""
-    bound = bound_of(key.expression, child.bound)
+    bound = bound_of(key.expression, row)
     if bound is Bound.EQUAL:
         return True
     # A partial group's value may be NULL where the full one is not, so NULL must come last.
@@ -45,8 +46,3 @@ def stays_behind(key: OrderKey, child: Derived) -> bool:
 def _note(plan: TopK) -> str:
     keys = ", ".join(f"{key.expression.sql(dialect='spark')}{' DESC' if key.descending else ''}" for key in plan.order)
     return f"top {plan.limit.sql(dialect='spark')} by {keys}"
-
-
-def columns_of(plan: TopK) -> frozenset[str]:
-    """Return the attributes that the order reads."""
-    return frozenset().union(*(identifiers(key.expression) for key in plan.order))

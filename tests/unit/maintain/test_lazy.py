@@ -15,11 +15,10 @@ from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.lazy import Upkeep, bring_up_to_date
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.parse.analysis import analyse
-from imp_driver.parse.bind import BoundBlock, bind
-from imp_driver.parse.statement import parse
+from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 from imp_driver.sketch.ranges import equi_depth
+from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
 
@@ -66,7 +65,7 @@ def signed(rows: list[tuple[int | None, int | None, int]]) -> SignedRows:
 
 
 def block_of(condition: str) -> BoundBlock:
-    analysis = analyse(parse(f"SELECT g FROM t WHERE x <> 0 GROUP BY g HAVING {condition}"), SCHEMA)
+    analysis = analysis_of(f"SELECT g FROM t WHERE x <> 0 GROUP BY g HAVING {condition}", SCHEMA)
     return bind(analysis.block, None, analysis.columns)
 
 

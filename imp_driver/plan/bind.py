@@ -28,10 +28,10 @@ from imp_driver.parse.nodes import (
     Or,
     Value,
 )
-from imp_driver.parse.plan import QueryBlock
 from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import infer
+from imp_driver.plan.blocks import QueryBlock
 from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
 

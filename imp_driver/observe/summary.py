@@ -1,0 +1,60 @@
+"""What was done about the blocks of one query -> one report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from imp_driver.maintain.sketches import Prepared, Request
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Reason
+from imp_driver.rewrite.use import Use
+
+
+class UsedPart(Protocol):
+    """One block of a query with its sketch and how it is used."""
+
+    @property
+    def request(self) -> Request: ...
+
+    @property
+    def prepared(self) -> Prepared: ...
+
+    @property
+    def use(self) -> Use: ...
+
+
+def report_of(parts: Sequence[UsedPart]) -> SketchReport:
+    """Return the report of the block that skips the most bytes; the others are in ``also``."""
+    reports = sorted((_report(part) for part in parts), key=_skipped, reverse=True)
+    return replace(reports[0], also=tuple(reports[1:]))
+
+
+def _skipped(report: SketchReport) -> int:
+    return (report.bytes_total or 0) - (report.bytes_kept or 0)
+
+
+def _report(part: UsedPart) -> SketchReport:
+    upkeep, sketch, coverage = part.prepared.upkeep, part.prepared.sketch, part.use.coverage
+    return SketchReport(
+        decision=upkeep.decision,
+        reason=Reason.COVERS_ALMOST_ALL if part.use.condition is None else Reason.FILTERED,
+        detail=upkeep.detail,
+        template=part.request.template.identifier,
+        sketch_id=part.prepared.entry.identifier,
+        table=part.prepared.entry.table,
+        attribute=sketch.attribute,
+        from_version=upkeep.from_version,
+        version=sketch.version,
+        delta_rows=upkeep.delta_rows,
+        delta_source=upkeep.delta_source,
+        recapture_reason=upkeep.recapture_reason,
+        fragments_kept=sketch.fragments.count,
+        fragments_total=sketch.fragments.total,
+        runs_used=part.use.runs,
+        files_kept=coverage.files_kept,
+        files_total=coverage.files_total,
+        bytes_kept=coverage.bytes_kept,
+        bytes_total=coverage.bytes_total,
+    )

@@ -1,0 +1,28 @@
+"""Settings under which the analysis may read a query: those that give names and positions another meaning are refused."""
+
+from __future__ import annotations
+
+from imp_driver.parse.supported import Refused
+from imp_driver.reasons import Reason
+
+_ASSUMED = {
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.readSideCharPadding": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+}
+"""Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
+
+
+def check_settings(settings: tuple[tuple[str, str], ...]) -> None:
+    """Check that the session reads names and positions as the analysis does.
+
+    Raises:
+        Refused: a setting differs.
+    """
+    for name, value in settings:
+        if name in _ASSUMED and value not in (_ASSUMED[name], "None"):
+            raise Refused(Reason.UNSUPPORTED_SETTING, f"{name} = {value}")

@@ -1,0 +1,162 @@
+"""Plan -> its aggregation blocks: GROUP BY over one table, with what filters the groups directly above.
+
+A block is covered as a whole by its sketch (it is pinned, sketch-safety rules 1.6), so it is the same bag with and without the range
+filter and whatever stands above or beside it in the query needs no further proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from imp_driver.parse.supported import Refused
+from imp_driver.plan.attributes import identifiers, reference, substituted
+from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
+from imp_driver.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryBlock:
+    """``SELECT .. FROM table WHERE where GROUP BY keys HAVING having ORDER BY order LIMIT limit OFFSET offset`` over base columns.
+
+    ``where`` and ``having`` are conjuncts; markers are still markers. ``limit`` is None without a top-k.
+    """
+
+    keys: tuple[exp.Expr, ...]
+    where: tuple[exp.Expr, ...]
+    having: tuple[exp.Expr, ...]
+    order: tuple[OrderKey, ...]
+    limit: exp.Expr | None
+    offset: exp.Expr | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """``top`` is the block as a plan of its own, over the scan; ``query`` is the same over base columns."""
+
+    query: QueryBlock
+    scan: Scan
+    aggregate: Aggregate
+    top: Plan
+
+
+def base_column(name: str) -> exp.Column:
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+def find_blocks(plan: Plan) -> tuple[Block, ...]:
+    """Return every block of a plan.
+
+    Raises:
+        Refused: there is none; the reason is that of the first GROUP BY.
+    """
+    blocks: list[Block] = []
+    refusals: list[Refused] = []
+    for aggregate, above in _aggregates(plan, ()):
+        try:
+            blocks.append(_block(aggregate, above))
+        except Refused as refused:
+            refusals.append(refused)
+    if not blocks:
+        raise refusals[0] if refusals else Refused(Reason.NO_AGGREGATION)
+    return tuple(blocks)
+
+
+def _aggregates(plan: Plan, above: tuple[Plan, ...]) -> Iterator[tuple[Aggregate, tuple[Plan, ...]]]:
+    """Yield each Aggregate with the operators above it, the nearest first."""
+    for child in children(plan):
+        yield from _aggregates(child, (plan, *above))
+    if isinstance(plan, Aggregate):
+        yield plan, above
+
+
+def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
+    if not aggregate.keys:
+        raise Refused(Reason.SCALAR_AGGREGATE)
+    scan, where, values = _below(aggregate.child)
+    columns = {
+        attribute.identifier: substituted(expression, values)
+        for attribute, expression in zip(aggregate.output, (*aggregate.keys, *aggregate.functions), strict=True)
+    }
+    upper = _Upper({attribute.identifier: reference(attribute) for attribute in aggregate.output})
+    upper.climb(aggregate, above)
+    query = QueryBlock(
+        keys=tuple(columns[attribute.identifier] for attribute in aggregate.key_attributes),
+        where=where,
+        having=tuple(substituted(conjunct, columns) for conjunct in upper.having),
+        order=tuple(OrderKey(substituted(key.expression, columns), key.descending, key.nulls_first) for key in upper.order),
+        limit=upper.limit,
+        offset=upper.offset,
+    )
+    top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
+    if upper.limit is not None:
+        top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
+    return Block(query, scan, aggregate, top)
+
+
+def _below(plan: Plan) -> tuple[Scan, tuple[exp.Expr, ...], Mapping[str, exp.Expr]]:
+    """Unfold filters and projections down to the table; return it, the row conditions and what each attribute stands for."""
+    match plan:
+        case Scan():
+            return plan, (), {attribute.identifier: base_column(attribute.name) for attribute in plan.output}
+        case Filter():
+            scan, where, values = _below(plan.child)
+            return scan, (*where, *(substituted(conjunct, values) for conjunct in plan.conjuncts)), values
+        case Project():
+            scan, where, values = _below(plan.child)
+            pairs = zip(plan.output, plan.expressions, strict=True)
+            return scan, where, {attribute.identifier: substituted(expression, values) for attribute, expression in pairs}
+        case Join():
+            raise Refused(Reason.SEVERAL_TABLES, "below the groups")
+        case SemiJoin() | Scalar():
+            raise Refused(Reason.SUBQUERY, "below the groups")
+        case _:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{type(plan).__name__} below the groups")
+
+
+@dataclass(slots=True)
+class _Upper:
+    """Collects what filters the groups. ``values`` says what attributes stand for over the groups; what it lacks is not known there."""
+
+    values: dict[str, exp.Expr]
+    having: list[exp.Expr] = field(default_factory=list)
+    order: list[OrderKey] = field(default_factory=list)
+    limit: exp.Expr | None = None
+    offset: exp.Expr | None = None
+
+    def climb(self, plan: Plan, above: tuple[Plan, ...]) -> None:
+        """Go up as long as an operator only drops, repeats or renames groups.
+
+        A condition on anything but the groups is left out: the block then covers more groups than needed. A top-k above such a
+        condition is left out too, since other groups could move up.
+        """
+        is_exact = True
+        for parent in above:
+            match parent:
+                case Filter():
+                    known = [conjunct for conjunct in parent.conjuncts if identifiers(conjunct) <= self.values.keys()]
+                    self.having += [substituted(conjunct, self.values) for conjunct in known]
+                    is_exact = is_exact and len(known) == len(parent.conjuncts)
+                case Project():
+                    self.values = {
+                        attribute.identifier: substituted(expression, self.values)
+                        for attribute, expression in zip(parent.output, parent.expressions, strict=True)
+                        if identifiers(expression) <= self.values.keys()
+                    }
+                case Scalar() if parent.child is plan:
+                    pass
+                case SemiJoin() if parent.left is plan:
+                    is_exact = False
+                case Join() if parent.kind is JoinKind.INNER or (parent.kind is JoinKind.LEFT and parent.left is plan):
+                    # A condition above on the groups alone may as well stand below the join.
+                    is_exact = False
+                case TopK() if is_exact and all(identifiers(key.expression) <= self.values.keys() for key in parent.order):
+                    keys = parent.order
+                    self.order = [OrderKey(substituted(key.expression, self.values), key.descending, key.nulls_first) for key in keys]
+                    self.limit, self.offset = parent.limit, parent.offset
+                    return
+                case _:
+                    return
+            plan = parent

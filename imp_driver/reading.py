@@ -1,0 +1,139 @@
+"""One SELECT read against the tables as they are now: names to snapshots, statement to plan and blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from imp_driver.delta.contract import ChangeSource, TableSnapshot
+from imp_driver.errors import OperationalError
+from imp_driver.parse.settings import check_settings
+from imp_driver.parse.statement import Statement
+from imp_driver.parse.supported import Refused
+from imp_driver.parse.template import template_text
+from imp_driver.plan.context import TableDefinition
+from imp_driver.plan.nodes import Scan, scans
+from imp_driver.plan.resolve import resolve
+from imp_driver.ports import Relation, RelationKind, Session
+from imp_driver.reasons import Reason
+from imp_driver.safety.analysis import Analysis, analyse
+
+_NOT_DELTA = {
+    RelationKind.OTHER_TABLE: Reason.NOT_A_DELTA_TABLE,
+    RelationKind.VIEW: Reason.VIEW,
+    RelationKind.TEMPORARY_VIEW: Reason.TEMPORARY_VIEW,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    relation: Relation
+    snapshot: TableSnapshot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A query with the version of every table it reads.
+
+    Attributes:
+        analyses: the blocks that may be cut.
+        scans: every occurrence of a table, one per place in the text.
+        tables: by the name that a scan has.
+    """
+
+    template_text: str
+    analyses: tuple[Analysis, ...]
+    scans: tuple[Scan, ...]
+    tables: Mapping[tuple[str, ...], Table]
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What was found for a text when its names stood for these definitions."""
+
+    definitions: Mapping[tuple[str, ...], TableDefinition]
+    analyses: tuple[Analysis, ...]
+    scans: tuple[Scan, ...]
+    template_text: str
+    refused: Refused | None
+
+
+class _Snapshots:
+    """The tables that one query reads, each at one version however often it is named."""
+
+    def __init__(self, session: Session, source: ChangeSource) -> None:
+        self._session = session
+        self._source = source
+        self._by_location: dict[str, TableSnapshot] = {}
+        self.has_failed = False
+        self.tables: dict[tuple[str, ...], Table] = {}
+        self.definitions: dict[tuple[str, ...], TableDefinition] = {}
+
+    def find(self, name: tuple[str, ...]) -> TableDefinition:
+        """Resolve a name of the query. Raises Refused: no Delta table, or one that cannot be read in process."""
+        if name not in self.definitions:
+            self.has_failed = True
+            relation = self._session.resolve(name)
+            if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
+                reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
+                raise Refused(reason, ".".join(name))
+            snapshot = self._snapshot(relation.location)
+            self.tables[relation.name] = Table(relation, snapshot)
+            self.definitions[name] = TableDefinition(relation.name, snapshot.schema)
+            self.has_failed = False
+        return self.definitions[name]
+
+    def _snapshot(self, location: str) -> TableSnapshot:
+        if location not in self._by_location:
+            try:
+                self._by_location[location] = self._source.snapshot(location)
+            except OperationalError as error:
+                raise Refused(Reason.STORE_NOT_READABLE, str(error)) from error
+        return self._by_location[location]
+
+
+def read(statement: Statement, session: Session, source: ChangeSource) -> Reading:
+    """Read a query; what does not depend on versions is worked out once per text and schemas.
+
+    Raises:
+        Refused: the query is not sketched; the reason says why.
+    """
+    settings = session.settings()
+    check_settings(settings)
+    snapshots = _Snapshots(session, source)
+    cell = _cell(statement)
+    known = cell[0] if cell and all(snapshots.find(name) == found for name, found in cell[0].definitions.items()) else None
+    if known is None:
+        known = _analysed(statement, snapshots)
+        # A name that stands for no readable table now may stand for one the next time.
+        cell[:] = [] if snapshots.has_failed else [known]
+    if known.refused is not None:
+        raise Refused(known.refused.reason, known.refused.detail)
+    return Reading(known.template_text, known.analyses, known.scans, snapshots.tables, settings)
+
+
+@lru_cache(maxsize=2_000)
+def _cell(statement: Statement) -> list[_Known]:
+    """Return the place where what is known of a statement is kept."""
+    return []
+
+
+def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
+    try:
+        if statement.tree is None:
+            raise Refused(Reason.NOT_PARSED)
+        if "\\" in statement.text:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a backslash, which parser and Spark could read differently")
+        plan = resolve(statement.tree, snapshots)
+        every = scans(plan)
+        times_read = Counter(id(scan.place) for scan in every)
+        analyses = tuple(analysis for analysis in analyse(plan) if times_read[id(analysis.scan.place)] == 1)
+        if not analyses:
+            raise Refused(Reason.READ_TWICE)
+        places = {id(scan.place): scan for scan in every}
+        return _Known(snapshots.definitions, analyses, tuple(places.values()), template_text(statement.tree), None)
+    except Refused as refused:
+        return _Known(snapshots.definitions, (), (), "", refused)

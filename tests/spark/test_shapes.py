@@ -1,0 +1,136 @@
+"""Blocks inside larger queries: each shape is run in shadow mode, cut, before and after changes of every table it reads."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import imp_driver
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Decision, Reason
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+    """``r``: ten groups of ten rows, g, x = 10 * g + 0..9, one file per two groups; ``s``: k, label for even k."""
+    number = next(_numbers)
+    names = {"r": f"shape_r{number}", "s": f"shape_s{number}"}
+    cursor.execute(
+        f"CREATE TABLE {names['r']} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(5, g) */ CAST(id DIV 10 AS INT) AS g, id AS x "
+        "FROM range(100)"
+    )
+    cursor.execute(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id * 2 AS INT) AS k, concat('l', id) AS label FROM range(5)")
+    return names
+
+
+def _report(cursor: imp_driver.Cursor) -> SketchReport:
+    assert cursor.sketch_report is not None
+    return cursor.sketch_report
+
+
+CUT = (
+    "WITH big AS (SELECT g, sum(x) AS t FROM {r} GROUP BY g HAVING sum(x) > 700) SELECT big.g, t, label FROM big LEFT JOIN {s} ON k = g",
+    "SELECT label, b.t FROM {s} JOIN (SELECT g, sum(x) AS t FROM {r} GROUP BY g) b ON b.g = k WHERE b.t > 700",
+    "SELECT label FROM {s} WHERE k IN (SELECT g FROM {r} GROUP BY g HAVING min(x) > 60)",
+    "SELECT label FROM {s} WHERE NOT EXISTS (SELECT 1 FROM (SELECT g FROM {r} GROUP BY g HAVING max(x) > 60) b WHERE b.g = k)",
+    "SELECT g FROM {r} GROUP BY g HAVING sum(x) > 700 UNION ALL SELECT k FROM {s}",
+    "SELECT g, avg(x) FROM {r} GROUP BY g HAVING avg(x) > 70 AND sum(x) > (SELECT count(*) FROM {s})",
+    "SELECT g FROM {r} GROUP BY g HAVING avg(x) > 70 AND g IN (SELECT k FROM {s}) ORDER BY g LIMIT 1",
+    "SELECT t, count(*) FROM (SELECT g, sum(x) DIV 500 AS t FROM {r} GROUP BY g HAVING sum(x) > 700) b GROUP BY t",
+    "SELECT x FROM {r} WHERE g IN (SELECT g FROM {r} GROUP BY g HAVING sum(x) > 900)",
+    "SELECT g, t, row_number() OVER (ORDER BY t DESC, g) AS place FROM (SELECT g, sum(x) AS t FROM {r} GROUP BY g HAVING sum(x) > 700) b",
+    "SELECT a.g, b.t FROM (SELECT g FROM {r} GROUP BY g ORDER BY sum(x) DESC, g LIMIT 2) a "
+    "JOIN (SELECT g, count(*) AS t FROM {r} GROUP BY g HAVING count(*) > 5) b ON a.g = b.g",
+    "SELECT g FROM {r} GROUP BY g HAVING sum(x) > 700 EXCEPT SELECT k FROM {s} WHERE label > 'l3'",
+)
+
+
+@pytest.mark.parametrize("query", CUT)
+def test_block_is_cut_and_its_answer_follows_every_table(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
+    text = query.format(**tables)
+    cursor.execute(text).fetchall()
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert _report(cursor).attribute == "g"
+    for change in (
+        f"INSERT INTO {tables['r']} VALUES (2, 5000), (11, 800), (NULL, 900)",
+        f"UPDATE {tables['r']} SET x = x - 95 WHERE g = 9",
+        f"DELETE FROM {tables['s']} WHERE k = 2",
+        f"INSERT INTO {tables['s']} VALUES (11, 'l9'), (NULL, 'l8')",
+        f"DELETE FROM {tables['r']} WHERE g = 8 AND x > 82",
+    ):
+        cursor.execute(change)
+        cursor.execute(text).fetchall()
+        assert _report(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
+        assert _report(cursor).reason in (Reason.FILTERED, Reason.COVERS_ALMOST_ALL)
+
+
+def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    text = (
+        "SELECT a.g, b.g FROM (SELECT g FROM {r} GROUP BY g HAVING sum(x) > 900) a "
+        "CROSS JOIN (SELECT g FROM {r} GROUP BY g HAVING min(x) < 10) b"
+    ).format(**tables)
+    assert cursor.execute(text).fetchall() == [(9, 0)]
+    report = _report(cursor)
+    assert len(report.also) == 1
+    assert {report.sketch_id, report.also[0].sketch_id} - {None} == {report.sketch_id, report.also[0].sketch_id}
+    assert report.sketch_id != report.also[0].sketch_id
+    assert report.executed_sql.count("VERSION AS OF") == 2
+    assert "`g` < " in report.executed_sql
+    assert "`g` >= " in report.executed_sql
+
+
+def test_occurrence_that_is_not_cut_reads_the_same_version(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    text = f"SELECT x FROM {tables['r']} WHERE g IN (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 900)"
+    cursor.execute(text).fetchall()
+    assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
+
+
+def test_common_table_that_is_read_twice_runs_unchanged(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    text = f"WITH q AS (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 700) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
+    assert sorted(cursor.execute(text).fetchall()) == [(7,), (8,), (9,)]
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.READ_TWICE)
+
+
+def test_explain_prints_the_derivation(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    cursor.execute(
+        f"EXPLAIN SKETCH SELECT label FROM {tables['s']} WHERE k IN (SELECT g FROM {tables['r']} GROUP BY g HAVING min(x) > 60 AND g < 9)"
+    )
+    lines = [row[0] for row in cursor.fetchall()]
+    assert any("ALIGNED" in line and "every group lies in one fragment" in line for line in lines)
+    assert any("is cut on g" in line for line in lines)
+    assert any("PINNED" in line for line in lines)
+
+
+def test_guard_returns_the_plain_rows_and_disables_the_template(warehouse: Path, tables: dict[str, str]) -> None:
+    query = f"SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > ?"
+    with imp_driver.connect(warehouse=str(warehouse), sketch_guard=1) as connection:
+        cursor = connection.cursor()
+        cursor.execute(query, (900,))
+        assert (_report(cursor).reason, cursor.fetchall()) == (Reason.FILTERED, [(9,)])
+        _pretend_that_the_sketch_is_up_to_date(cursor, tables["r"], _report(cursor).sketch_id)
+        assert sorted(cursor.execute(query, (900,)).fetchall()) == [(1,), (9,)]
+        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
+        assert sorted(cursor.execute(query, (800,)).fetchall()) == [(1,), (8,), (9,)]
+        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
+        cursor.execute(f"SELECT g FROM {tables['r']} GROUP BY g HAVING max(x) > 95").fetchall()
+        assert _report(cursor).reason is Reason.FILTERED
+
+
+def _pretend_that_the_sketch_is_up_to_date(cursor: imp_driver.Cursor, table: str, sketch_id: str | None) -> None:
+    """Insert a group's worth of rows and move the version of the sketch's state along without them."""
+    cursor.execute(f"INSERT INTO {table} VALUES (1, 5000)")
+    pipeline: Any = cursor.connection._pipeline
+    (entry,) = [each for each in pipeline._sketches.store.entries() if each.identifier == sketch_id]
+    entry.version = _report(cursor).version

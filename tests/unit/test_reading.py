@@ -1,0 +1,123 @@
+"""A statement is read against the tables as they are, and what was worked out before is used only while they are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from imp_driver.delta.contract import SchemaColumn, TableSnapshot
+from imp_driver.errors import OperationalError
+from imp_driver.parse.statement import parse
+from imp_driver.parse.supported import Refused
+from imp_driver.ports import Relation, RelationKind
+from imp_driver.reading import Reading, read
+from imp_driver.reasons import Reason
+from tests.unit.maintain.test_lazy import NoFiles
+
+INTEGERS = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
+
+
+@dataclass(slots=True)
+class FakeSession:
+    """Knows relations by name and counts how often it is asked."""
+
+    relations: dict[str, Relation]
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        self.asked.append(name)
+        return self.relations.get(name[-1])
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+
+@dataclass(slots=True)
+class Snapshots:
+    """Tables by location; a missing one cannot be read."""
+
+    tables: dict[str, TableSnapshot]
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        if location not in self.tables:
+            raise OperationalError(f"{location} cannot be read")
+        return self.tables[location]
+
+
+def _table(name: str, kind: RelationKind = RelationKind.DELTA_TABLE) -> Relation:
+    return Relation(kind, ("spark_catalog", "default", name), f"/{name}")
+
+
+def _snapshot(name: str, schema: tuple[SchemaColumn, ...] = INTEGERS, version: int = 1) -> TableSnapshot:
+    return TableSnapshot(f"/{name}", name, version, schema, 10, NoFiles())
+
+
+def _read(text: str, session: FakeSession, source: Snapshots) -> Reading:
+    return read(parse(text), session, source)  # type: ignore[arg-type]
+
+
+def _refusal(text: str, relations: dict[str, Relation], tables: dict[str, TableSnapshot]) -> Reason:
+    with pytest.raises(Refused) as caught:
+        _read(text, FakeSession(relations), Snapshots(tables))
+    return caught.value.reason
+
+
+QUERY = "SELECT g FROM t GROUP BY g HAVING sum(x) > 1"
+
+
+def test_every_table_is_read_at_one_version_and_every_place_is_known() -> None:
+    text = "SELECT t.g FROM t JOIN s ON s.g = t.g WHERE t.g IN (SELECT g FROM t GROUP BY g HAVING sum(x) > 1)"
+    reading = _read(text, FakeSession({"t": _table("t"), "s": _table("s")}), Snapshots({"/t": _snapshot("t"), "/s": _snapshot("s")}))
+    assert [scan.table[-1] for scan in reading.scans] == ["t", "s", "t"]
+    assert {name[-1]: table.snapshot.version for name, table in reading.tables.items()} == {"t": 1, "s": 1}
+    assert [analysis.scan.occurrence for analysis in reading.analyses] == [2]
+
+
+def test_analysis_is_kept_for_new_versions_and_renewed_for_new_columns() -> None:
+    session, source = FakeSession({"t": _table("t")}), Snapshots({"/t": _snapshot("t")})
+    first = _read(QUERY, session, source)
+    source.tables["/t"] = _snapshot("t", version=2)
+    second = _read(QUERY, session, source)
+    assert second.analyses is first.analyses
+    assert second.tables[("spark_catalog", "default", "t")].snapshot.version == 2
+    source.tables["/t"] = _snapshot("t", (SchemaColumn("g", "boolean", True), SchemaColumn("x", "long", True)))
+    with pytest.raises(Refused) as caught:
+        _read(QUERY, session, source)
+    assert caught.value.reason is Reason.NO_PLAIN_GROUP_KEY
+    source.tables["/t"] = _snapshot("t")
+    assert _read(QUERY, session, source).analyses[0].safe == (0,)
+
+
+@pytest.mark.parametrize(
+    ("relations", "tables", "reason"),
+    [
+        ({}, {}, Reason.NOT_A_DELTA_TABLE),
+        ({"t": _table("t", RelationKind.VIEW)}, {}, Reason.VIEW),
+        ({"t": _table("t", RelationKind.TEMPORARY_VIEW)}, {}, Reason.TEMPORARY_VIEW),
+        ({"t": _table("t", RelationKind.OTHER_TABLE)}, {}, Reason.NOT_A_DELTA_TABLE),
+        ({"t": _table("t")}, {}, Reason.STORE_NOT_READABLE),
+    ],
+)
+def test_what_is_no_readable_delta_table(relations: dict[str, Relation], tables: dict[str, TableSnapshot], reason: Reason) -> None:
+    assert _refusal(QUERY, relations, tables) is reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT g FROM t WHERE 'x\\ny' = 'x' GROUP BY g HAVING sum(x) > 1", Reason.UNSUPPORTED_EXPRESSION),
+        ("WITH q AS (SELECT g FROM t GROUP BY g HAVING sum(x) > 1) SELECT * FROM q a JOIN q b ON a.g = b.g", Reason.READ_TWICE),
+        ("SELECT g FROM t GROUP BY g HAVING", Reason.NOT_PARSED),
+    ],
+)
+def test_refusals(text: str, reason: Reason) -> None:
+    assert _refusal(text, {"t": _table("t")}, {"/t": _snapshot("t")}) is reason
+
+
+def test_a_refusal_is_renewed_when_the_table_changes() -> None:
+    session, source = FakeSession({"t": _table("t", RelationKind.VIEW)}), Snapshots({"/t": _snapshot("t")})
+    with pytest.raises(Refused):
+        _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source)
+    session.relations["t"] = _table("t")
+    assert _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source).analyses[0].safe == (0,)
