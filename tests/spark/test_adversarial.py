@@ -1,0 +1,102 @@
+"""The adversarial cases as SQL on Spark: what the calculus refuses would be wrong there too, and the driver's rows are the plain ones.
+
+Cases that are flows of changes and not single queries stand in test_main_job.py and test_changes.py: rows outside the captured bounds, an
+updated key column, OPTIMIZE, RESTORE and VACUUM, versions that move, one text with two meanings, duplicates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import imp_driver
+from imp_driver.parse.statement import parse
+from imp_driver.plan.nodes import scans
+from imp_driver.plan.resolve import resolve
+from imp_driver.rewrite.splice import find_reference
+from tests.soundness.cases import CASES, Case, Rows
+from tests.soundness.tables import COLUMNS, Catalog
+
+LIMITS = (
+    ("SELECT g, count(*) AS n FROM r GROUP BY g LIMIT 1", "LIMIT_WITHOUT_ORDER"),
+    ("SELECT id, rn FROM (SELECT *, row_number() OVER (ORDER BY id) AS rn FROM r) t WHERE a > 2", "NO_AGGREGATION"),
+    ("SELECT g FROM r GROUP BY g HAVING rand() < sum(a)", "NON_DETERMINISTIC"),
+)
+
+
+@pytest.fixture(scope="module")
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE SCHEMA adversarial")
+        cursor.execute("USE adversarial")
+        for table, columns in COLUMNS.items():
+            cursor.execute(f"CREATE TABLE {table} ({', '.join(f'{column} INT' for column in columns)}) USING DELTA")
+        yield cursor
+
+
+@pytest.fixture(scope="module")
+def views(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    """A connection in which r and s are temporary views, so that a case costs no commit."""
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
+        yield connection.cursor()
+
+
+def _values(rows: Rows) -> str:
+    return ", ".join("(" + ", ".join("NULL" if value is None else str(value) for value in row) + ")" for row in rows)
+
+
+def _cut(case: Case) -> str:
+    """Return the query with the retained values of the case as filters on its occurrences."""
+    statement = parse(case.text)
+    assert statement.tree is not None
+    text = case.text
+    for scan in sorted(
+        scans(resolve(statement.tree, Catalog())), key=lambda scan: find_reference(statement, scan.place).start, reverse=True
+    ):
+        if scan.occurrence in case.cut:
+            column, values = case.cut[scan.occurrence]
+            reference = find_reference(statement, scan.place)
+            kept = " OR ".join([f"{column} <=> {'NULL' if value is None else value}" for value in values]) or "FALSE"
+            alias = "" if reference.alias else f" AS {reference.name}"
+            text = f"{text[: reference.start]}(SELECT * FROM {scan.table[-1]} WHERE {kept}){alias}{text[reference.end :]}"
+    return text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_using_the_cut_would_be_wrong_on_spark(views: imp_driver.Cursor, case: Case) -> None:
+    for table, rows in (("r", case.r), ("s", case.s)):
+        names = ", ".join(f"CAST({column} AS INT) AS {column}" for column in COLUMNS[table])
+        source = _values(rows) or "(0, 0, 0, 0)"
+        empty = "" if rows else " WHERE FALSE"
+        views.execute(
+            f"CREATE OR REPLACE TEMPORARY VIEW {table} AS SELECT {names} FROM VALUES {source} AS v({', '.join(COLUMNS[table])}){empty}"
+        )
+    expected = Counter(views.execute(case.text).fetchall())
+    assert Counter(views.execute(_cut(case)).fetchall()) != expected
+
+
+def test_driver_returns_the_plain_rows_of_every_case(cursor: imp_driver.Cursor) -> None:
+    """Shadow mode raises on a difference; the tables are overwritten from case to case."""
+    present: dict[str, Rows] = {"r": (), "s": ()}
+    decisions: Counter[str] = Counter()
+    for case in CASES:
+        for table, rows in (("r", case.r), ("s", case.s)):
+            if present[table] != rows:
+                cursor.execute(f"INSERT OVERWRITE {table} VALUES {_values(rows)}" if rows else f"DELETE FROM {table}")
+                present[table] = rows
+        cursor.execute(case.text).fetchall()
+        assert cursor.sketch_report is not None
+        decisions[cursor.sketch_report.decision.name] += 1
+    assert decisions["CAPTURED"] > 10
+    assert decisions["NOT_USED"] > 5
+
+
+@pytest.mark.parametrize(("text", "reason"), LIMITS)
+def test_query_without_one_answer_is_refused(cursor: imp_driver.Cursor, text: str, reason: str) -> None:
+    cursor.execute(text).fetchall()
+    assert cursor.sketch_report is not None
+    assert cursor.sketch_report.reason.name == reason
