@@ -125,8 +125,9 @@ class Middleware:
                 table = reading.tables[analysis.scan.table]
                 identity = (table.snapshot.location, table.snapshot.table_id)
                 template = make_template(reading.template_text, identity, reading.settings, number)
+                wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
                 requests.append(
-                    Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments)
+                    Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments, wide)
                 )
         if not requests:
             raise refusals[0]

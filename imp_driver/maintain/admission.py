@@ -30,3 +30,8 @@ class Admission:
                 while len(memory) > _LARGEST_MEMORY:
                     memory.popitem(last=False)
             return admitted
+
+    def has_admitted(self, template: str) -> bool:
+        """Say whether some state of a template was captured before."""
+        with self._lock:
+            return template in self._captured

@@ -40,7 +40,11 @@ FEW_ROWS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that is known of one SELECT when its sketch is asked for."""
+    """All that is known of one block of a SELECT when its sketch is asked for.
+
+    ``lifted`` is the same block with a state that does not depend on conditions on its keys, None when it has no such conditions;
+    ``is_lifted`` says that this request is about it.
+    """
 
     template: Template
     analysis: Analysis
@@ -49,6 +53,8 @@ class Request:
     snapshot: TableSnapshot
     settings: tuple[tuple[str, str], ...]
     fragments: int
+    lifted: BoundBlock | None = None
+    is_lifted: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +88,7 @@ class Sketches:
         problem = self.guard.problem(request.template.identifier)
         if problem is not None:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
+        request = self._narrow_or_lifted(request)
         key, index = self._key(request)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, index))
         try:
@@ -94,11 +101,26 @@ class Sketches:
         self.store.evict()
         return prepared
 
+    def _narrow_or_lifted(self, request: Request) -> Request:
+        """Choose the state: at first only the groups that the conditions leave, all groups once other constants are asked for."""
+        if request.lifted is None:
+            return request
+        lifted = replace(request, block=request.lifted, lifted=None, is_lifted=True)
+        if self._has_state(lifted):
+            return lifted
+        is_first = not self._admission.has_admitted(_admission_name(request))
+        return request if is_first or self._has_state(request) else lifted
+
+    def _has_state(self, request: Request) -> bool:
+        index = self._attributes.get((request.template.identifier, request.snapshot.table_id))
+        entry = None if index is None else self.store.find(_state_key(request, index))
+        return entry is not None and entry.state is not None
+
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
         if failure is not None and failure.version in (None, request.snapshot.version):
             raise Refused(failure.reason, failure.detail)
-        if entry.state is None and not self._admission.admits(f"{request.template.identifier} {request.fragments}", entry.key):
+        if entry.state is None and not self._admission.admits(_admission_name(request), entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if entry.state is not None and entry.table_id == request.snapshot.table_id and entry.version > request.snapshot.version:
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
@@ -200,6 +222,10 @@ class Sketches:
             counters.captures += 1
         elif upkeep.decision.name == "MAINTAINED":
             counters.maintained += 1
+
+
+def _admission_name(request: Request) -> str:
+    return f"{request.template.identifier} {request.fragments}{' lifted' if request.is_lifted else ''}"
 
 
 def _state_key(request: Request, index: int) -> str:

@@ -7,12 +7,12 @@ filter and whatever stands above or beside it in the query needs no further proo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
-from imp_driver.plan.attributes import identifiers, reference, substituted
+from imp_driver.plan.attributes import identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
 
@@ -40,6 +40,54 @@ class Block:
     scan: Scan
     aggregate: Aggregate
     top: Plan
+
+
+def lifted(block: QueryBlock) -> QueryBlock | None:
+    """Return the block with row conditions on group keys alone made conditions on its groups; None when it has none.
+
+    The groups that pass are the same (sketch-safety rules 2.2, G-predicates), and the state no longer depends on those constants.
+    """
+    keys = {key.unnest().name for key in block.keys if plain_identifier(key) is not None}
+    moved = tuple(conjunct for conjunct in block.where if identifiers(conjunct) and identifiers(conjunct) <= keys and _is_simple(conjunct))
+    if not moved:
+        return None
+    where = tuple(conjunct for conjunct in block.where if conjunct not in moved)
+    return replace(block, where=where, having=(*moved, *block.having))
+
+
+_SIMPLE = (
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Placeholder,
+    exp.Boolean,
+    exp.Null,
+    exp.Paren,
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Neg,
+    exp.In,
+    exp.Between,
+    exp.Is,
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.NullSafeEQ,
+)
+
+
+def _is_simple(conjunct: exp.Expr) -> bool:
+    """Say whether a condition has nothing that only Spark can compute: over groups it would decide nothing."""
+    return all(isinstance(node, _SIMPLE) or _is_typed_literal(node) for node in conjunct.walk())
+
+
+def _is_typed_literal(node: exp.Expr) -> bool:
+    cast = node if isinstance(node, exp.Cast) else node.parent
+    return isinstance(cast, exp.Cast) and isinstance(cast.this, exp.Literal)
 
 
 def base_column(name: str) -> exp.Column:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import plain_identifier
-from imp_driver.plan.blocks import Block, QueryBlock, find_blocks
+from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.reasons import Reason
 from imp_driver.safety.derive import derive
@@ -23,9 +23,16 @@ _REASONS = {Refusal.ORDER_NOT_TOTAL: Reason.ORDER_NOT_TOTAL}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """A block with its safe attributes: indexes of group keys, each a plain column; ``derivation`` proves the first."""
+    """A block with its safe attributes.
+
+    Attributes:
+        lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
+        safe: indexes of group keys, each a plain column.
+        derivation: proof for the first of them.
+    """
 
     block: QueryBlock
+    lifted: QueryBlock | None
     scan: Scan
     columns: Mapping[str, pa.DataType | None]
     safe: tuple[int, ...]
@@ -74,7 +81,7 @@ def _analysed(block: Block) -> Analysis:
             refusal = verdict
     if not safe:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal.refusal, refusal.step.derived.note)
-    return Analysis(block.query, block.scan, columns, tuple(safe), verdicts[0].derivation)
+    return Analysis(block.query, lifted(block.query), block.scan, columns, tuple(safe), verdicts[0].derivation)
 
 
 def _refused(refusal: Refusal | None, note: str) -> Refused:

@@ -138,6 +138,25 @@ def test_condition_named_in_a_derived_table_stays_one_operand(operator: str) -> 
     assert bound.where_sql == f"(NOT (`b` > 1 {operator} `c` > 1))"
 
 
+@pytest.mark.parametrize(
+    ("where", "moved", "kept"),
+    [
+        ("a > 3 and b < 1", ["`a` > 3"], ["`b` < 1"]),
+        ("a in (1, ?) and t >= date '2024-01-01'", ["`a` IN (1, :__imp_0)", "`t` >= CAST('2024-01-01' AS DATE)"], []),
+        ("a > b or a is null", None, None),
+        ("abs(a) > 3", None, None),
+    ],
+)
+def test_conditions_on_keys_are_lifted_above_the_groups(where: str, moved: list[str] | None, kept: list[str] | None) -> None:
+    analysis = analysis_of(f"select a, t from r where {where} group by a, t having count(*) > 1", SCHEMA)
+    if moved is None:
+        assert analysis.lifted is None
+        return
+    assert analysis.lifted is not None
+    assert [each.sql(dialect="spark") for each in analysis.lifted.having] == [*moved, "COUNT(*) > 1"]
+    assert [each.sql(dialect="spark") for each in analysis.lifted.where] == kept
+
+
 def test_having_converts_to_three_valued_conditions() -> None:
     block = _bind("select a from r group by a having not (avg(b) between 1 and 2.5) or a in (3, 4) or median(c) > 1")
     low, high = (
