@@ -1,1 +1,1 @@
-"""6. The first sketch and state of a template."""
+"""7. The first sketch and state of a template."""

@@ -1,1 +1,1 @@
-"""7. What changed since: versions, file statistics, signed rows."""
+"""8. What changed since: versions, file statistics, signed rows."""

@@ -1,1 +1,1 @@
-"""9. Deltas through operators to a new sketch."""
+"""10. Deltas through operators to a new sketch."""

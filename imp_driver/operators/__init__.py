@@ -1,1 +1,1 @@
-"""8. Incremental operators, one relational operator a file."""
+"""9. Incremental operators, one relational operator a file."""

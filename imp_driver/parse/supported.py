@@ -5,6 +5,8 @@ Source: sketch-safety rules "operators" and "implementation checklist": reject a
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from imp_driver.reasons import Reason
@@ -140,7 +142,43 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
 )
 """Functions whose result depends on their arguments alone (and on settings that are part of the template's key)."""
 
-_SPECIAL_INSTANTS = {"now", "today", "tomorrow", "yesterday", "epoch"}
+_SPECIAL_INSTANT = re.compile(r"\s*(epoch|now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+"""What Spark reads as the current day or instant wherever a constant text becomes a date or a timestamp, a comparison included."""
+_OF_TEXT: tuple[type[exp.Expr], ...] = (
+    exp.Concat,
+    exp.DPipe,
+    exp.Upper,
+    exp.Lower,
+    exp.Substring,
+    exp.Trim,
+    exp.Left,
+    exp.Right,
+    exp.Coalesce,
+    exp.Nullif,
+    exp.If,
+    exp.Case,
+    exp.Greatest,
+    exp.Least,
+)
+"""Functions that can make a text out of constants."""
+
+
+def check_text(text: str) -> None:
+    """Raise Refused when a constant text may stand for the current day or instant."""
+    if _SPECIAL_INSTANT.match(text):
+        raise Refused(Reason.NON_DETERMINISTIC, repr(text))
+
+
+def check_constants(node: exp.Expr) -> None:
+    """Raise Refused when a node is, or may compute, a constant text for the current day or instant."""
+    if isinstance(node, exp.Literal) and node.is_string:
+        check_text(str(node.this))
+    if isinstance(node, _OF_TEXT) and node.find(exp.Column) is None and any(_is_text(each) for each in node.walk()):
+        raise Refused(Reason.NON_DETERMINISTIC, f"{node.sql(dialect='spark')}, a text computed from constants alone")
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Placeholder) or (isinstance(node, exp.Literal) and node.is_string)
 
 
 def check_function(node: exp.Func) -> None:
@@ -152,9 +190,3 @@ def check_function(node: exp.Func) -> None:
         raise Refused(Reason.NON_DETERMINISTIC, node.sql_name().lower())
     if not isinstance(node, DETERMINISTIC):
         raise Refused(Reason.UNKNOWN_FUNCTION, node.sql_name().lower())
-    if (
-        isinstance(node, (exp.Cast, exp.TryCast))
-        and isinstance(node.this, exp.Literal)
-        and str(node.this.this).lower() in _SPECIAL_INSTANTS
-    ):
-        raise Refused(Reason.NON_DETERMINISTIC, str(node.this.this))

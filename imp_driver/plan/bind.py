@@ -29,7 +29,7 @@ from imp_driver.parse.nodes import (
     Value,
 )
 from imp_driver.parse.statement import DIALECT, marker_number
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.supported import Refused, check_text
 from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.ports import Parameters
@@ -118,8 +118,11 @@ class _Binder:
         return node.transform(replace)
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
+        value = self._value(str(node.this))
+        if isinstance(value, str):
+            check_text(value)
         try:
-            literal = literal_node(self._value(str(node.this)))
+            literal = literal_node(value)
         except NotSupportedError as error:
             raise Refused(Reason.UNSUPPORTED_PARAMETER, str(error)) from error
         return literal if isinstance(literal, exp.Literal) else exp.Paren(this=literal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused, check_function
+from imp_driver.parse.supported import Refused, check_constants, check_function
 from imp_driver.reasons import Reason
 
 _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
@@ -46,6 +46,7 @@ def check(tree: exp.Expr) -> None:
             raise Refused(Reason.RECURSION)
         if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_ranking(node):
             check_function(node)
+        check_constants(node)
         if isinstance(node, exp.Column) and "_metadata" in (node.name.lower(), node.table.lower()):
             raise Refused(Reason.QUALIFIED_COLUMN, node.sql(dialect="spark"))
 

@@ -1,1 +1,1 @@
-"""10. Use of the sketch: ranges into the query."""
+"""11. Use of the sketch: ranges into the query."""

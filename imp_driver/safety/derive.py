@@ -97,15 +97,15 @@ def _relaxed(plan: Plan, inputs: tuple[Step, ...], setting: Setting) -> Step | N
     """Pin a filter with those of its conjuncts that are upward-closed, then apply the others (relaxed capture, rules 1.5)."""
     if not isinstance(plan, Filter) or inputs[0].derived.level is not Level.BOUNDED:
         return None
-    allowed, others = split(plan, inputs[0].derived)
+    allowed, others = split(plan, inputs[0].derived, setting)
     if not allowed or not others:
         return None
     covered = Filter(plan.child, allowed)
-    lower = Step(covered, derive_filter(covered, inputs[0].derived), inputs)
+    lower = Step(covered, derive_filter(covered, inputs[0].derived, setting), inputs)
     if not _can_be_pinned(lower):
         return None
     above = Filter(covered, others)
-    return Step(above, derive_filter(above, pinned(lower)), (lower,), (0,))
+    return Step(above, derive_filter(above, pinned(lower), setting), (lower,), (0,))
 
 
 def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, setting: Setting) -> Derived:
@@ -113,9 +113,9 @@ def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, settin
         case Scan():
             return derive_scan(plan, setting)
         case Filter():
-            return derive_filter(plan, inputs[0])
+            return derive_filter(plan, inputs[0], setting)
         case Project():
-            return derive_project(plan, inputs[0])
+            return derive_project(plan, inputs[0], setting)
         case Join():
             return derive_join(plan, inputs[0], inputs[1], setting)
         case SemiJoin():
@@ -131,6 +131,6 @@ def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, settin
         case Aggregate():
             return derive_aggregate(plan, inputs[0], setting)
         case TopK():
-            return derive_topk(plan, inputs[0])
+            return derive_topk(plan, inputs[0], setting)
         case Window():
             return derive_window(plan, inputs[0])

@@ -13,6 +13,7 @@ from imp_driver.plan.kinds import NUMBER, kind_of
 from imp_driver.plan.nodes import Attribute
 from imp_driver.safety.intervals import interval_of
 from imp_driver.safety.levels import Bound, Derived
+from imp_driver.safety.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +22,19 @@ class Row:
 
     derived: Derived
     kinds: Mapping[str, str | None]
+    checks_overflow: bool
 
     @classmethod
-    def of(cls, derived: Derived, attributes: Iterable[Attribute]) -> Row:
-        return cls(derived, {attribute.identifier: attribute.kind for attribute in attributes})
+    def of(cls, derived: Derived, attributes: Iterable[Attribute], setting: Setting) -> Row:
+        kinds = {attribute.identifier: attribute.kind for attribute in attributes}
+        return cls(derived, kinds, setting.checks_overflow)
 
     def is_exact(self, expression: exp.Expr) -> bool:
         return all(self.derived.bound(each) is Bound.EQUAL for each in identifiers(expression))
 
-    def is_number(self, expression: exp.Expr) -> bool:
-        return kind_of(expression, self.kinds) == NUMBER
+    def has_monotone_arithmetic(self, expression: exp.Expr) -> bool:
+        """Numbers keep their order under + - and products with constants, unless they wrap around without an error."""
+        return self.checks_overflow and kind_of(expression, self.kinds) == NUMBER
 
     def are_alike(self, one: exp.Expr, other: exp.Expr) -> bool:
         """Say whether two expressions are compared by their own order, without a conversion."""
@@ -42,7 +46,7 @@ def bound_of(expression: exp.Expr, row: Row) -> Bound:
     """Return how the value of an expression on a row of q(S) relates to its value on the row's image in q."""
     if row.is_exact(expression):
         return Bound.EQUAL
-    if not isinstance(expression, (exp.Column, exp.Paren)) and not row.is_number(expression):
+    if not isinstance(expression, (exp.Column, exp.Paren)) and not row.has_monotone_arithmetic(expression):
         return Bound.UNKNOWN
     match expression:
         case exp.Paren():

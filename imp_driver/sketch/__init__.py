@@ -1,1 +1,1 @@
-"""5. Sketches, their ranges and their store."""
+"""6. Sketches, their ranges and their store."""

@@ -1,1 +1,1 @@
-"""11. Execution on Spark; the only package that imports pyspark."""
+"""12. Execution on Spark; the only package that imports pyspark."""

@@ -100,7 +100,6 @@ MUTANTS = (
         "return True",
     ),
     Mutant("cut scalar subquery", "rules/scalar.py", "if subquery.level is not Level.FREE:", "if False:"),
-    Mutant("subquery in step of several aggregates", "derive.py", "if isinstance(step.plan, Aggregate) and step.plan.keys:", "if False:"),
     Mutant(
         "bounded correlation", "rules/scalar.py", "bounds = dict(child.bounds) if exact else", "bounds = dict(child.bounds) if True else"
     ),

@@ -83,3 +83,11 @@ def test_comparison_within_a_kind_is_upward_closed(text: str) -> None:
 def test_constant_only_where_one_value_equals_the_literal(condition: str, column: str, is_safe: bool) -> None:
     verdict = _judged(f"SELECT g, avg(f) FROM r WHERE {condition} GROUP BY g HAVING avg(f) > 3", column)
     assert verdict.is_safe is is_safe, verdict.derivation
+
+
+def test_arithmetic_that_may_wrap_around_proves_nothing() -> None:
+    plan = resolve(sqlglot.parse_one("SELECT g FROM r GROUP BY g HAVING count(*) + 9223372036854775807 > 0", read="spark"), _Tables())
+    (scan,) = scans(plan)
+    assignment = Assignment({scan.occurrence: scan.output[1].identifier})
+    assert judge(plan, Setting(assignment, may_pin=False)).is_safe
+    assert not judge(plan, Setting(assignment, checks_overflow=False, may_pin=False)).is_safe

@@ -24,7 +24,7 @@ FOR_ALL = {
 }
 """Values and contracts that any module may import."""
 
-STAGES = ("parse", "plan", "safety", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
+STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -47,7 +47,8 @@ FOREIGN = {
     "pyspark": {"spark"},
     "py4j": {"spark"},
     "deltalake": {"delta"},
-    "sqlglot": {"parse", "plan", "safety", "rewrite", "spark"},
+    "z3": {"reuse"},
+    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark"},
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},

@@ -48,7 +48,7 @@ def _determined(plan: Aggregate, child: Derived) -> dict[int, frozenset[str]] | 
 
 
 def _partial(plan: Aggregate, child: Derived, setting: Setting) -> Derived:
-    row = Row.of(child, plan.child.output)
+    row = Row.of(child, plan.child.output, setting)
     for key in plan.keys:
         if bound_of(key, row) is not Bound.EQUAL:
             return fail(Refusal.BOUNDED_KEY, f"group by {key.sql(dialect='spark')}, which is computed from part of a group")

@@ -11,13 +11,14 @@ from imp_driver.plan.nodes import Filter
 from imp_driver.safety.levels import Derived, Level, Refusal, fail
 from imp_driver.safety.predicates import Row, is_preserved
 from imp_driver.safety.rules.conditions import learned
+from imp_driver.safety.setting import Setting
 
 
-def derive_filter(plan: Filter, child: Derived) -> Derived:
+def derive_filter(plan: Filter, child: Derived, setting: Setting) -> Derived:
     if child.level <= Level.BARRIER:
         return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a filter above a top-k could let other rows move up")
     if child.level is Level.BOUNDED:
-        row = Row.of(child, plan.child.output)
+        row = Row.of(child, plan.child.output, setting)
         refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
         if refused:
             return fail(Refusal.NOT_UPWARD_CLOSED, f"{_text(refused[0])} could become true on part of a group")
@@ -25,9 +26,9 @@ def derive_filter(plan: Filter, child: Derived) -> Derived:
     return replace(learned(child, plan.conjuncts, by_identifier(plan.output)), note=note)
 
 
-def split(plan: Filter, child: Derived) -> tuple[tuple[exp.Expr, ...], tuple[exp.Expr, ...]]:
+def split(plan: Filter, child: Derived, setting: Setting) -> tuple[tuple[exp.Expr, ...], tuple[exp.Expr, ...]]:
     """Return the conjuncts that a BOUNDED input allows, and the others (relaxed capture, rules 1.5)."""
-    row = Row.of(child, plan.child.output)
+    row = Row.of(child, plan.child.output, setting)
     allowed = tuple(conjunct for conjunct in plan.conjuncts if is_preserved(conjunct, row))
     return allowed, tuple(conjunct for conjunct in plan.conjuncts if conjunct not in allowed)
 

@@ -18,7 +18,7 @@ def derive_join(plan: Join, left: Derived, right: Derived, setting: Setting) -> 
         failed = left if left.level <= Level.BARRIER else right
         return fail(failed.refusal or Refusal.BELOW_A_BARRIER, "a join above a top-k could drop rows of it")
     if plan.kind is JoinKind.INNER:
-        return _inner(plan, left, right)
+        return _inner(plan, left, right, setting)
     return _outer(plan, left, right, setting)
 
 
@@ -37,11 +37,11 @@ def combined(left: Derived, right: Derived, level: Level, note: str) -> Derived:
     )
 
 
-def _inner(plan: Join, left: Derived, right: Derived) -> Derived:
+def _inner(plan: Join, left: Derived, right: Derived, setting: Setting) -> Derived:
     lowest = min(left.level, right.level)
     joined = combined(left, right, lowest, f"inner join on {_text(plan) or 'nothing'}")
     if lowest is Level.BOUNDED:
-        row = Row.of(joined, plan.output)
+        row = Row.of(joined, plan.output, setting)
         refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
         if refused:
             return fail(Refusal.NOT_UPWARD_CLOSED, f"{refused[0].sql(dialect='spark')} could become true on part of a group")

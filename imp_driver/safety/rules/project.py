@@ -9,9 +9,10 @@ from imp_driver.plan.nodes import Project
 from imp_driver.safety.intervals import UNKNOWN, interval_of
 from imp_driver.safety.levels import Bound, Derived, Level, closure
 from imp_driver.safety.predicates import Row, bound_of
+from imp_driver.safety.setting import Setting
 
 
-def derive_project(plan: Project, child: Derived) -> Derived:
+def derive_project(plan: Project, child: Derived, setting: Setting) -> Derived:
     pairs = list(zip(plan.output, plan.expressions, strict=True))
     copies: dict[str, set[str]] = {}
     for attribute, expression in pairs:
@@ -22,7 +23,7 @@ def derive_project(plan: Project, child: Derived) -> Derived:
     def kept(attributes: frozenset[str]) -> frozenset[str]:
         return frozenset().union(*(copies.get(name, set()) for name in attributes))
 
-    row = Row.of(child, plan.child.output)
+    row = Row.of(child, plan.child.output, setting)
     bounds = {attribute.identifier: bound_of(expression, row) for attribute, expression in pairs}
     intervals = {attribute.identifier: interval_of(expression, child.intervals) for attribute, expression in pairs}
     constant = {a.identifier for a, e in pairs if identifiers(e) <= child.constant}

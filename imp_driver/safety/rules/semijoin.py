@@ -19,7 +19,7 @@ def derive_semijoin(plan: SemiJoin, left: Derived, right: Derived, setting: Sett
         return fail(failed.refusal or Refusal.BELOW_A_BARRIER, f"{name} above a top-k could drop rows of it")
     kept = replace(left, needs=left.needs | right.needs, note=name)
     if right.level is Level.FREE:
-        return kept if left.level is not Level.BOUNDED else _bounded(plan, kept, name)
+        return kept if left.level is not Level.BOUNDED else _bounded(plan, kept, name, setting)
     shared = (
         None if plan.null_aware else in_step(left, right, plan.conjuncts, by_identifier((*plan.left.output, *plan.right.output)), setting)
     )
@@ -34,9 +34,9 @@ def derive_semijoin(plan: SemiJoin, left: Derived, right: Derived, setting: Sett
     return replace(kept, level=Level.SUBSET, determined={})
 
 
-def _bounded(plan: SemiJoin, left: Derived, name: str) -> Derived:
+def _bounded(plan: SemiJoin, left: Derived, name: str, setting: Setting) -> Derived:
     """A BOUNDED left row finds the same partners as its image only by exact columns, or by conditions that grow with it."""
-    row = Row.of(left, (*plan.left.output, *plan.right.output))
+    row = Row.of(left, (*plan.left.output, *plan.right.output), setting)
     own = {attribute.identifier for attribute in plan.left.output}
     for conjunct in plan.conjuncts:
         exact = all(left.bound(each) is Bound.EQUAL for each in identifiers(conjunct) & own)

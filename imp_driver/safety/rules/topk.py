@@ -8,16 +8,17 @@ from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import OrderKey, TopK
 from imp_driver.safety.levels import Bound, Derived, Level, Refusal, closure, fail
 from imp_driver.safety.predicates import Row, bound_of
+from imp_driver.safety.setting import Setting
 
 
-def derive_topk(plan: TopK, child: Derived) -> Derived:
+def derive_topk(plan: TopK, child: Derived, setting: Setting) -> Derived:
     if child.level <= Level.BARRIER:
         return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a top-k above a top-k")
     if not is_total(plan, child):
         return fail(Refusal.ORDER_NOT_TOTAL, "add all group keys at the end of ORDER BY")
     if child.level is Level.FREE:
         return replace(child, note=_note(plan))
-    row = Row.of(child, plan.child.output)
+    row = Row.of(child, plan.child.output, setting)
     for key in plan.order:
         if not stays_behind(key, row):
             return fail(Refusal.ORDER_MAY_MOVE_AHEAD, f"{key.expression.sql(dialect='spark')} of part of a group could come first")

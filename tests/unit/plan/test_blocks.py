@@ -108,6 +108,10 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select a from r group by a having avg(b) > rand()", Reason.NON_DETERMINISTIC),
         ("select a from r where t > current_date group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a from r where t > date 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > ' Yesterday UTC' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > cast(concat('to', 'day') as date) group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
+        ("select a from r where t > 'to' || 'day' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a, first(b) from r group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a, my_function(b) from r group by a having avg(b) > 1", Reason.UNKNOWN_FUNCTION),
         ("select a + 1 from r group by a + 1 having avg(b) > 1", Reason.NO_PLAIN_GROUP_KEY),
@@ -182,6 +186,13 @@ def test_markers_take_their_values_by_place_and_by_name() -> None:
     assert named.condition == And(
         (Comparison(">", AggregateReference(0), Constant(2)), Comparison("<", AggregateReference(0), Constant(5)))
     )
+
+
+def test_parameter_that_names_the_current_day_is_refused() -> None:
+    with pytest.raises(Refused) as caught:
+        _bind("select a from r where t > ? group by a having avg(c) > 1", ("now",))
+    assert caught.value.reason is Reason.NON_DETERMINISTIC
+    assert _bind("select a from r where s > ? group by a having avg(c) > 1", ("nowhere",)).where_sql == "(`s` > 'nowhere')"
 
 
 def test_constants_do_not_change_the_template_but_structure_does() -> None:
