@@ -35,10 +35,10 @@ class Level(IntEnum):
 class Bound(Enum):
     """How a column of a row u of q(S) relates to the row m(u) of q. NULL is below everything for AT_MOST, above for AT_LEAST."""
 
-    EQUAL = "="
-    AT_MOST = "<="
-    AT_LEAST = ">="
-    UNKNOWN = "?"
+    EQUAL = "exact"
+    AT_MOST = "at most that of the whole group"
+    AT_LEAST = "at least that of the whole group"
+    UNKNOWN = "unknown"
 
     @property
     def flipped(self) -> Bound:

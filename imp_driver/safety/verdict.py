@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from imp_driver.plan.nodes import Plan
 from imp_driver.safety.derive import Step, derive
 from imp_driver.safety.levels import Level, Needs, Refusal
 from imp_driver.safety.setting import Setting
+
+_IDENTIFIER = re.compile(r"`([^`]*)#\d+`")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +27,8 @@ class Verdict:
 
     @property
     def derivation(self) -> tuple[str, ...]:
-        """Return one line per operator, the root first."""
-        return tuple(_lines(self.step, 0, is_pinned=False))
+        """Return one line per operator, the root first, with the names that people know."""
+        return tuple(_IDENTIFIER.sub(r"\1", line) for line in _lines(self.step, 0, is_pinned=False))
 
 
 def judge(plan: Plan, setting: Setting) -> Verdict:

@@ -64,3 +64,16 @@ def test_every_shape_that_is_refused_somewhere_has_a_counterexample() -> None:
     tally = attack(3_000, 11, with_unsafe=True)
     assert tally.differences == ()
     assert tally.counterexamples > 50
+
+
+def test_derivation_reads_as_text() -> None:
+    plan = _plan("SELECT g FROM r GROUP BY g HAVING count(*) > 3 AND avg(a) < 3")
+    (scan,) = scans(plan)
+    verdict = judge(plan, Setting(Assignment({scan.occurrence: scan.output[2].identifier})))
+    assert verdict.derivation == (
+        "FREE select g",
+        "  FREE filter avg < 3",
+        "    BOUNDED filter count > 3, pinned: the sketch covers all its rows",
+        "      BOUNDED group by g: a group may be partial, COUNT(*) is at most that of the whole group, AVG(a) is unknown",
+        "        ALIGNED r (occurrence 0) is cut on x",
+    )

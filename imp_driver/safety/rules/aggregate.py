@@ -61,7 +61,7 @@ def _partial(plan: Aggregate, child: Derived, setting: Setting) -> Derived:
         facts |= rests_on
     found = replace(_output(plan, child), level=Level.BOUNDED if bounds else Level.SUBSET, bounds=bounds, determined={})
     note = ", ".join(
-        f"{function.sql(dialect='spark')} {bounds.get(attribute.identifier, Bound.EQUAL).value} full"
+        f"{function.sql(dialect='spark')} is {bounds.get(attribute.identifier, Bound.EQUAL).value}"
         for attribute, function in zip(plan.function_attributes, plan.functions, strict=True)
     )
     return replace(found, needs=found.needs | Needs(facts=facts), note=f"{_note(plan)}: a group may be partial, {note or 'keys only'}")
