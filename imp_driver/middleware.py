@@ -156,16 +156,20 @@ class Middleware:
 
     def _pins(self, statement: Statement, reading: Reading, parts: list[Part]) -> tuple[list[Pin], list[Pin]]:
         """Pin every occurrence of a table that is cut anywhere; return the pins without and with the conditions of the sketches."""
-        versions = {part.request.relation.name: part.prepared.sketch.version for part in parts}
+        versions = {part.request.snapshot.location: part.prepared.sketch.version for part in parts}
         # Where another thread was faster, one sketch may stand for a newer version than the other.
-        if any(part.prepared.sketch.version != versions[part.request.relation.name] for part in parts):
+        if any(part.prepared.sketch.version != versions[part.request.snapshot.location] for part in parts):
             raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
         conditions = {id(part.request.analysis.scan.place): part.use.condition for part in parts}
-        references = [(scan, find_reference(statement, scan.place)) for scan in reading.scans if scan.table in versions]
-        uncut = [Pin(reference, versions[scan.table]) for scan, reference in references]
-        return uncut, [
-            Pin(pin.reference, pin.version, conditions.get(id(scan.place))) for (scan, _), pin in zip(references, uncut, strict=True)
-        ]
+        uncut, cut = [], []
+        for scan in reading.scans:
+            # By location: one table may have a name and a path in the same query.
+            version = versions.get(reading.tables[scan.table].snapshot.location)
+            if version is not None:
+                pin = Pin(find_reference(statement, scan.place), version)
+                uncut.append(pin)
+                cut.append(replace(pin, condition=conditions.get(id(scan.place))))
+        return uncut, cut
 
     def _use(self, rewritten: Rewritten, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         """Run the cut query, then make sure that it read the table which the sketch stands for."""

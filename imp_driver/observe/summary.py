@@ -26,13 +26,13 @@ class UsedPart(Protocol):
 
 
 def report_of(parts: Sequence[UsedPart]) -> SketchReport:
-    """Return the report of the block that skips the most bytes; the others are in ``also``."""
-    reports = sorted((_report(part) for part in parts), key=_skipped, reverse=True)
+    """Return the report of the block that is cut and skips the most bytes; the others are in ``also``."""
+    reports = sorted((_report(part) for part in parts), key=_gain, reverse=True)
     return replace(reports[0], also=tuple(reports[1:]))
 
 
-def _skipped(report: SketchReport) -> int:
-    return (report.bytes_total or 0) - (report.bytes_kept or 0)
+def _gain(report: SketchReport) -> tuple[bool, int]:
+    return report.reason is Reason.FILTERED, (report.bytes_total or 0) - (report.bytes_kept or 0)
 
 
 def _report(part: UsedPart) -> SketchReport:

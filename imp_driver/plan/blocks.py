@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import identifiers, plain_identifier, reference, substituted
+from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
 
@@ -123,6 +124,8 @@ def _aggregates(plan: Plan, above: tuple[Plan, ...]) -> Iterator[tuple[Aggregate
 def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     if not aggregate.keys:
         raise Refused(Reason.SCALAR_AGGREGATE)
+    if free_identifiers(aggregate):
+        raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
     scan, where, values = _below(aggregate.child)
     columns = {
         attribute.identifier: substituted(expression, values)

@@ -95,6 +95,13 @@ def test_occurrence_that_is_not_cut_reads_the_same_version(cursor: imp_driver.Cu
     assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
 
 
+def test_table_with_a_name_and_a_path_is_read_at_one_version(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    path = cursor.execute(f"DESCRIBE DETAIL {tables['r']}").fetch_arrow_table().column("location")[0].as_py().removeprefix("file:")
+    text = f"SELECT x FROM delta.`{path}` WHERE g IN (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 900)"
+    assert sorted(cursor.execute(text).fetchall()) == [(x,) for x in range(90, 100)]
+    assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
+
+
 def test_common_table_that_is_read_twice_runs_unchanged(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     text = f"WITH q AS (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 700) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
     assert sorted(cursor.execute(text).fetchall()) == [(7,), (8,), (9,)]

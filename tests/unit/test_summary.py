@@ -1,0 +1,40 @@
+"""One report of several blocks: a block that is cut comes before one that is not, then the one that skips more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from imp_driver.observe.summary import report_of
+from imp_driver.reasons import Reason
+
+
+class _Anything:
+    """Answers every attribute with the given ones, or with itself."""
+
+    def __init__(self, **values: Any) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        return self._values.get(name, self)
+
+
+def _part(name: str, condition: str | None, kept: int, total: int) -> Any:
+    coverage = _Anything(files_kept=1, files_total=1, bytes_kept=kept, bytes_total=total)
+    entry = _Anything(identifier=name)
+    return _Anything(use=_Anything(condition=condition, runs=1, coverage=coverage), prepared=_Anything(entry=entry), request=_Anything())
+
+
+@pytest.mark.parametrize(
+    ("parts", "order"),
+    [
+        ([_part("whole", None, 9, 9), _part("rows", "x > 1", 9, 9)], ["rows", "whole"]),
+        ([_part("little", "x > 1", 8, 9), _part("much", "x > 1", 1, 9)], ["much", "little"]),
+        ([_part("whole", None, 9, 9)], ["whole"]),
+    ],
+)
+def test_order(parts: list[Any], order: list[str]) -> None:
+    report = report_of(parts)
+    assert [each.sketch_id for each in (report, *report.also)] == order
+    assert (report.reason is Reason.FILTERED) == (order != ["whole"])
