@@ -28,7 +28,7 @@ from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.observe.summary import report_of
 from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
 from imp_driver.plan.bind import bind
 from imp_driver.plan.usefulness import check_filters
@@ -36,18 +36,10 @@ from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, find_reference, pinned
-from imp_driver.rewrite.use import Use, plan_use
+from imp_driver.rewrite.use import Part, plan_use
+from imp_driver.safety.analysis import Analysis
 
 _LOG = logging.getLogger("imp_driver")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One block of a query with its sketch and how it is used."""
-
-    request: Request
-    prepared: Prepared
-    use: Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +104,17 @@ class Middleware:
         Raises:
             Refused: none is left.
         """
-        requests: list[Request] = []
-        refusals: list[Refused] = []
         with watch.stage("bind"):
-            for number, analysis in enumerate(reading.analyses):
-                try:
-                    block = bind(analysis.block, parameters, analysis.columns)
-                    check_filters(block)
-                except Refused as refused:
-                    refusals.append(refused)
-                    continue
-                table = reading.tables[analysis.scan.table]
-                identity = (table.snapshot.location, table.snapshot.table_id)
-                template = make_template(reading.template_text, identity, reading.settings, number)
-                wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
-                requests.append(
-                    Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments, wide)
-                )
-        if not requests:
-            raise refusals[0]
-        return requests
+            return accepted(lambda each: self._request(reading, *each, parameters), enumerate(reading.analyses))
+
+    def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
+        block = bind(analysis.block, parameters, analysis.columns)
+        check_filters(block)
+        table = reading.tables[analysis.scan.table]
+        identity = (table.snapshot.location, table.snapshot.table_id)
+        template = make_template(reading.template_text, identity, reading.settings, number)
+        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
+        return Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments, wide)
 
     def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
@@ -139,16 +122,7 @@ class Middleware:
         Raises:
             Refused: no block has one.
         """
-        found: list[tuple[Request, Prepared]] = []
-        refusals: list[Refused] = []
-        for request in requests:
-            try:
-                found.append((request, self._sketches.prepare(request, read_own, watch)))
-            except Refused as refused:
-                refusals.append(refused)
-        if not found:
-            raise refusals[0]
-        return found
+        return accepted(lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests)
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
         type_name = next(column.type_name for column in request.snapshot.schema if column.name == prepared.sketch.attribute)

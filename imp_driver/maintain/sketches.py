@@ -112,9 +112,7 @@ class Sketches:
         return request if is_first or self._has_state(request) else lifted
 
     def _has_state(self, request: Request) -> bool:
-        index = self._attributes.get((request.template.identifier, request.snapshot.table_id))
-        entry = None if index is None else self.store.find(_state_key(request, index))
-        return entry is not None and entry.state is not None
+        return self._known(request) is not None
 
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
@@ -138,15 +136,21 @@ class Sketches:
             return Prepared(entry, upkeep, sketch, files, state.fragment_rows())
 
     def _key(self, request: Request) -> tuple[str, int]:
-        choice = (request.template.identifier, request.snapshot.table_id)
-        index = self._attributes.get(choice)
-        key = None if index is None else _state_key(request, index)
-        entry = None if key is None else self.store.find(key)
-        if index is None or key is None or entry is None or entry.state is None:
-            index = self._choose(request)
-            self._attributes[choice] = index
-            key = _state_key(request, index)
-        return key, index
+        known = self._known(request)
+        if known is not None:
+            return known
+        index = self._choose(request)
+        self._attributes[request.template.identifier, request.snapshot.table_id] = index
+        return _state_key(request, index), index
+
+    def _known(self, request: Request) -> tuple[str, int] | None:
+        """Return the key and the attribute of the state that a request has already."""
+        index = self._attributes.get((request.template.identifier, request.snapshot.table_id))
+        if index is None:
+            return None
+        key = _state_key(request, index)
+        entry = self.store.find(key)
+        return None if entry is None or entry.state is None else (key, index)
 
     def _choose(self, request: Request) -> int:
         """Choose the safe key that the files are best clustered by (sketch-safety rules 4, heuristic order)."""

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from imp_driver.maintain.sketches import Prepared, Request
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Reason
-from imp_driver.rewrite.use import Use
+from imp_driver.rewrite.use import Part
 
 
-class UsedPart(Protocol):
-    """One block of a query with its sketch and how it is used."""
-
-    @property
-    def request(self) -> Request: ...
-
-    @property
-    def prepared(self) -> Prepared: ...
-
-    @property
-    def use(self) -> Use: ...
-
-
-def report_of(parts: Sequence[UsedPart]) -> SketchReport:
+def report_of(parts: Sequence[Part]) -> SketchReport:
     """Return the report of the block that is cut and skips the most bytes; the others are in ``also``."""
     reports = sorted((_report(part) for part in parts), key=_gain, reverse=True)
     return replace(reports[0], also=tuple(reports[1:]))
@@ -35,7 +20,7 @@ def _gain(report: SketchReport) -> tuple[bool, int]:
     return report.reason is Reason.FILTERED, (report.bytes_total or 0) - (report.bytes_kept or 0)
 
 
-def _report(part: UsedPart) -> SketchReport:
+def _report(part: Part) -> SketchReport:
     upkeep, sketch, coverage = part.prepared.upkeep, part.prepared.sketch, part.use.coverage
     return SketchReport(
         decision=upkeep.decision,

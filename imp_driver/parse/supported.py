@@ -6,6 +6,8 @@ Source: sketch-safety rules "operators" and "implementation checklist": reject a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -19,6 +21,28 @@ class Refused(Exception):
         super().__init__(reason.name)
         self.reason = reason
         self.detail = detail
+
+
+ItemT = TypeVar("ItemT")
+FoundT = TypeVar("FoundT")
+
+
+def accepted(attempt: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> list[FoundT]:
+    """Return what an attempt finds for each item; one that is refused is left out.
+
+    Raises:
+        Refused: all are; the reason is that of the first.
+    """
+    found: list[FoundT] = []
+    refusals: list[Refused] = []
+    for item in items:
+        try:
+            found.append(attempt(item))
+        except Refused as refused:
+            refusals.append(refused)
+    if refusals and not found:
+        raise refusals[0]
+    return found
 
 
 _NON_DETERMINISTIC: tuple[type[exp.Expr], ...] = (
@@ -142,7 +166,8 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
 )
 """Functions whose result depends on their arguments alone (and on settings that are part of the template's key)."""
 
-_SPECIAL_INSTANT = re.compile(r"\s*(epoch|now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+SPECIAL_INSTANTS = ("epoch", "now", "today", "tomorrow", "yesterday")
+_SPECIAL_INSTANT = re.compile(rf"\s*({'|'.join(SPECIAL_INSTANTS)})\b", re.IGNORECASE)
 """What Spark reads as the current day or instant wherever a constant text becomes a date or a timestamp, a comparison included."""
 _OF_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Concat,

@@ -103,7 +103,7 @@ def _arithmetic(node: exp.Binary, columns: dict[str, pa.DataType | None]) -> pa.
     if pa.types.is_integer(left) and pa.types.is_integer(right):
         return left if left.bit_width >= right.bit_width else right
     if pa.types.is_float64(left) or pa.types.is_float64(right):
-        return pa.float64() if _is_number(left) and _is_number(right) else None
+        return pa.float64() if is_number(left) and is_number(right) else None
     first, second = _as_decimal(node.left, left), _as_decimal(node.right, right)
     if first is None or second is None:
         return None
@@ -115,7 +115,7 @@ def _arithmetic(node: exp.Binary, columns: dict[str, pa.DataType | None]) -> pa.
     return pa.decimal128(precision, scale) if precision <= 38 else None
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 

@@ -11,9 +11,14 @@ from imp_driver.plan.nodes import Attribute
 Replace = Callable[[exp.Column], exp.Expr]
 
 
+def column_named(name: str) -> exp.Column:
+    """Return a fresh column of exactly this name."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
 def reference(attribute: Attribute) -> exp.Column:
     """Return a fresh expression that stands for an attribute."""
-    return exp.Column(this=exp.to_identifier(attribute.identifier, quoted=True))
+    return column_named(attribute.identifier)
 
 
 def identifiers(expression: exp.Expr) -> frozenset[str]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
-from imp_driver.plan.attributes import identifiers, plain_identifier, reference, substituted
+from imp_driver.parse.supported import Refused, accepted
+from imp_driver.plan.attributes import column_named, identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
@@ -39,7 +39,6 @@ class Block:
 
     query: QueryBlock
     scan: Scan
-    aggregate: Aggregate
     top: Plan
 
 
@@ -91,26 +90,16 @@ def _is_typed_literal(node: exp.Expr) -> bool:
     return isinstance(cast, exp.Cast) and isinstance(cast.this, exp.Literal)
 
 
-def base_column(name: str) -> exp.Column:
-    return exp.Column(this=exp.to_identifier(name, quoted=True))
-
-
 def find_blocks(plan: Plan) -> tuple[Block, ...]:
     """Return every block of a plan.
 
     Raises:
         Refused: there is none; the reason is that of the first GROUP BY.
     """
-    blocks: list[Block] = []
-    refusals: list[Refused] = []
-    for aggregate, above in _aggregates(plan, ()):
-        try:
-            blocks.append(_block(aggregate, above))
-        except Refused as refused:
-            refusals.append(refused)
-    if not blocks:
-        raise refusals[0] if refusals else Refused(Reason.NO_AGGREGATION)
-    return tuple(blocks)
+    found = accepted(lambda each: _block(*each), _aggregates(plan, ()))
+    if not found:
+        raise Refused(Reason.NO_AGGREGATION)
+    return tuple(found)
 
 
 def _aggregates(plan: Plan, above: tuple[Plan, ...]) -> Iterator[tuple[Aggregate, tuple[Plan, ...]]]:
@@ -144,14 +133,14 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
     if upper.limit is not None:
         top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
-    return Block(query, scan, aggregate, top)
+    return Block(query, scan, top)
 
 
 def _below(plan: Plan) -> tuple[Scan, tuple[exp.Expr, ...], Mapping[str, exp.Expr]]:
     """Unfold filters and projections down to the table; return it, the row conditions and what each attribute stands for."""
     match plan:
         case Scan():
-            return plan, (), {attribute.identifier: base_column(attribute.name) for attribute in plan.output}
+            return plan, (), {attribute.identifier: column_named(attribute.name) for attribute in plan.output}
         case Filter():
             scan, where, values = _below(plan.child)
             return scan, (*where, *(substituted(conjunct, values) for conjunct in plan.conjuncts)), values

@@ -7,6 +7,7 @@ from sqlglot import exp
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.nodes import (
     Aggregate,
+    Attribute,
     Filter,
     Join,
     Plan,
@@ -40,18 +41,17 @@ def expressions_of(plan: Plan) -> tuple[exp.Expr, ...]:
             return ()
 
 
-def made_by(plan: Plan) -> tuple[frozenset[str], tuple[Plan, ...]]:
-    """Return the identifiers that an operator makes anew, and its inputs."""
+def made_by(plan: Plan) -> tuple[Attribute, ...]:
+    """Return the attributes that an operator makes anew."""
     match plan:
         case Scan() | Project() | UnionAll() | SetOperation() | Aggregate():
-            made = plan.output
+            return plan.output
         case Scalar():
-            made = (plan.value,)
+            return (plan.value,)
         case Window():
-            made = plan.added
+            return plan.added
         case _:
-            made = ()
-    return frozenset(attribute.identifier for attribute in made), children(plan)
+            return ()
 
 
 def free_identifiers(plan: Plan) -> frozenset[str]:
@@ -61,9 +61,8 @@ def free_identifiers(plan: Plan) -> frozenset[str]:
     waiting = [plan]
     while waiting:
         node = waiting.pop()
-        own, inputs = made_by(node)
-        made |= own
-        waiting += inputs
+        made |= {attribute.identifier for attribute in made_by(node)}
+        waiting += children(node)
         for expression in expressions_of(node):
             read |= identifiers(expression)
     return frozenset(read - made)

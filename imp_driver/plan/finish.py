@@ -7,7 +7,7 @@ from sqlglot import exp
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
-from imp_driver.plan.grouping import ordinal
+from imp_driver.plan.grouping import ordinal, text_of
 from imp_driver.plan.lookup import Lookup
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, TopK, Window
 from imp_driver.reasons import Reason
@@ -60,8 +60,8 @@ def finish(
     distinct, limit = select.args.get("distinct"), select.args.get("limit")
     if distinct is not None and distinct.args.get("on"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "DISTINCT ON")
-    inside = {_text(expression) for expression in expressions}
-    after_projection = distinct is not None or all(_text(key.expression) in inside for key in order)
+    inside = {text_of(expression) for expression in expressions}
+    after_projection = distinct is not None or all(text_of(key.expression) in inside for key in order)
     if limit is not None and not after_projection:
         plan = top(plan, select, order)
     output = tuple(context.computed(name, expression, plan.output) for name, expression in zip(names, expressions, strict=True))
@@ -70,7 +70,7 @@ def finish(
         projected = Distinct(projected)
     if limit is None or not after_projection:
         return projected
-    by_text = {_text(expression): reference(attribute) for expression, attribute in zip(expressions, output, strict=True)}
+    by_text = {text_of(expression): reference(attribute) for expression, attribute in zip(expressions, output, strict=True)}
     return top(projected, select, tuple(_over_output(key, by_text) for key in order))
 
 
@@ -82,12 +82,8 @@ def top(plan: Plan, node: exp.Expr, order: tuple[OrderKey, ...]) -> TopK:
     return TopK(plan, order, limit.expression, None if offset is None else offset.expression)
 
 
-def _text(expression: exp.Expr) -> str:
-    return str(expression.unnest().sql(dialect="spark"))
-
-
 def _over_output(key: OrderKey, by_text: dict[str, exp.Column]) -> OrderKey:
-    found = by_text.get(_text(key.expression))
+    found = by_text.get(text_of(key.expression))
     if found is None:
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY something else than a column of SELECT DISTINCT")
     return OrderKey(found.copy(), key.descending, key.nulls_first)

@@ -9,20 +9,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from imp_driver.parse.types import arrow_type, is_number
+
 NUMBER = "number"
-_KINDS = {
-    "byte": NUMBER,
-    "short": NUMBER,
-    "integer": NUMBER,
-    "long": NUMBER,
-    "float": NUMBER,
-    "double": NUMBER,
-    "string": "string",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamp_ntz": "timestamp_ntz",
-    "boolean": "boolean",
-}
 _CASTS = {
     exp.DType.TINYINT: NUMBER,
     exp.DType.SMALLINT: NUMBER,
@@ -39,9 +28,10 @@ _COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Sum, exp.Avg, exp.Row
 
 def kind_of_type(type_name: str | None) -> str | None:
     """Return the kind of a Delta type; None for types without an order of their own here."""
-    if type_name is None:
+    arrow = None if type_name is None else arrow_type(type_name)
+    if arrow is None:
         return None
-    return NUMBER if type_name.startswith("decimal") else _KINDS.get(type_name)
+    return NUMBER if is_number(arrow) else type_name
 
 
 def kind_of(expression: exp.Expr, kinds: Mapping[str, str | None]) -> str | None:

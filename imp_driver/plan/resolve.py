@@ -50,7 +50,7 @@ class _Resolver:
         where, having = select.args.get("where"), select.args.get("having")
         if where is not None:
             conditions = Conditions(plan, self.context, lambda column: reference(scope.find(column)[0]), scope, subqueries)
-            plan = conditions.add(where.this)
+            plan = conditions.add(conjuncts_of(where.this))
         items = _items(select, scope)
         lookup = Lookup(scope, outputs_of(items))
         expressions, order = [expression for _, expression in items], order_keys(select, lookup)
@@ -67,7 +67,7 @@ class _Resolver:
     def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
         """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
         scope = Scope((Source("", group.plan.key_attributes),), outer)
-        return Conditions(group.plan, self.context, lambda column: column, scope, subqueries).add(group.above(condition))
+        return Conditions(group.plan, self.context, lambda column: column, scope, subqueries).add(conjuncts_of(group.above(condition)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class _Subqueries:
             conditions = Conditions(
                 plan, self.resolver.context, lambda column: own_column(scope, column), scope, _Subqueries(self.resolver, visible)
             )
-            plan = conditions.add(exp.and_(*inside, copy=True))
+            plan = conditions.add(inside)
         correlated = tuple(replaced(conjunct, lambda column: reference(scope.find(column)[0])) for conjunct in outside)
         items = () if any(item.unalias().is_star for item in select.expressions) else tuple(e for _, e in _items(select, scope))
         return Rows(plan, items, correlated)

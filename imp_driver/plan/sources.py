@@ -80,8 +80,8 @@ def _join(left: Plan, scope: Scope, join: exp.Join, context: Context, visible: V
     if join.args.get("method") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{join.args.get('method') or kind} JOIN")
     right, source = _item(join.this, context, visible, query)
-    for nested in join.this.args.get("joins") or ():
-        raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"a join nested in a join: {nested.key}")
+    if join.this.args.get("joins"):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a join nested in a join")
     both = Scope((*scope.sources, source), scope.outer)
     conjuncts, source = _condition(join, scope, source, both)
     if kind in ("SEMI", "ANTI"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
-from imp_driver.plan.attributes import by_identifier, conjuncts_of, identifiers, reference, replaced
+from imp_driver.plan.attributes import by_identifier, identifiers, reference, replaced
 from imp_driver.plan.context import Context
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Attribute, Filter, Plan, Scalar, SemiJoin
@@ -48,13 +48,12 @@ class Conditions:
     scope: Scope
     queries: Queries
 
-    def add(self, condition: exp.Expr) -> Plan:
-        """Return the plan with every conjunct of a condition applied.
+    def add(self, conjuncts: Sequence[exp.Expr]) -> Plan:
+        """Return the plan with every conjunct applied.
 
         Raises:
             Refused: a subquery stands where no rule covers it.
         """
-        conjuncts = conjuncts_of(condition)
         memberships = [each for each in conjuncts if self._is_membership(each)]
         others = [each for each in conjuncts if not self._is_membership(each)]
         # Plain conditions first: what they equate is then known where subqueries are computed.
@@ -119,15 +118,14 @@ class Conditions:
 
     def _with_scalars(self, expression: exp.Expr) -> exp.Expr:
         """Resolve an expression; each scalar subquery in it becomes a column that the plan adds."""
-        values: dict[int, Attribute] = {}
 
         def extract(node: exp.Expr) -> exp.Expr:
             if isinstance(node, (exp.Exists, exp.Any, exp.All)) or (isinstance(node, exp.In) and node.args.get("query") is not None):
                 raise Refused(Reason.SUBQUERY, "inside OR, NOT or another expression")
             if isinstance(node, exp.Query):
-                value = self._scalar(node)
-                values[len(values)] = value
-                return exp.Column(this=exp.to_identifier(value.identifier, quoted=True), table=exp.to_identifier(_RESOLVED))
+                column = reference(self._scalar(node))
+                column.set("table", exp.to_identifier(_RESOLVED))
+                return column
             return node
 
         extracted = expression.transform(extract)
@@ -144,10 +142,10 @@ class Conditions:
             raise Refused(Reason.SUBQUERY, "a scalar subquery with several columns")
         value = self.context.attribute("scalar", kind=subquery.output[0].kind)
         known = by_identifier(self.plan.output)
-        correlated = tuple(known[each] for each in sorted(free_identifiers(subquery)) if each in known)
-        if len(correlated) != len(free_identifiers(subquery)):
+        read = sorted(free_identifiers(subquery))
+        if not known.keys() >= set(read):
             raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
-        self.plan = Scalar(self.plan, subquery, value, correlated)
+        self.plan = Scalar(self.plan, subquery, value, tuple(known[each] for each in read))
         return value
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused, check_function
+from imp_driver.parse.supported import SPECIAL_INSTANTS, Refused, check_function
 from imp_driver.reuse.constants import is_constant
-
-_INSTANTS = ("now", "today", "tomorrow", "yesterday", "epoch")
 
 
 def text_of(expression: exp.Expr) -> str:
@@ -24,7 +22,7 @@ def _is_fixed_node(node: exp.Expr) -> bool:
     if isinstance(node, (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Query, exp.Subquery, exp.Window)):
         return False
     if isinstance(node, exp.Literal):
-        return not (node.is_string and str(node.this).strip().lower().startswith(_INSTANTS))
+        return not (node.is_string and str(node.this).strip().lower().startswith(SPECIAL_INSTANTS))
     if isinstance(node, (exp.Func, exp.DPipe)) and node.find(exp.Column) is None and not is_constant(node):
         # Spark folds it first, and may find "today" in it.
         return False

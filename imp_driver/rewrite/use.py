@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.delta.coverage import Coverage, FileFragments
+from imp_driver.maintain.sketches import Prepared, Request
 from imp_driver.rewrite.ranges import capped_runs, range_condition, runs_mask
 from imp_driver.sketch.sketch import Sketch
 
@@ -22,6 +23,15 @@ class Use:
     condition: str | None
     runs: int
     coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a query with its sketch and how it is used."""
+
+    request: Request
+    prepared: Prepared
+    use: Use
 
 
 def plan_use(sketch: Sketch, type_name: str, files: FileFragments, rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.reasons import Reason
-from imp_driver.safety.derive import derive
-from imp_driver.safety.levels import Level, Refusal
+from imp_driver.safety.levels import Refusal
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
-
-_REASONS = {Refusal.ORDER_NOT_TOTAL: Reason.ORDER_NOT_TOTAL}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,19 +45,10 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
     Raises:
         Refused: the query's answer depends on chance, or no block has a safe attribute.
     """
-    whole = derive(plan, Setting(Assignment({})))
-    if whole.derived.level is Level.FAIL:
-        raise _refused(whole.derived.refusal, whole.derived.note)
-    found: list[Analysis] = []
-    refusals: list[Refused] = []
-    for block in find_blocks(plan):
-        try:
-            found.append(_analysed(block))
-        except Refused as refused:
-            refusals.append(refused)
-    if not found:
-        raise refusals[0]
-    return tuple(found)
+    whole = judge(plan, Setting(Assignment({})))
+    if not whole.is_safe:
+        raise _refused(whole)
+    return tuple(accepted(_analysed, find_blocks(plan)))
 
 
 def _analysed(block: Block) -> Analysis:
@@ -80,12 +68,13 @@ def _analysed(block: Block) -> Analysis:
         else:
             refusal = verdict
     if not safe:
-        raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal.refusal, refusal.step.derived.note)
+        raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
     return Analysis(block.query, lifted(block.query), block.scan, columns, tuple(safe), verdicts[0].derivation)
 
 
-def _refused(refusal: Refusal | None, note: str) -> Refused:
-    return Refused(_REASONS.get(refusal, Reason.NOT_SAFE) if refusal else Reason.NOT_SAFE, note)
+def _refused(verdict: Verdict) -> Refused:
+    reason = Reason.ORDER_NOT_TOTAL if verdict.refusal is Refusal.ORDER_NOT_TOTAL else Reason.NOT_SAFE
+    return Refused(reason, verdict.step.derived.note)
 
 
 def _can_be_cut(kind: pa.DataType | None) -> bool:

@@ -5,7 +5,7 @@ Bounds that come from the data are facts that can expire: they carry their text,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -52,7 +52,7 @@ def interval_of(expression: exp.Expr, known: Mapping[str, Interval]) -> Interval
         case exp.Mul():
             return _product(expression, known)
         case exp.Case() | exp.If() | exp.Coalesce() | exp.Greatest() | exp.Least():
-            return _any_of([interval_of(each, known) for each in _branches(expression)])
+            return any_of([interval_of(each, known) for each in _branches(expression)])
         case exp.Count() | exp.CountIf() | exp.ApproxDistinct():
             return Interval(Decimal(0))
         case exp.Sum():
@@ -120,7 +120,8 @@ def _branches(expression: exp.Expr) -> list[exp.Expr]:
     return [expression.this, *expression.expressions]
 
 
-def _any_of(intervals: list[Interval]) -> Interval:
+def any_of(intervals: Sequence[Interval]) -> Interval:
+    """Return an interval that holds the values of all of them."""
     lows, highs = [each.low for each in intervals], [each.high for each in intervals]
     low = min((each for each in lows if each is not None), default=None) if None not in lows else None
     high = max((each for each in highs if each is not None), default=None) if None not in highs else None

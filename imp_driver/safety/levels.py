@@ -5,7 +5,7 @@ Source: sketch-safety rules 1.3. S is any superset of the accurate sketch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
@@ -43,6 +43,12 @@ class Bound(Enum):
     @property
     def flipped(self) -> Bound:
         return {Bound.AT_MOST: Bound.AT_LEAST, Bound.AT_LEAST: Bound.AT_MOST}.get(self, self)
+
+    def joined(self, other: Bound) -> Bound:
+        """Return the bound that holds of a value which moves with both, or is one of both."""
+        if self is Bound.EQUAL or self is other:
+            return other
+        return self if other is Bound.EQUAL else Bound.UNKNOWN
 
 
 class Refusal(Enum):
@@ -107,9 +113,18 @@ class Derived:
     def bound(self, identifier: str) -> Bound:
         return self.bounds.get(identifier, Bound.EQUAL)
 
+    def is_exact(self, identifiers: Iterable[str]) -> bool:
+        return all(self.bound(each) is Bound.EQUAL for each in identifiers)
+
 
 def fail(refusal: Refusal, note: str) -> Derived:
     return Derived(Level.FAIL, refusal=refusal, note=note)
+
+
+def blocked(*inputs: Derived, note: str) -> Derived | None:
+    """Return the failure of an operator that must not stand on one of its inputs: nothing is proven of it, or it is a top-k."""
+    failed = next((each for each in inputs if each.level <= Level.BARRIER), None)
+    return None if failed is None else fail(failed.refusal or Refusal.BELOW_A_BARRIER, note)
 
 
 def merged_classes(classes: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:

@@ -30,7 +30,7 @@ class Row:
         return cls(derived, kinds, setting.checks_overflow)
 
     def is_exact(self, expression: exp.Expr) -> bool:
-        return all(self.derived.bound(each) is Bound.EQUAL for each in identifiers(expression))
+        return self.derived.is_exact(identifiers(expression))
 
     def has_monotone_arithmetic(self, expression: exp.Expr) -> bool:
         """Numbers keep their order under + - and products with constants, unless they wrap around without an error."""
@@ -56,19 +56,13 @@ def bound_of(expression: exp.Expr, row: Row) -> Bound:
         case exp.Neg():
             return bound_of(expression.this, row).flipped
         case exp.Add():
-            return _both(bound_of(expression.left, row), bound_of(expression.right, row))
+            return bound_of(expression.left, row).joined(bound_of(expression.right, row))
         case exp.Sub():
-            return _both(bound_of(expression.left, row), bound_of(expression.right, row).flipped)
+            return bound_of(expression.left, row).joined(bound_of(expression.right, row).flipped)
         case exp.Mul():
             return _scaled(expression, row)
         case _:
             return Bound.UNKNOWN
-
-
-def _both(one: Bound, other: Bound) -> Bound:
-    if one is Bound.EQUAL or one is other:
-        return other
-    return one if other is Bound.EQUAL else Bound.UNKNOWN
 
 
 def _scaled(expression: exp.Mul, row: Row) -> Bound:

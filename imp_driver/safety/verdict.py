@@ -15,11 +15,20 @@ _IDENTIFIER = re.compile(r"`([^`]*)#\d+`")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """``refusal`` is None when the cut is safe; ``needs`` is what the sketch must cover and what must be checked."""
+    """What is proven of a cut, operator by operator."""
 
     step: Step
-    refusal: Refusal | None
-    needs: Needs
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """None when the cut is safe."""
+        derived = self.step.derived
+        return (derived.refusal or Refusal.GROUP_NOT_DETERMINED) if derived.level is Level.FAIL else None
+
+    @property
+    def needs(self) -> Needs:
+        """What the sketch must cover, and what must be checked."""
+        return self.step.derived.needs
 
     @property
     def is_safe(self) -> bool:
@@ -37,10 +46,7 @@ def judge(plan: Plan, setting: Setting) -> Verdict:
     Root theorem (sketch-safety rules 1.3): every row of the answer has its provenance in S, so it maps to itself; the map is injective
     into a finite bag, so nothing else is left. A barrier at the root covers its own provenance.
     """
-    step = derive(plan, setting)
-    if step.derived.level is Level.FAIL:
-        return Verdict(step, step.derived.refusal or Refusal.GROUP_NOT_DETERMINED, step.derived.needs)
-    return Verdict(step, None, step.derived.needs)
+    return Verdict(derive(plan, setting))
 
 
 def _lines(step: Step, depth: int, *, is_pinned: bool) -> list[str]:

@@ -84,10 +84,11 @@ class SparkChildSession:
             frame = self._frame(text, parameters)
             schema = arrow_schema(frame.schema)
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
-            is_over = _never if is_command(frame) else (lambda: self._is_cancelled(tag))
+            has_run = is_command(frame)
+            is_over = _never if has_run else (lambda: self._is_cancelled(tag))
             if is_over():
                 raise cancelled(tag)
-            rows = rows_at_once if has_few_rows(frame) else rows_of_partitions
+            rows = rows_at_once if has_run or has_few_rows(frame) else rows_of_partitions
             batches = rows(frame, schema, lambda: self._jobs(tag))
             return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, tag)
 

@@ -109,10 +109,9 @@ _BATCH = 2_000
 
 
 def has_few_rows(frame: DataFrame) -> bool:
-    """Say whether the plan bounds its rows by a small number: a command that has run, a LIMIT, one row of totals."""
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()
-    bound = plan.maxRows()
-    return is_command(frame) or (bound.isDefined() and int(bound.get()) <= _AT_ONCE)
+    """Say whether the plan bounds its rows by a small number: a LIMIT, one row of totals."""
+    bound: Any = frame._jdf.queryExecution().optimizedPlan().maxRows()
+    return bool(bound.isDefined()) and int(bound.get()) <= _AT_ONCE
 
 
 def is_command(frame: DataFrame) -> bool:

@@ -71,11 +71,11 @@ MUTANTS = (
     Mutant("order need not be total", "rules/topk.py", "if not is_total(plan, child):", "if False:"),
     Mutant(
         "union of cut and uncut",
-        "rules/union.py",
+        "rules/copartition.py",
         "branch.output[place].identifier in common_determinants(derived)",
         "derived.level is Level.FREE or branch.output[place].identifier in common_determinants(derived)",
     ),
-    Mutant("union without a common set", "rules/union.py", "if not share_one_set(occurrences, setting):", "if False:"),
+    Mutant("union without a common set", "rules/copartition.py", "if not share_one_set(occurrences_of(branches), setting):", "if False:"),
     Mutant("distinct over bounded values", "rules/distinct.py", "if child.level is Level.BOUNDED:", "if False:"),
     Mutant("cut right side of NOT EXISTS", "rules/semijoin.py", "    if plan.anti:\n", "    if False:\n"),
     Mutant("NOT IN cut in step", "rules/semijoin.py", "None if plan.null_aware else in_step", "in_step"),
@@ -103,8 +103,8 @@ MUTANTS = (
     Mutant(
         "bounded correlation", "rules/scalar.py", "bounds = dict(child.bounds) if exact else", "bounds = dict(child.bounds) if True else"
     ),
-    Mutant("filter over bounded values", "rules/filter.py", "if refused:", "if False:"),
-    Mutant("filter over a top-k", "rules/filter.py", "if child.level <= Level.BARRIER:", "if child.level < Level.BARRIER:"),
+    Mutant("filter over bounded values", "rules/filter.py", "if refused is not None:", "if False:"),
+    Mutant("filter over a top-k", "rules/filter.py", "if failed is not None:", "if failed is not None and child.level is Level.FAIL:"),
     Mutant(
         "cut right side of EXCEPT",
         "rules/setoperation.py",

@@ -9,14 +9,15 @@ from sqlglot import exp
 from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.safety.intervals import UNKNOWN, Interval, interval_of
-from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, closure, fail
+from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, blocked, closure, fail
 from imp_driver.safety.predicates import Row, bound_of
 from imp_driver.safety.setting import Setting
 
 
 def derive_aggregate(plan: Aggregate, child: Derived, setting: Setting) -> Derived:
-    if child.level <= Level.BARRIER:
-        return fail(child.refusal or Refusal.BELOW_A_BARRIER, "groups above a top-k")
+    failed = blocked(child, note="groups above a top-k")
+    if failed is not None:
+        return failed
     if child.level is Level.FREE:
         return replace(_output(plan, child), level=Level.FREE, note=_note(plan))
     if child.level is Level.ALIGNED:

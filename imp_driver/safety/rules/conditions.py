@@ -10,7 +10,8 @@ from sqlglot import exp
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import Attribute
 from imp_driver.safety.intervals import UNKNOWN, Interval, interval_of
-from imp_driver.safety.levels import Bound, Derived, closure, merged_classes
+from imp_driver.safety.levels import Bound, Derived, Refusal, closure, fail, merged_classes
+from imp_driver.safety.predicates import Row, is_preserved
 from imp_driver.safety.rules.copartition import equated
 
 _WHOLE = {"byte", "short", "integer", "long"}
@@ -29,10 +30,18 @@ def learned(derived: Derived, conjuncts: tuple[exp.Expr, ...], types: Mapping[st
     return replace(derived, equal=equal, constant=closure(frozenset(constant), equal), intervals=intervals, determined=determined)
 
 
+def not_preserved(conjuncts: tuple[exp.Expr, ...], row: Row) -> Derived | None:
+    """Return the failure of the first conjunct that a BOUNDED row may satisfy and its image not; None when there is none."""
+    refused = next((conjunct for conjunct in conjuncts if not is_preserved(conjunct, row)), None)
+    return (
+        None if refused is None else fail(Refusal.NOT_UPWARD_CLOSED, f"{refused.sql(dialect='spark')} could become true on part of a group")
+    )
+
+
 def equal_pair(conjunct: exp.Expr, types: Mapping[str, Attribute], derived: Derived) -> frozenset[str] | None:
     """Return two attributes that a conjunct equates: of one known type, so that nothing is converted, and both exact."""
     pair = equated(conjunct, types)
-    return pair if pair is not None and all(derived.bound(name) is Bound.EQUAL for name in pair) else None
+    return pair if pair is not None and derived.is_exact(pair) else None
 
 
 def _constant(conjunct: exp.Expr, types: Mapping[str, Attribute], derived: Derived) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from imp_driver.plan.attributes import plain_identifier
-from imp_driver.plan.nodes import Attribute
-from imp_driver.safety.levels import Derived, Level, closure
+from imp_driver.plan.nodes import Attribute, SetOperation, UnionAll, children
+from imp_driver.safety.levels import Derived, Level, Needs, closure
 from imp_driver.safety.setting import Setting
 
 
@@ -22,6 +23,33 @@ def share_one_set(occurrences: frozenset[int], setting: Setting) -> bool:
     return len({setting.assignment.set_of(each) for each in occurrences}) == 1
 
 
+def shared_places(plan: UnionAll | SetOperation, branches: Sequence[Derived], setting: Setting) -> frozenset[str]:
+    """Return the output columns at which every branch carries its sketched attributes; a branch that is not cut carries none."""
+    if not share_one_set(occurrences_of(branches), setting):
+        return frozenset()
+    places = []
+    for place, attribute in enumerate(plan.output):
+        carried = all(
+            branch.output[place].identifier in common_determinants(derived)
+            for branch, derived in zip(children(plan), branches, strict=True)
+        )
+        if carried and attribute.type_name is not None:
+            places.append(attribute.identifier)
+    return frozenset(places)
+
+
+def occurrences_of(inputs: Iterable[Derived]) -> frozenset[int]:
+    """Return the occurrences that are cut below some operators."""
+    return frozenset(occurrence for each in inputs for occurrence in each.determined)
+
+
+def cut_in_step(kept: Derived, inputs: Sequence[Derived], determined: frozenset[str]) -> Derived:
+    """Return a result whose inputs are cut by one common set, and in which ``determined`` tells each row's fragment."""
+    occurrences = occurrences_of(inputs)
+    needs = kept.needs | Needs(common=frozenset({occurrences}))
+    return replace(kept, determined=dict.fromkeys(occurrences, determined), needs=needs)
+
+
 def in_step(
     left: Derived, right: Derived, conjuncts: tuple[exp.Expr, ...], types: Mapping[str, Attribute], setting: Setting
 ) -> frozenset[str] | None:
@@ -32,7 +60,7 @@ def in_step(
     """
     if left.level is not Level.ALIGNED or right.level is not Level.ALIGNED:
         return None
-    if not share_one_set(frozenset(left.determined) | frozenset(right.determined), setting):
+    if not share_one_set(occurrences_of((left, right)), setting):
         return None
     lefts, rights = common_determinants(left), common_determinants(right)
     for conjunct in conjuncts:

@@ -8,21 +8,21 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import by_identifier
 from imp_driver.plan.nodes import Filter
-from imp_driver.safety.levels import Derived, Level, Refusal, fail
+from imp_driver.safety.levels import Derived, Level, blocked
 from imp_driver.safety.predicates import Row, is_preserved
-from imp_driver.safety.rules.conditions import learned
+from imp_driver.safety.rules.conditions import learned, not_preserved
 from imp_driver.safety.setting import Setting
 
 
 def derive_filter(plan: Filter, child: Derived, setting: Setting) -> Derived:
-    if child.level <= Level.BARRIER:
-        return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a filter above a top-k could let other rows move up")
+    failed = blocked(child, note="a filter above a top-k could let other rows move up")
+    if failed is not None:
+        return failed
     if child.level is Level.BOUNDED:
-        row = Row.of(child, plan.child.output, setting)
-        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
-        if refused:
-            return fail(Refusal.NOT_UPWARD_CLOSED, f"{_text(refused[0])} could become true on part of a group")
-    note = f"filter {' AND '.join(map(_text, plan.conjuncts))}"
+        refused = not_preserved(plan.conjuncts, Row.of(child, plan.child.output, setting))
+        if refused is not None:
+            return refused
+    note = f"filter {' AND '.join(conjunct.sql(dialect='spark') for conjunct in plan.conjuncts)}"
     return replace(learned(child, plan.conjuncts, by_identifier(plan.output)), note=note)
 
 
@@ -31,7 +31,3 @@ def split(plan: Filter, child: Derived, setting: Setting) -> tuple[tuple[exp.Exp
     row = Row.of(child, plan.child.output, setting)
     allowed = tuple(conjunct for conjunct in plan.conjuncts if is_preserved(conjunct, row))
     return allowed, tuple(conjunct for conjunct in plan.conjuncts if conjunct not in allowed)
-
-
-def _text(conjunct: exp.Expr) -> str:
-    return str(conjunct.sql(dialect="spark"))

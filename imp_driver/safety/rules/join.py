@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from imp_driver.plan.attributes import by_identifier, identifiers
 from imp_driver.plan.nodes import Join, JoinKind
-from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, fail
-from imp_driver.safety.predicates import Row, is_preserved
-from imp_driver.safety.rules.conditions import learned
-from imp_driver.safety.rules.copartition import in_step
+from imp_driver.safety.levels import Derived, Level, Refusal, blocked, fail
+from imp_driver.safety.predicates import Row
+from imp_driver.safety.rules.conditions import learned, not_preserved
+from imp_driver.safety.rules.copartition import cut_in_step, in_step
 from imp_driver.safety.setting import Setting
 
 
 def derive_join(plan: Join, left: Derived, right: Derived, setting: Setting) -> Derived:
-    if min(left.level, right.level) <= Level.BARRIER:
-        failed = left if left.level <= Level.BARRIER else right
-        return fail(failed.refusal or Refusal.BELOW_A_BARRIER, "a join above a top-k could drop rows of it")
+    failed = blocked(left, right, note="a join above a top-k could drop rows of it")
+    if failed is not None:
+        return failed
     if plan.kind is JoinKind.INNER:
         return _inner(plan, left, right, setting)
     return _outer(plan, left, right, setting)
@@ -41,10 +41,9 @@ def _inner(plan: Join, left: Derived, right: Derived, setting: Setting) -> Deriv
     lowest = min(left.level, right.level)
     joined = combined(left, right, lowest, f"inner join on {_text(plan) or 'nothing'}")
     if lowest is Level.BOUNDED:
-        row = Row.of(joined, plan.output, setting)
-        refused = [conjunct for conjunct in plan.conjuncts if not is_preserved(conjunct, row)]
-        if refused:
-            return fail(Refusal.NOT_UPWARD_CLOSED, f"{refused[0].sql(dialect='spark')} could become true on part of a group")
+        refused = not_preserved(plan.conjuncts, Row.of(joined, plan.output, setting))
+        if refused is not None:
+            return refused
     return learned(joined, plan.conjuncts, by_identifier(plan.output))
 
 
@@ -53,7 +52,7 @@ def _outer(plan: Join, left: Derived, right: Derived, setting: Setting) -> Deriv
     if left.level is Level.FREE and right.level is Level.FREE:
         return _without_right(combined(left, right, Level.FREE, note), plan)
     if plan.kind is JoinKind.LEFT and right.level is Level.FREE:
-        if left.level is Level.BOUNDED and not _reads_only_exact(plan, left):
+        if left.level is Level.BOUNDED and not all(left.is_exact(identifiers(conjunct)) for conjunct in plan.conjuncts):
             return fail(Refusal.NOT_UPWARD_CLOSED, "the join condition reads a value computed from part of a group")
         return _without_right(combined(left, right, left.level, note), plan)
     shared = in_step(left, right, plan.conjuncts, by_identifier(plan.output), setting)
@@ -61,8 +60,7 @@ def _outer(plan: Join, left: Derived, right: Derived, setting: Setting) -> Deriv
         return fail(Refusal.OUTER_SIDE_CUT, f"{note}: the side that may be missing is cut on its own")
     joined = _without_right(combined(left, right, Level.ALIGNED, note + ", both sides cut in step"), plan)
     determined = shared if plan.kind is JoinKind.LEFT else frozenset()
-    occurrences = frozenset(left.determined) | frozenset(right.determined)
-    return replace(joined, determined=dict.fromkeys(occurrences, determined), needs=joined.needs | Needs(common=frozenset({occurrences})))
+    return cut_in_step(joined, (left, right), determined)
 
 
 def _without_right(joined: Derived, plan: Join) -> Derived:
@@ -77,10 +75,6 @@ def _without_right(joined: Derived, plan: Join) -> Derived:
         unique=(),
         determined={occurrence: names - lost for occurrence, names in joined.determined.items()},
     )
-
-
-def _reads_only_exact(plan: Join, left: Derived) -> bool:
-    return all(left.bound(name) is Bound.EQUAL for conjunct in plan.conjuncts for name in identifiers(conjunct))
 
 
 def _text(plan: Join) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from imp_driver.plan.attributes import by_identifier
 from imp_driver.plan.nodes import Filter, Scalar
-from imp_driver.safety.levels import Bound, Derived, Level, Needs, Refusal, fail
-from imp_driver.safety.rules.copartition import in_step
+from imp_driver.safety.levels import Bound, Derived, Level, Refusal, blocked, fail
+from imp_driver.safety.rules.copartition import cut_in_step, in_step
 from imp_driver.safety.setting import Setting
 
 
@@ -21,12 +21,13 @@ class CorrelatedRows:
 
 def derive_scalar(plan: Scalar, child: Derived, subquery: Derived, rows: CorrelatedRows | None, setting: Setting) -> Derived:
     """Derive the row around with the value. ``rows`` is None unless the subquery is one aggregate over a correlated filter."""
-    if child.level <= Level.BARRIER:
-        return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a subquery above a top-k")
+    failed = blocked(child, note="a subquery above a top-k")
+    if failed is not None:
+        return failed
     note = "scalar subquery" + (" for each row" if plan.correlated else "")
     if subquery.level is not Level.FREE:
         return _in_step(plan, child, subquery, rows, setting, note)
-    exact = all(child.bound(attribute.identifier) is Bound.EQUAL for attribute in plan.correlated)
+    exact = child.is_exact(attribute.identifier for attribute in plan.correlated)
     bounds = dict(child.bounds) if exact else {**child.bounds, plan.value.identifier: Bound.UNKNOWN}
     constant = child.constant if plan.correlated else child.constant | {plan.value.identifier}
     return replace(child, bounds=bounds, constant=constant, needs=child.needs | subquery.needs, note=note)
@@ -40,6 +41,5 @@ def _in_step(plan: Scalar, child: Derived, subquery: Derived, rows: CorrelatedRo
         shared = in_step(child, rows.below, rows.filter.conjuncts, {**types, **by_identifier(rows.filter.output)}, setting)
     if rows is None or shared is None:
         return fail(Refusal.SUBQUERY_CUT, "the value of the scalar subquery would be computed from part of its rows")
-    occurrences = frozenset(child.determined) | frozenset(rows.below.determined)
-    needs = child.needs | subquery.needs | Needs(common=frozenset({occurrences}))
-    return replace(child, determined=dict.fromkeys(occurrences, shared), needs=needs, note=f"{note}, cut in step with the row")
+    kept = replace(child, needs=child.needs | subquery.needs, note=f"{note}, cut in step with the row")
+    return cut_in_step(kept, (child, rows.below), shared)

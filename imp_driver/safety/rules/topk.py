@@ -6,14 +6,15 @@ from dataclasses import replace
 
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import OrderKey, TopK
-from imp_driver.safety.levels import Bound, Derived, Level, Refusal, closure, fail
+from imp_driver.safety.levels import Bound, Derived, Level, Refusal, blocked, closure, fail
 from imp_driver.safety.predicates import Row, bound_of
 from imp_driver.safety.setting import Setting
 
 
 def derive_topk(plan: TopK, child: Derived, setting: Setting) -> Derived:
-    if child.level <= Level.BARRIER:
-        return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a top-k above a top-k")
+    failed = blocked(child, note="a top-k above a top-k")
+    if failed is not None:
+        return failed
     if not is_total(plan, child):
         return fail(Refusal.ORDER_NOT_TOTAL, "add all group keys at the end of ORDER BY")
     if child.level is Level.FREE:

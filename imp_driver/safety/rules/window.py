@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import Window
-from imp_driver.safety.levels import Derived, Level, Refusal, closure, fail
+from imp_driver.safety.levels import Derived, Level, Refusal, blocked, closure, fail
 
 
 def derive_window(plan: Window, child: Derived) -> Derived:
-    if child.level <= Level.BARRIER:
-        return fail(child.refusal or Refusal.BELOW_A_BARRIER, "a window above a top-k")
+    failed = blocked(child, note="a window above a top-k")
+    if failed is not None:
+        return failed
     if child.level is Level.FREE:
         return replace(child, note="window")
     if child.level is Level.ALIGNED and all(_is_whole(function.args.get("partition_by") or [], child) for function in plan.functions):
