@@ -19,8 +19,9 @@ from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import Error, OperationalError
-from imp_driver.maintain.lazy import SparkReader
-from imp_driver.maintain.sketches import Prepared, Request, Sketches
+from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.observe.commands import explain, run_command
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.shadow import compare, same
@@ -93,7 +94,7 @@ class Middleware:
         with watch.stage("rewrite"):
             parts = [self._part(request, each) for request, each in prepared]
             uncut, cut = self._pins(statement, reading, parts)
-            is_used = any(part.use.condition is not None for part in parts)
+            is_used = any(part.use.is_filter for part in parts)
             text = pinned(statement.text, cut) if is_used else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement.text, uncut), snapshots, report_of(parts))
@@ -110,11 +111,11 @@ class Middleware:
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
         block = bind(analysis.block, parameters, analysis.columns)
         check_filters(block)
-        table = reading.tables[analysis.scan.table]
-        identity = (table.snapshot.location, table.snapshot.table_id)
+        snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
+        identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         template = make_template(reading.template_text, identity, reading.settings, number)
         wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
-        return Request(template, analysis, block, table.relation, table.snapshot, reading.settings, self._options.fragments, wide)
+        return Request(template, analysis, block, snapshots, reading.settings, self._options.fragments, wide)
 
     def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
@@ -125,16 +126,17 @@ class Middleware:
         return accepted(lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests)
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
-        type_name = next(column.type_name for column in request.snapshot.schema if column.name == prepared.sketch.attribute)
-        return Part(request, prepared, plan_use(prepared.sketch, type_name, prepared.files, prepared.rows, self._options.maximum_runs))
+        return Part(request, prepared, plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs))
 
     def _pins(self, statement: Statement, reading: Reading, parts: list[Part]) -> tuple[list[Pin], list[Pin]]:
-        """Pin every occurrence of a table that is cut anywhere; return the pins without and with the conditions of the sketches."""
-        versions = {part.request.snapshot.location: part.prepared.sketch.version for part in parts}
+        """Pin every occurrence of a table that a sketch stands on; return the pins without and with the conditions of the sketches."""
+        versions: dict[str, int] = {}
+        for part in parts:
+            versions.update(part.prepared.sketch.versions)
         # Where another thread was faster, one sketch may stand for a newer version than the other.
-        if any(part.prepared.sketch.version != versions[part.request.snapshot.location] for part in parts):
+        if any(versions[location] != version for part in parts for location, version in part.prepared.sketch.versions.items()):
             raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
-        conditions = {id(part.request.analysis.scan.place): part.use.condition for part in parts}
+        conditions = {id(cut.scan.place): part.condition(cut) for part in parts for cut in part.prepared.cuts}
         uncut, cut = [], []
         for scan in reading.scans:
             # By location: one table may have a name and a path in the same query.

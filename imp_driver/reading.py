@@ -115,6 +115,10 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
     return Reading(known.template_text, known.analyses, known.scans, snapshots.tables, settings)
 
 
+def _is_read_once(analysis: Analysis, times_read: Mapping[int, int]) -> bool:
+    return all(times_read[id(cut.scan.place)] == 1 for cuts in analysis.cuts.values() for cut in cuts)
+
+
 @lru_cache(maxsize=2_000)
 def _cell(statement: Statement) -> list[_Known]:
     """Return the place where what is known of a statement is kept."""
@@ -130,7 +134,7 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         plan = resolve(statement.tree, snapshots)
         every = scans(plan)
         times_read = Counter(id(scan.place) for scan in every)
-        analyses = tuple(analysis for analysis in analyse(plan) if times_read[id(analysis.scan.place)] == 1)
+        analyses = tuple(analysis for analysis in analyse(plan) if _is_read_once(analysis, times_read))
         if not analyses:
             raise Refused(Reason.READ_TWICE)
         places = {id(scan.place): scan for scan in every}

@@ -26,7 +26,6 @@ class Reason(Enum):
     NO_AGGREGATION = "the query has no GROUP BY block that a sketch could stand for"
     NO_FILTER_ABOVE_GROUPS = "nothing filters the groups (no HAVING, no ORDER BY with LIMIT), so every row matters"
     SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
-    SEVERAL_TABLES = "the groups are over a join; joins below the groups are not maintained yet"
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
     RECURSION = "the query is recursive"
@@ -52,6 +51,7 @@ class Reason(Enum):
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "the template was captured for other row conditions; these are captured when they are asked again"
+    RECAPTURE_DEFERRED = "only a new capture would do after this change; it is made when the same versions are asked for again"
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
     TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
@@ -71,6 +71,7 @@ class RecaptureReason(Enum):
     INEXACT_STATE = "minimum or maximum buffers ran dry for many groups"
     ROW_COUNT_DIFFERS = "the maintained row count does not match the table; the change feed was incomplete"
     CHANGES_UNREADABLE = "the changes could not be read"
+    NOT_INCREMENTAL = "a table changed that the groups depend on in a way that is not maintained"
 
 
 class DeltaSource(Enum):

@@ -5,7 +5,7 @@ Source: sketch-safety rules 3.4 and 4: a sketch on an attribute that no file is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.delta.contract import FileStatistics
+from imp_driver.delta.contract import FileStatistics, TableSnapshot
+from imp_driver.safety.cuts import Cut
 
 FEW_FILES = 8
 """Tables of fewer files are cheap to capture and have nothing to compare."""
@@ -35,11 +36,17 @@ def overlap(files: FileStatistics, column: str) -> float:
     return float((holding.mean() + unknown) / total)
 
 
-def best_attribute(files: FileStatistics, columns: Sequence[str]) -> tuple[int, float]:
-    """Return the index of the best clustered column and its overlap; the first of equals, so that the GROUP BY order decides."""
-    overlaps = [overlap(files, column) for column in columns]
-    best = int(np.argmin(np.round(overlaps, 3)))
-    return best, overlaps[best]
+def cut_files(cuts: Iterable[Cut], snapshots: Mapping[tuple[str, ...], TableSnapshot]) -> tuple[tuple[FileStatistics, str], ...]:
+    """Return the files of each cut occurrence with the column that they are cut on."""
+    return tuple((snapshots[cut.scan.table].files, cut.attribute.name) for cut in cuts)
+
+
+def overlap_of(cuts: Sequence[tuple[FileStatistics, str]]) -> float:
+    """Return the mean overlap of the cut tables, weighted by their bytes; 0 where all are small."""
+    if all(len(files.sizes) < FEW_FILES for files, _ in cuts):
+        return 0.0
+    weights = [max(1, int(files.sizes.sum())) for files, _ in cuts]
+    return float(np.average([overlap(files, name) for files, name in cuts], weights=weights))
 
 
 def _numbers(values: pa.Array) -> npt.NDArray[Any]:

@@ -6,14 +6,13 @@ attribute the fragment of a group follows from its key, so the query needs no an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from imp_driver.delta.contract import WEIGHT_COLUMN
 from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
-
-
-def quoted(name: str) -> str:
-    """Quote one identifier for Spark."""
-    return "`" + name.replace("`", "``") + "`"
+from imp_driver.plan.nodes import Scan
+from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
 
 
 def qualified(parts: tuple[str, ...]) -> str:
@@ -21,7 +20,20 @@ def qualified(parts: tuple[str, ...]) -> str:
     return ".".join(quoted(part) for part in parts)
 
 
-def capture_sql(block: BoundBlock, table: tuple[str, ...], version: int, *, deep_buffers: bool = True) -> str:
+def at_versions(versions: Mapping[tuple[str, ...], int]) -> RelationOf:
+    """Return the relation of a scan at the version of its table."""
+    return lambda scan: f"{qualified(scan.table)} VERSION AS OF {versions[scan.table]}"
+
+
+def rows_sql(block: BoundBlock, relation: RelationOf, changed: int | None = None) -> str:
+    """Return what stands in FROM for the block's source; with the weight of ``changed``, an occurrence that is read as signed rows."""
+    if isinstance(block.source, Scan):
+        return relation(block.source)
+    wanted = read_identifiers(block.source) | frozenset(block.columns)
+    return f"({Renderer(relation, wanted, changed).sql(block.source)})"
+
+
+def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool = True) -> str:
     """Return the query of the state: one row per group with ``key_{i}``, ``row_count`` and ``aggregate_{i}_{part}``.
 
     Buffers of minima and maxima hold BUFFER_SIZE values when deep, else only the extremum itself, which costs Spark a quarter of the time.
@@ -33,7 +45,7 @@ def capture_sql(block: BoundBlock, table: tuple[str, ...], version: int, *, deep
         items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts if part != "nonfinite"]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     groups = ", ".join(block.keys_sql)
-    return f"SELECT {', '.join(items)} FROM {qualified(table)} VERSION AS OF {version}{where} GROUP BY {groups}"
+    return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
 
 
 def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
@@ -57,16 +69,16 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     return f"sum({argument})"
 
 
-def projection_sql(block: BoundBlock, relation: str) -> str:
+def projection_sql(block: BoundBlock, *relations: str) -> str:
     """Return the query that selects and projects signed rows in Spark and consolidates them: keys, ``argument_{i}``, weight.
 
-    ``relation`` yields the table's columns and WEIGHT_COLUMN.
+    Each relation yields the source's columns and WEIGHT_COLUMN.
     """
     names = [(f"key_{index}", sql) for index, sql in enumerate(block.keys_sql)]
     names += [(f"argument_{index}", each.argument_sql) for index, each in enumerate(block.aggregates) if each.argument_sql is not None]
     items = ", ".join(f"{sql} AS {name}" for name, sql in names)
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
-    inner = f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}"
+    inner = " UNION ALL ".join(f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}" for relation in relations)
     columns = ", ".join(name for name, _ in names)
     # Rows rewritten unchanged into another file cancel here, before they travel.
     return f"SELECT {columns}, sum({WEIGHT_COLUMN}) AS {WEIGHT_COLUMN} FROM ({inner}) GROUP BY {columns} HAVING sum({WEIGHT_COLUMN}) <> 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,17 @@ class Coverage:
     files_total: int
     bytes_kept: int
     bytes_total: int
+
+
+def total_coverage(parts: Iterable[Coverage]) -> Coverage:
+    """Add up the coverage of several tables."""
+    every = list(parts)
+    return Coverage(
+        sum(each.files_kept for each in every),
+        sum(each.files_total for each in every),
+        sum(each.bytes_kept for each in every),
+        sum(each.bytes_total for each in every),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

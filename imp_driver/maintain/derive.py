@@ -20,9 +20,8 @@ _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype
 
 
 def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sketch:
-    """Return the sketch of all groups that may be in the block's answer at the state's version; the caller holds the entry's lock."""
+    """Return the sketch of all groups that may be in the block's answer at the state's versions; the caller holds the entry's lock."""
     truth = _TRUE if block.condition is None else evaluate(block.condition, state)
     retained = truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
-    return Sketch(
-        entry.table_id, entry.version, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments)
-    )
+    versions = {location: table.version for location, table in entry.vector.items()}
+    return Sketch(versions, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments))

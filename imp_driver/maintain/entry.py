@@ -1,12 +1,14 @@
-"""The state of one template's block for one set of row conditions: what the operators keep, at which table version."""
+"""The state of one template's block for one set of row conditions: what the operators keep, at which versions of the tables."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from imp_driver.delta.contract import TableSnapshot
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.reasons import Reason
@@ -23,12 +25,29 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
+class TableState:
+    """One table as the state has seen it; ``rows`` of the whole table by its statistics, None when unknown."""
+
+    table_id: str
+    version: int
+    rows: int | None
+
+
+Vector = Mapping[str, TableState]
+"""By location."""
+
+
+def vector_of(snapshots: Iterable[TableSnapshot]) -> Vector:
+    return {each.location: TableState(each.table_id, each.version, each.row_count) for each in snapshots}
+
+
+@dataclass(frozen=True, slots=True)
 class CaptureFailure:
-    """Why there is no state; ``version`` is the table version at which another try would fail again, None for every version."""
+    """Why there is no state; ``vector`` are the versions at which another try would fail again, None for all."""
 
     reason: Reason
     detail: str
-    version: int | None
+    vector: Vector | None
 
 
 @dataclass(slots=True, eq=False)
@@ -36,8 +55,11 @@ class StateEntry:
     """Mutable; ``lock`` is held while the state is captured, maintained or read.
 
     Attributes:
-        table_rows: rows of the whole table at ``version`` by its statistics, carried along to check the change feed; None when unknown.
+        table, attribute: what is cut, the first of them where there are several.
+        location: of that table.
+        vector: every table that the state depends on.
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
+        awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
         failure: why the last capture failed.
     """
 
@@ -51,14 +73,24 @@ class StateEntry:
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: GroupState | None = None
     key_types: tuple[pa.DataType, ...] = ()
-    table_id: str = ""
-    version: int = -1
-    table_rows: int | None = None
-    file_fragments: tuple[int, FileFragments] | None = None
+    vector: Vector = field(default_factory=dict)
+    file_fragments: tuple[Vector, tuple[FileFragments, ...]] | None = None
     deep_buffers: bool = False
+    awaited: Vector | None = None
     failure: CaptureFailure | None = None
     counters: Counters = field(default_factory=Counters)
 
     @property
     def memory(self) -> int:
         return 0 if self.state is None else self.state.memory
+
+    @property
+    def version(self) -> int | None:
+        """Version of the first cut table; None before the first capture."""
+        return None if self.location not in self.vector else self.vector[self.location].version
+
+    def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
+        """Say whether another thread has brought the state beyond some of these snapshots of the same tables."""
+        pairs = [(self.vector.get(each.location), each) for each in snapshots]
+        is_same = all(known is not None and known.table_id == each.table_id for known, each in pairs)
+        return is_same and any(known is not None and known.version > each.version for known, each in pairs)

@@ -4,68 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
-from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, best_attribute
-from imp_driver.capture.instrument import capture_sql
-from imp_driver.delta.contract import ChangeSource, TableSnapshot
+from imp_driver.capture.clustering import LARGEST_OVERLAP, cut_files, overlap_of
+from imp_driver.capture.instrument import at_versions, capture_sql, qualified, rows_sql
+from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.derive import derive_sketch
-from imp_driver.maintain.entry import CaptureFailure, StateEntry
-from imp_driver.maintain.lazy import SparkReader, Upkeep, bring_up_to_date
+from imp_driver.maintain.entry import CaptureFailure, StateEntry, vector_of
+from imp_driver.maintain.lazy import bring_up_to_date
+from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.template import Template
-from imp_driver.plan.bind import BoundBlock
-from imp_driver.ports import Relation
 from imp_driver.reasons import Reason
-from imp_driver.safety.analysis import Analysis
+from imp_driver.safety.cuts import Cut
 from imp_driver.sketch.ranges import equi_depth
-from imp_driver.sketch.sketch import Sketch
 from imp_driver.sketch.store import SketchStore
 
 FEW_ROWS = 1_000_000
 """Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """All that is known of one block of a SELECT when its sketch is asked for.
-
-    ``lifted`` is the same block with a state that does not depend on conditions on its keys, None when it has no such conditions;
-    ``is_lifted`` says that this request is about it.
-    """
-
-    template: Template
-    analysis: Analysis
-    block: BoundBlock
-    relation: Relation
-    snapshot: TableSnapshot
-    settings: tuple[tuple[str, str], ...]
-    fragments: int
-    lifted: BoundBlock | None = None
-    is_lifted: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """A sketch at the snapshot's version. ``rows`` are the state's rows per fragment, the NULL fragment last."""
-
-    entry: StateEntry
-    upkeep: Upkeep
-    sketch: Sketch
-    files: FileFragments
-    rows: npt.NDArray[np.int64]
 
 
 class Sketches:
@@ -76,7 +43,7 @@ class Sketches:
         self.guard = Guard()
         self._source = source
         self._admission = Admission()
-        self._attributes: dict[tuple[str, str], int] = {}
+        self._attributes: dict[str, int] = {}
 
     def prepare(self, request: Request, read: SparkReader, watch: Stopwatch) -> Prepared:
         """Return the query's sketch at the request's snapshot.
@@ -95,7 +62,7 @@ class Sketches:
             with entry.lock:
                 prepared = self._prepare_locked(request, entry, index, read, watch)
         except BaseException:
-            if entry.state is None and entry.failure is None:
+            if entry.state is None and entry.failure is None and entry.awaited is None:
                 self.store.discard(key, entry)
             raise
         self.store.evict()
@@ -116,36 +83,36 @@ class Sketches:
 
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
-        if failure is not None and failure.version in (None, request.snapshot.version):
+        if failure is not None and failure.vector in (None, vector_of(request.tables)):
             raise Refused(failure.reason, failure.detail)
         if entry.state is None and not self._admission.admits(_admission_name(request), entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
-        if entry.state is not None and entry.table_id == request.snapshot.table_id and entry.version > request.snapshot.version:
+        if entry.state is not None and entry.is_ahead_of(request.tables):
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
-            request = replace(request, snapshot=self._source.snapshot(request.snapshot.location))
+            newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
+            request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
         with watch.stage("maintain"):
-            upkeep = bring_up_to_date(
-                entry, request.block, request.snapshot, self._source, read, lambda: self._capture(request, entry, index, read, watch)
-            )
+            upkeep = bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, index, read, watch))
         self._count(entry, upkeep)
         state = entry.state
         assert state is not None
         with watch.stage("sketch"):
             sketch = derive_sketch(entry, state, request.block)
-            files = self._files(request.snapshot, entry, state)
-            return Prepared(entry, upkeep, sketch, files, state.fragment_rows())
+            cuts = request.analysis.cuts[index]
+            files = self._files(request, entry, cuts, state)
+            return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows())
 
     def _key(self, request: Request) -> tuple[str, int]:
         known = self._known(request)
         if known is not None:
             return known
         index = self._choose(request)
-        self._attributes[request.template.identifier, request.snapshot.table_id] = index
+        self._attributes[request.template.identifier] = index
         return _state_key(request, index), index
 
     def _known(self, request: Request) -> tuple[str, int] | None:
         """Return the key and the attribute of the state that a request has already."""
-        index = self._attributes.get((request.template.identifier, request.snapshot.table_id))
+        index = self._attributes.get(request.template.identifier)
         if index is None:
             return None
         key = _state_key(request, index)
@@ -154,17 +121,14 @@ class Sketches:
 
     def _choose(self, request: Request) -> int:
         """Choose the safe key that the files are best clustered by (sketch-safety rules 4, heuristic order)."""
-        names = [request.analysis.attribute(index) for index in request.analysis.safe]
-        files = request.snapshot.files
-        if len(files.sizes) < FEW_FILES:
-            return request.analysis.safe[0]
-        best, overlap = best_attribute(files, names)
-        if overlap > LARGEST_OVERLAP:
-            raise Refused(
-                Reason.NOT_CLUSTERED,
-                f"{names[best]}: an average value is in {overlap:.0%} of the files; try CLUSTER BY or ZORDER BY {names[best]}",
-            )
-        return request.analysis.safe[best]
+        safe = request.analysis.safe
+        overlaps = [overlap_of(cut_files(cuts, request.snapshots)) for cuts in request.analysis.cuts.values()]
+        best = int(np.argmin(np.round(overlaps, 3)))
+        name = request.analysis.attribute(safe[best])
+        if overlaps[best] > LARGEST_OVERLAP:
+            detail = f"{name}: an average value is in {overlaps[best]:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
+            raise Refused(Reason.NOT_CLUSTERED, detail)
+        return safe[best]
 
     def _new_entry(self, request: Request, key: str, index: int) -> StateEntry:
         return StateEntry(
@@ -172,17 +136,17 @@ class Sketches:
             key=key,
             template=request.template.identifier,
             template_text=request.template.text,
-            table=".".join(request.relation.name),
-            location=request.snapshot.location,
+            table=".".join(request.analysis.cuts[index][0].scan.table),
+            location=request.snapshots[request.analysis.cuts[index][0].scan.table].location,
             attribute=request.analysis.attribute(index),
         )
 
     def _capture(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> None:
-        block, snapshot = request.block, request.snapshot
+        block = request.block
         with watch.stage("capture"):
             try:
-                deep = entry.deep_buffers or (snapshot.row_count or 0) < FEW_ROWS
-                captured = read(capture_sql(block, request.relation.name, snapshot.version, deep_buffers=deep))
+                deep = entry.deep_buffers or request.rows < FEW_ROWS
+                captured = read(capture_sql(block, at_versions(request.versions), deep_buffers=deep))
                 check_size(captured, self.store.memory_budget)
             except StateTooLarge as error:
                 entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
@@ -190,7 +154,7 @@ class Sketches:
             except Error as error:
                 if error.error_class == CANCELLED:
                     raise
-                entry.failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], snapshot.version)
+                entry.failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
                 raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
             entry.failure = None
             keys = tuple(self._key_column(captured, place, request) for place in range(len(block.keys)))
@@ -202,7 +166,7 @@ class Sketches:
             entry.state = GroupState.capture(
                 keys, rows, parts_of(captured, specifications), specifications, entry.key_types, index, partition
             )
-            entry.table_id, entry.version, entry.table_rows = snapshot.table_id, snapshot.version, snapshot.row_count
+            entry.vector = vector_of(request.tables)
             entry.file_fragments = None
 
     @staticmethod
@@ -213,9 +177,10 @@ class Sketches:
         wanted = request.analysis.columns.get(key.name) if isinstance(key, Column) else None
         return found if wanted is None else found.cast(wanted)
 
-    def _files(self, snapshot: TableSnapshot, entry: StateEntry, state: GroupState) -> FileFragments:
-        if entry.file_fragments is None or entry.file_fragments[0] != snapshot.version:
-            entry.file_fragments = (snapshot.version, FileFragments.locate(snapshot.files, entry.attribute, state.partition))
+    def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], state: GroupState) -> tuple[FileFragments, ...]:
+        if entry.file_fragments is None or entry.file_fragments[0] != entry.vector:
+            located = [FileFragments.locate(files, name, state.partition) for files, name in cut_files(cuts, request.snapshots)]
+            entry.file_fragments = (entry.vector, tuple(located))
         return entry.file_fragments[1]
 
     def _count(self, entry: StateEntry, upkeep: Upkeep) -> None:
@@ -237,9 +202,9 @@ def _state_key(request: Request, index: int) -> str:
     block = request.block
     aggregates = [(str(each.specification), each.argument_sql) for each in block.aggregates]
     parts: Sequence[object] = (
-        request.snapshot.location,
         request.template.identifier,
-        request.analysis.attribute(index),
+        index,
+        rows_sql(block, lambda scan: qualified(scan.table)),
         block.keys_sql,
         aggregates,
         block.where_sql,

@@ -6,17 +6,20 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from imp_driver.capture.clustering import best_attribute
-from imp_driver.capture.instrument import capture_sql
+from imp_driver.capture.clustering import cut_files, overlap_of
+from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import ProgrammingError
 from imp_driver.maintain.entry import StateEntry
-from imp_driver.maintain.sketches import Request, Sketches
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.local import LocalStream
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import CommandKind, SketchCommand, Statement, StatementKind
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Decision, Reason
+from imp_driver.safety.cuts import Cut
+from imp_driver.safety.verdict import readable
 
 _NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 
@@ -46,7 +49,7 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "template": (text, values(lambda e: e.template)),
             "table_name": (text, values(lambda e: e.table)),
             "attribute": (text, values(lambda e: e.attribute)),
-            "version": (number, values(lambda e: e.version if e.state is not None else None)),
+            "version": (number, values(lambda e: None if e.state is None else e.version)),
             "groups": (number, values(lambda e: None if e.state is None else e.state.groups)),
             "fragments": (number, values(lambda e: None if e.state is None else e.state.partition.fragments)),
             "bytes": (number, values(lambda e: e.memory)),
@@ -75,19 +78,25 @@ def explain(statement: Statement, requests: Callable[[], list[Request]], sketche
 def _explained(request: Request, sketches: Sketches) -> list[str]:
     block, analysis = request.block, request.analysis
     names = [analysis.attribute(index) for index in analysis.safe]
-    chosen, overlap = best_attribute(request.snapshot.files, names)
     lines = [
         f"Template {request.template.identifier}: {request.template.text}",
-        f"  table {'.'.join(request.relation.name)} at version {request.snapshot.version}",
-        f"  groups by {', '.join(block.keys_sql)}; safe to cut on {', '.join(names)}",
+        *(f"  table {'.'.join(name)} at version {snapshot.version}" for name, snapshot in request.snapshots.items()),
+        f"  groups by {', '.join(map(readable, block.keys_sql))}; safe to cut on {', '.join(names)}",
         f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
         "  why the rows stay the same:",
         *(f"    {line}" for line in analysis.derivation),
         "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
-        f"Attribute {names[chosen]}: an average value is in {overlap:.0%} of {len(request.snapshot.files.sizes)} files",
+        *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
     ]
     for entry in sketches.store.entries():
         if entry.template == request.template.identifier and entry.state is not None:
             lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
-    lines.append(f"State from: {capture_sql(block, request.relation.name, request.snapshot.version)}")
+    lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
+
+
+def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:
+    every = cut_files(cuts, request.snapshots)
+    tables = ", ".join(dict.fromkeys(".".join(cut.scan.table) for cut in cuts))
+    number = sum(len(files.sizes) for files, _ in every)
+    return f"Attribute {name} cuts {tables}: an average value is in {overlap_of(every):.0%} of {number} files"

@@ -20,6 +20,7 @@ class SketchReport:
         table, attribute: what the sketch is on.
         from_version: table version of the sketch before this statement; None when there was none.
         version: table version that the query was answered at; None when Spark chose it.
+        tables: versions of all tables that the sketch stands on.
         delta_rows: signed rows that maintenance read; delta_source says where from.
         fragments_kept, fragments_total: size of the sketch, with the NULL fragment.
         runs_used: ranges conjoined to the query (0 when the filter was dropped).
@@ -38,6 +39,7 @@ class SketchReport:
     attribute: str | None = None
     from_version: int | None = None
     version: int | None = None
+    tables: Mapping[str, int] = field(default_factory=dict)
     delta_rows: int = 0
     delta_source: DeltaSource | None = None
     recapture_reason: RecaptureReason | None = None
@@ -56,4 +58,4 @@ class SketchReport:
     def versions(self) -> dict[str, int]:
         """Version vector that the statement was answered at, by table; empty when Spark chose it."""
         every = (self, *self.also)
-        return {report.table: report.version for report in every if report.table is not None and report.version is not None}
+        return {table: version for report in every for table, version in report.tables.items()}

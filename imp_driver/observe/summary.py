@@ -24,14 +24,15 @@ def _report(part: Part) -> SketchReport:
     upkeep, sketch, coverage = part.prepared.upkeep, part.prepared.sketch, part.use.coverage
     return SketchReport(
         decision=upkeep.decision,
-        reason=Reason.COVERS_ALMOST_ALL if part.use.condition is None else Reason.FILTERED,
+        reason=Reason.FILTERED if part.use.is_filter else Reason.COVERS_ALMOST_ALL,
         detail=upkeep.detail,
         template=part.request.template.identifier,
         sketch_id=part.prepared.entry.identifier,
         table=part.prepared.entry.table,
         attribute=sketch.attribute,
         from_version=upkeep.from_version,
-        version=sketch.version,
+        version=sketch.versions[part.prepared.entry.location],
+        tables={".".join(name): sketch.versions[each.location] for name, each in part.request.snapshots.items()},
         delta_rows=upkeep.delta_rows,
         delta_source=upkeep.delta_source,
         recapture_reason=upkeep.recapture_reason,

@@ -33,7 +33,7 @@ def template_text(tree: exp.Expr) -> str:
     return copy.sql(dialect=DIALECT, comments=False, normalize=True)
 
 
-def make_template(text: str, table: tuple[str, str], settings: tuple[tuple[str, str], ...], block: int = 0) -> Template:
-    """Key a template text by the identity of a table (location, table id), the settings that change meaning, and the block's number."""
-    digest = hashlib.blake2s(repr((text, table, settings, block)).encode(), digest_size=6)
+def make_template(text: str, tables: tuple[tuple[str, str], ...], settings: tuple[tuple[str, str], ...], block: int = 0) -> Template:
+    """Key a template text by the identities of its tables (location, table id), settings that change meaning, and the block's number."""
+    digest = hashlib.blake2s(repr((text, tables, settings, block)).encode(), digest_size=6)
     return Template(digest.hexdigest(), text)

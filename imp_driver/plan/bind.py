@@ -32,13 +32,15 @@ from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.parse.supported import Refused, check_text
 from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
+from imp_driver.plan.nodes import Plan, children
+from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
 class BoundAggregate:
-    """One maintained aggregate; ``argument_sql`` is over base columns, None for count(*)."""
+    """One maintained aggregate; ``argument_sql`` is over the source, None for count(*)."""
 
     specification: AggregateSpecification
     argument_sql: str | None
@@ -50,13 +52,15 @@ class BoundBlock:
     """One block with all constants known.
 
     Attributes:
-        keys_sql, keys: group keys as SQL over base columns and as expressions (Opaque when only Spark can compute them).
+        source: what the block reads, with values.
+        keys_sql, keys: group keys as SQL over the source and as expressions (Opaque when only Spark can compute them).
         where_sql, where: condition on rows, None without one.
         condition: condition on groups over keys and aggregates, None without one.
         limit: rows of the top-k with its offset, None without one.
-        columns: base columns that keys, row condition and arguments read.
+        columns: columns of the source that keys, row condition and arguments read.
     """
 
+    source: Plan
     keys_sql: tuple[str, ...]
     keys: tuple[Expression, ...]
     where_sql: str | None
@@ -80,6 +84,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     condition = [binder.group(binder.with_values(conjunct)) for conjunct in block.having]
     order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
     return BoundBlock(
+        source=binder.source(block.source),
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
         where_sql=" AND ".join(f"({conjunct.sql(dialect=DIALECT)})" for conjunct in where) or None,
@@ -116,6 +121,9 @@ class _Binder:
             return self._literal(each) if isinstance(each, exp.Placeholder) else each
 
         return node.transform(replace)
+
+    def source(self, plan: Plan) -> Plan:
+        return with_expressions(with_inputs(plan, tuple(map(self.source, children(plan)))), self.with_values)
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))

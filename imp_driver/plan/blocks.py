@@ -1,4 +1,4 @@
-"""Plan -> its aggregation blocks: GROUP BY over one table, with what filters the groups directly above.
+"""Plan -> its aggregation blocks: GROUP BY over tables, with what filters the groups directly above.
 
 A block is covered as a whole by its sketch (it is pinned, sketch-safety rules 1.6), so it is the same bag with and without the range
 filter and whatever stands above or beside it in the query needs no further proof.
@@ -6,13 +6,14 @@ filter and whatever stands above or beside it in the query needs no further proo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.plan.attributes import column_named, identifiers, plain_identifier, reference, substituted
+from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
@@ -20,10 +21,13 @@ from imp_driver.reasons import Reason
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryBlock:
-    """``SELECT .. FROM table WHERE where GROUP BY keys HAVING having ORDER BY order LIMIT limit OFFSET offset`` over base columns.
+    """``SELECT .. FROM source WHERE where GROUP BY keys HAVING having ORDER BY order LIMIT limit OFFSET offset``.
 
-    ``where`` and ``having`` are conjuncts; markers are still markers. ``limit`` is None without a top-k.
+    Over attributes of the source, or over columns of a source that is one table (``over_columns``). ``where`` and ``having`` are
+    conjuncts; markers are still markers. ``limit`` is None without a top-k.
     """
+
+    source: Plan
 
     keys: tuple[exp.Expr, ...]
     where: tuple[exp.Expr, ...]
@@ -35,11 +39,23 @@ class QueryBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """``top`` is the block as a plan of its own, over the scan; ``query`` is the same over base columns."""
+    """``top`` is the block as a plan of its own; ``query`` is the same in one form."""
 
     query: QueryBlock
-    scan: Scan
     top: Plan
+
+
+def over_columns(block: QueryBlock) -> QueryBlock:
+    """Return a block over one table with the table's column names in place of attributes; any other block as it is."""
+    if not isinstance(block.source, Scan):
+        return block
+    names = {attribute.identifier: column_named(attribute.name) for attribute in block.source.output}
+
+    def named(expressions: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
+        return tuple(substituted(each, names) for each in expressions)
+
+    order = tuple(OrderKey(substituted(key.expression, names), key.descending, key.nulls_first) for key in block.order)
+    return replace(block, keys=named(block.keys), where=named(block.where), having=named(block.having), order=order)
 
 
 def lifted(block: QueryBlock) -> QueryBlock | None:
@@ -115,16 +131,15 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
         raise Refused(Reason.SCALAR_AGGREGATE)
     if free_identifiers(aggregate):
         raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
-    scan, where, values = _below(aggregate.child)
-    columns = {
-        attribute.identifier: substituted(expression, values)
-        for attribute, expression in zip(aggregate.output, (*aggregate.keys, *aggregate.functions), strict=True)
-    }
+    below = unfold(aggregate.child)
+    computed = below.over_source((*aggregate.keys, *aggregate.functions))
+    columns = {attribute.identifier: expression for attribute, expression in zip(aggregate.output, computed, strict=True)}
     upper = _Upper({attribute.identifier: reference(attribute) for attribute in aggregate.output})
     upper.climb(aggregate, above)
     query = QueryBlock(
+        source=below.source,
         keys=tuple(columns[attribute.identifier] for attribute in aggregate.key_attributes),
-        where=where,
+        where=below.where,
         having=tuple(substituted(conjunct, columns) for conjunct in upper.having),
         order=tuple(OrderKey(substituted(key.expression, columns), key.descending, key.nulls_first) for key in upper.order),
         limit=upper.limit,
@@ -133,27 +148,7 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
     if upper.limit is not None:
         top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
-    return Block(query, scan, top)
-
-
-def _below(plan: Plan) -> tuple[Scan, tuple[exp.Expr, ...], Mapping[str, exp.Expr]]:
-    """Unfold filters and projections down to the table; return it, the row conditions and what each attribute stands for."""
-    match plan:
-        case Scan():
-            return plan, (), {attribute.identifier: column_named(attribute.name) for attribute in plan.output}
-        case Filter():
-            scan, where, values = _below(plan.child)
-            return scan, (*where, *(substituted(conjunct, values) for conjunct in plan.conjuncts)), values
-        case Project():
-            scan, where, values = _below(plan.child)
-            pairs = zip(plan.output, plan.expressions, strict=True)
-            return scan, where, {attribute.identifier: substituted(expression, values) for attribute, expression in pairs}
-        case Join():
-            raise Refused(Reason.SEVERAL_TABLES, "below the groups")
-        case SemiJoin() | Scalar():
-            raise Refused(Reason.SUBQUERY, "below the groups")
-        case _:
-            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{type(plan).__name__} below the groups")
+    return Block(query, top)
 
 
 @dataclass(slots=True)

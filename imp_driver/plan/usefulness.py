@@ -5,6 +5,7 @@ from __future__ import annotations
 from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, KeyReference, Not, Or
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
 
 
@@ -22,7 +23,7 @@ def check_filters(bound: BoundBlock) -> None:
         if not _is_maintained(bound.condition):
             raise Refused(Reason.UNSUPPORTED_AGGREGATE)
         return
-    if bound.where is None:
+    if bound.where is None and isinstance(bound.source, Scan):
         raise Refused(Reason.NO_FILTER_ABOVE_GROUPS)
 
 

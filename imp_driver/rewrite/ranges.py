@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.capture.instrument import quoted
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT
 from imp_driver.parse.types import spark_type
+from imp_driver.plan.render import quoted
 from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 from imp_driver.sketch.ranges import RangePartition
 

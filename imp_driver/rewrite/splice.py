@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.capture.instrument import quoted
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
+from imp_driver.plan.render import quoted
 from imp_driver.reasons import Reason
 
 

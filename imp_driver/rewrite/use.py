@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.delta.coverage import Coverage, FileFragments
-from imp_driver.maintain.sketches import Prepared, Request
+from imp_driver.delta.coverage import Coverage, FileFragments, total_coverage
+from imp_driver.maintain.request import Prepared, Request
 from imp_driver.rewrite.ranges import capped_runs, range_condition, runs_mask
+from imp_driver.safety.cuts import Cut
 from imp_driver.sketch.sketch import Sketch
 
 LARGEST_SHARE = 0.75
@@ -18,11 +20,16 @@ LARGEST_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a sketch is used; ``condition`` is None when the filter is dropped because it would skip next to nothing."""
+    """How a sketch is used: its runs of ranges; ``is_filter`` is False when they would skip next to nothing."""
 
-    condition: str | None
-    runs: int
+    is_filter: bool
+    ranges: tuple[tuple[int, int], ...]
+    has_null: bool
     coverage: Coverage
+
+    @property
+    def runs(self) -> int:
+        return len(self.ranges) + int(self.has_null) if self.is_filter else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +40,25 @@ class Part:
     prepared: Prepared
     use: Use
 
+    def condition(self, cut: Cut) -> str | None:
+        """Return the condition on one cut occurrence; None when the filter is dropped."""
+        if not self.use.is_filter:
+            return None
+        partition = self.prepared.sketch.partition
+        return range_condition(cut.attribute.name, cut.attribute.type_name or "", partition, self.use.ranges, self.use.has_null)
 
-def plan_use(sketch: Sketch, type_name: str, files: FileFragments, rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:
-    """Choose the runs of a sketch. ``rows`` are rows per fragment, the NULL fragment last."""
+
+def plan_use(sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:
+    """Choose the runs of a sketch. ``files`` are those of each cut table, ``rows`` are rows per fragment, the NULL fragment last."""
     fragments = sketch.partition.ranges
     runs = capped_runs(sketch.fragments, maximum_runs, rows[:fragments])
     mask = runs_mask(runs, fragments)
     has_null = sketch.fragments.has_null
-    coverage = files.coverage(mask, has_null)
+    coverage = total_coverage(each.coverage(mask, has_null) for each in files)
     kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
     total = int(rows.sum())
     skips_files = coverage.bytes_kept <= LARGEST_SHARE * coverage.bytes_total
     skips_rows = total > 0 and kept <= LARGEST_SHARE * total
     if total > 0 and not skips_files and not skips_rows:
-        return Use(None, 0, Coverage(coverage.files_total, coverage.files_total, coverage.bytes_total, coverage.bytes_total))
-    condition = range_condition(sketch.attribute, type_name, sketch.partition, runs, has_null)
-    return Use(condition, len(runs) + int(has_null), coverage)
+        return Use(False, (), False, replace(coverage, files_kept=coverage.files_total, bytes_kept=coverage.bytes_total))
+    return Use(True, runs, has_null, coverage)

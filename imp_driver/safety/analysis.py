@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.types import arrow_type
-from imp_driver.plan.attributes import plain_identifier
-from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted
-from imp_driver.plan.nodes import Plan, Scan
+from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted, over_columns
+from imp_driver.plan.nodes import Plan, Scan, scans
 from imp_driver.reasons import Reason
+from imp_driver.safety.cuts import Cut, find_cuts
 from imp_driver.safety.levels import Refusal
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
@@ -24,19 +24,26 @@ class Analysis:
 
     Attributes:
         lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
-        safe: indexes of group keys, each a plain column.
+        scans: every occurrence that the block reads, cut or not.
+        columns: types of the columns that the block is over.
+        cuts: per safe group key, by its index, the occurrences that it cuts.
         derivation: proof for the first of them.
     """
 
     block: QueryBlock
     lifted: QueryBlock | None
-    scan: Scan
+    scans: tuple[Scan, ...]
     columns: Mapping[str, pa.DataType | None]
-    safe: tuple[int, ...]
+    cuts: Mapping[int, tuple[Cut, ...]]
     derivation: tuple[str, ...]
 
+    @property
+    def safe(self) -> tuple[int, ...]:
+        """Indexes of group keys, each a plain column."""
+        return tuple(self.cuts)
+
     def attribute(self, index: int) -> str:
-        return self.block.keys[index].unnest().name
+        return self.cuts[index][0].attribute.name
 
 
 def analyse(plan: Plan) -> tuple[Analysis, ...]:
@@ -52,24 +59,29 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
 
 
 def _analysed(block: Block) -> Analysis:
-    columns = {attribute.name: arrow_type(attribute.type_name or "") for attribute in block.scan.output}
-    identifiers = {attribute.name: attribute.identifier for attribute in block.scan.output}
-    safe: list[int] = []
-    verdicts: list[Verdict] = []
+    cuts: dict[int, tuple[Cut, ...]] = {}
+    derivation: tuple[str, ...] = ()
     refusal: Verdict | None = None
-    for index, key in enumerate(block.query.keys):
-        if plain_identifier(key) is None or not _can_be_cut(columns.get(key.unnest().name)):
+    for index in range(len(block.query.keys)):
+        found, verdict = find_cuts(block, index) or ((), None)
+        if verdict is None or not _can_be_cut(arrow_type(found[0].attribute.type_name or "")):
             continue
-        assignment = Assignment({block.scan.occurrence: identifiers[key.unnest().name]})
-        verdict = judge(block.top, Setting(assignment, may_pin=False))
         if verdict.is_safe:
-            safe.append(index)
-            verdicts.append(verdict)
+            cuts[index] = found
+            derivation = derivation or verdict.derivation
         else:
             refusal = verdict
-    if not safe:
+    if not cuts:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
-    return Analysis(block.query, lifted(block.query), block.scan, columns, tuple(safe), verdicts[0].derivation)
+    query = over_columns(block.query)
+    every = scans(query.source)
+    return Analysis(query, lifted(query), every, _types(query.source), cuts, derivation)
+
+
+def _types(source: Plan) -> dict[str, pa.DataType | None]:
+    """Return Arrow types by the names that a block over the source uses."""
+    by_name = isinstance(source, Scan)
+    return {(each.name if by_name else each.identifier): arrow_type(each.type_name or "") for each in source.output}
 
 
 def _refused(verdict: Verdict) -> Refused:

@@ -13,6 +13,11 @@ from imp_driver.safety.setting import Setting
 _IDENTIFIER = re.compile(r"`([^`]*)#\d+`")
 
 
+def readable(text: str) -> str:
+    """Write the attributes in a text as people know them."""
+    return _IDENTIFIER.sub(r"\1", text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
     """What is proven of a cut, operator by operator."""
@@ -37,7 +42,7 @@ class Verdict:
     @property
     def derivation(self) -> tuple[str, ...]:
         """Return one line per operator, the root first, with the names that people know."""
-        return tuple(_IDENTIFIER.sub(r"\1", line) for line in _lines(self.step, 0, is_pinned=False))
+        return tuple(readable(line) for line in _lines(self.step, 0, is_pinned=False))
 
 
 def judge(plan: Plan, setting: Setting) -> Verdict:

@@ -1,7 +1,8 @@
-"""A sketch: the fragments of one table version that hold all rows which one query's block needs."""
+"""A sketch: the fragments that hold all rows which one query's block needs, at one version of each of its tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from imp_driver.sketch.fragments import FragmentSet
@@ -10,10 +11,9 @@ from imp_driver.sketch.ranges import RangePartition
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """Immutable. ``version`` is the table version it stands for; a query that uses it must read that version."""
+    """Immutable. ``versions``, by location, are the table versions it stands for; a query that uses it must read all of these."""
 
-    table_id: str
-    version: int
+    versions: Mapping[str, int]
     attribute: str
     partition: RangePartition
     fragments: FragmentSet

@@ -71,7 +71,7 @@ def test_every_table_is_read_at_one_version_and_every_place_is_known() -> None:
     reading = _read(text, FakeSession({"t": _table("t"), "s": _table("s")}), Snapshots({"/t": _snapshot("t"), "/s": _snapshot("s")}))
     assert [scan.table[-1] for scan in reading.scans] == ["t", "s", "t"]
     assert {name[-1]: table.snapshot.version for name, table in reading.tables.items()} == {"t": 1, "s": 1}
-    assert [analysis.scan.occurrence for analysis in reading.analyses] == [2]
+    assert [scan.occurrence for analysis in reading.analyses for scan in analysis.scans] == [2]
 
 
 def test_analysis_is_kept_for_new_versions_and_renewed_for_new_columns() -> None:

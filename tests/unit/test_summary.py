@@ -20,18 +20,18 @@ class _Anything:
         return self._values.get(name, self)
 
 
-def _part(name: str, condition: str | None, kept: int, total: int) -> Any:
+def _part(name: str, is_filter: bool, kept: int, total: int) -> Any:
     coverage = _Anything(files_kept=1, files_total=1, bytes_kept=kept, bytes_total=total)
-    entry = _Anything(identifier=name)
-    return _Anything(use=_Anything(condition=condition, runs=1, coverage=coverage), prepared=_Anything(entry=entry), request=_Anything())
+    prepared = _Anything(entry=_Anything(identifier=name, location="/t"), sketch=_Anything(versions={"/t": 1}))
+    return _Anything(use=_Anything(is_filter=is_filter, runs=1, coverage=coverage), prepared=prepared, request=_Anything(snapshots={}))
 
 
 @pytest.mark.parametrize(
     ("parts", "order"),
     [
-        ([_part("whole", None, 9, 9), _part("rows", "x > 1", 9, 9)], ["rows", "whole"]),
-        ([_part("little", "x > 1", 8, 9), _part("much", "x > 1", 1, 9)], ["much", "little"]),
-        ([_part("whole", None, 9, 9)], ["whole"]),
+        ([_part("whole", False, 9, 9), _part("rows", True, 9, 9)], ["rows", "whole"]),
+        ([_part("little", True, 8, 9), _part("much", True, 1, 9)], ["much", "little"]),
+        ([_part("whole", False, 9, 9)], ["whole"]),
     ],
 )
 def test_order(parts: list[Any], order: list[str]) -> None:

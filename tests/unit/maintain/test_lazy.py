@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,15 @@ from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColu
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.derive import derive_sketch
-from imp_driver.maintain.entry import StateEntry
-from imp_driver.maintain.lazy import Upkeep, bring_up_to_date
+from imp_driver.maintain.entry import StateEntry, vector_of
+from imp_driver.maintain.lazy import bring_up_to_date
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.safety.analysis import Analysis
 from imp_driver.sketch.ranges import equi_depth
 from tests.unit.tables import analysis_of
 
@@ -64,8 +69,12 @@ def signed(rows: list[tuple[int | None, int | None, int]]) -> SignedRows:
     return SignedRows(table, np.array([row[2] for row in rows], np.int64))
 
 
+def analysed(condition: str) -> Analysis:
+    return analysis_of(f"SELECT g FROM t WHERE x <> 0 GROUP BY g HAVING {condition}", SCHEMA)
+
+
 def block_of(condition: str) -> BoundBlock:
-    analysis = analysis_of(f"SELECT g FROM t WHERE x <> 0 GROUP BY g HAVING {condition}", SCHEMA)
+    analysis = analysed(condition)
     return bind(analysis.block, None, analysis.columns)
 
 
@@ -98,13 +107,14 @@ def capture_into(entry: StateEntry, source: FakeSource) -> Callable[[], None]:
         entry.key_types = (pa.int32(),)
         entry.state = GroupState.capture((keys,), rows, parts, specifications, entry.key_types, 0, partition)
         snapshot = source.snapshot("/t")
-        entry.table_id, entry.version, entry.table_rows = "id", snapshot.version, snapshot.row_count
+        entry.vector = vector_of([snapshot])
 
     return capture
 
 
 def update(entry: StateEntry, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
-    return bring_up_to_date(entry, BLOCK, source.snapshot("/t"), source, read, capture_into(entry, source))
+    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
+    return bring_up_to_date(entry, request, source, read, capture_into(entry, source))
 
 
 def kept(entry: StateEntry, block: BoundBlock = BLOCK) -> set[int]:
@@ -141,7 +151,7 @@ def test_another_table_in_the_same_place_is_captured_again() -> None:
     source = FakeSource([[(1, 20, 1)]])
     entry = new_entry()
     update(entry, source)
-    entry.table_id = "another"
+    entry.vector = {location: replace(table, table_id="another") for location, table in entry.vector.items()}
     assert update(entry, source).recapture_reason is RecaptureReason.TABLE_REPLACED
 
 

@@ -1,0 +1,172 @@
+"""The changes of the tables below a block -> signed rows of its keys and arguments.
+
+One table: in process where the operators can evaluate the block's expressions, else in Spark. A join: one query per changed table with a
+term for each of its occurrences, the three-term delta of a join in general (IMP paper 5.2.4).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.capture.capture import column
+from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
+from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.errors import CANCELLED, Error
+from imp_driver.maintain.entry import TableState
+from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.operators.contract import ProjectedRows
+from imp_driver.operators.project import NotEvaluable, project
+from imp_driver.operators.select import select
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.linear import is_linear
+from imp_driver.plan.nodes import Scan, scans
+from imp_driver.plan.render import read_identifiers
+from imp_driver.reasons import DeltaSource, RecaptureReason
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """How one table came from the version of the state to that of the query; ``names`` are those its scans have."""
+
+    names: frozenset[tuple[str, ...]]
+    before: TableState
+    snapshot: TableSnapshot
+    plan: ChangePlan
+
+    @property
+    def is_empty(self) -> bool:
+        return self.plan.source is DeltaSource.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """Signed rows of one changed table's share; ``rows_read`` of the table, ``growth`` of its row count where that is known."""
+
+    rows: ProjectedRows | None
+    rows_read: int
+    growth: int | None
+
+
+def check_linear(block: BoundBlock, changes: Sequence[TableChange]) -> None:
+    """Raise ChangesUnavailable when a table changed whose rows are compared with each other below the groups."""
+    for change in changes:
+        for scan in scans(block.source):
+            if scan.table in change.names and not change.is_empty and not is_linear(block.source, scan.occurrence):
+                detail = f"{'.'.join(scan.table)} changed, which is read in a subquery or on the optional side of a join"
+                raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, detail)
+
+
+class Changes:
+    """Reads the changes of one block's tables for one maintenance step."""
+
+    def __init__(self, block: BoundBlock, key_types: tuple[pa.DataType, ...], source: ChangeSource, read: SparkReader) -> None:
+        self._block = block
+        self._key_types = key_types
+        self._source = source
+        self._read = read
+
+    def project(self, changes: Sequence[TableChange], place: int) -> Projected:
+        """Return the share of ``changes[place]``, when the tables before it are new already and those after it still old."""
+        change = changes[place]
+        if change.is_empty:
+            return Projected(None, 0, 0)
+        if isinstance(self._block.source, Scan):
+            return self._of_one_table(change)
+        return self._of_join(changes, place)
+
+    def _of_one_table(self, change: TableChange) -> Projected:
+        block, plan = self._block, change.plan
+        if plan.relation is not None:
+            return self._by_spark((plan.relation,), change, None)
+        signed = self._source.read(plan, block.columns)
+        try:
+            return Projected(_in_process(signed, block, self._key_types), len(signed.weights), int(signed.weights.sum()))
+        except NotEvaluable:
+            view = _view_name()
+            return self._by_spark((view,), change, signed, view)
+
+    def _of_join(self, changes: Sequence[TableChange], place: int) -> Projected:
+        change = changes[place]
+        signed, view = None, ""
+        if change.plan.relation is None:
+            signed, view = self._source.read(change.plan, self._columns(change)), _view_name()
+        relation = change.plan.relation or view
+        every = scans(self._block.source)
+        terms = [
+            rows_sql(self._block, lambda other, scan=scan: self._at(other, scan, changes, place, relation), scan.occurrence)  # type: ignore[misc]
+            for scan in every
+            if scan.table in change.names
+        ]
+        return self._by_spark(tuple(terms), change, signed, view)
+
+    def _at(self, other: Scan, changed: Scan, changes: Sequence[TableChange], place: int, relation: str) -> str:
+        """Return what stands for an occurrence in the term of the changed one."""
+        if other.occurrence == changed.occurrence:
+            return relation
+        number = next(number for number, each in enumerate(changes) if other.table in each.names)
+        is_new = number < place or (number == place and other.occurrence < changed.occurrence)
+        version = changes[number].snapshot.version if is_new else changes[number].before.version
+        return f"{qualified(other.table)} VERSION AS OF {version}"
+
+    def _columns(self, change: TableChange) -> tuple[str, ...]:
+        wanted = read_identifiers(self._block.source) | frozenset(self._block.columns)
+        names = [
+            each.name
+            for scan in scans(self._block.source)
+            if scan.table in change.names
+            for each in scan.output
+            if each.identifier in wanted
+        ]
+        return tuple(dict.fromkeys(names))
+
+    def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: SignedRows | None, view: str = "") -> Projected:
+        text = projection_sql(self._block, *relations)
+        if signed is None:
+            table = _changes_read(text, self._read)
+            return Projected(self._from_spark(table), change.plan.rows or table.num_rows, None)
+        rows = signed.rows.append_column(WEIGHT_COLUMN, pa.array(signed.weights))
+        table = _changes_read(text, lambda text: self._read(text, view, rows))
+        return Projected(self._from_spark(table), len(signed.weights), int(signed.weights.sum()))
+
+    def _from_spark(self, table: pa.Table) -> ProjectedRows:
+        keys = tuple(column(table, f"key_{index}").cast(kind) for index, kind in enumerate(self._key_types))
+        arguments = tuple(
+            None if aggregate.argument_sql is None else column(table, f"argument_{index}").cast(aggregate.specification.argument_type)
+            for index, aggregate in enumerate(self._block.aggregates)
+        )
+        weights = column(table, WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64))
+
+
+def _view_name() -> str:
+    return f"__imp_changes_{uuid.uuid4().hex}"
+
+
+def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
+    """Let Spark read changes; what it cannot read (files vacuumed meanwhile, a feed with gaps) is captured again."""
+    try:
+        return read(text)
+    except Error as error:
+        if error.error_class == CANCELLED:
+            raise
+        raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
+
+
+def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> ProjectedRows:
+    rows, weights = signed.rows, signed.weights
+    if block.where is not None:
+        mask = select(rows, block.where)
+        rows, weights = rows.filter(pa.array(mask)), weights[mask]
+    expressions = list(zip(block.keys, key_types, strict=True))
+    for aggregate in block.aggregates:
+        if aggregate.argument is not None:
+            expressions.append((aggregate.argument, aggregate.specification.argument_type))
+    arrays = iter(project(rows, expressions))
+    keys = tuple(next(arrays) for _ in block.keys)
+    arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
+    return ProjectedRows(keys, arguments, weights)

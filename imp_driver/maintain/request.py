@@ -1,0 +1,68 @@
+"""What is asked of the sketches for one block of a SELECT, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from imp_driver.delta.contract import TableSnapshot
+from imp_driver.delta.coverage import FileFragments
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.upkeep import Upkeep
+from imp_driver.parse.template import Template
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.safety.analysis import Analysis
+from imp_driver.safety.cuts import Cut
+from imp_driver.sketch.sketch import Sketch
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that is known of one block of a SELECT when its sketch is asked for.
+
+    ``snapshots`` has every table that the block reads, by the name that its scans have. ``lifted`` is the same block with a state that
+    does not depend on conditions on its keys, None when it has no such conditions; ``is_lifted`` says that this request is about it.
+    """
+
+    template: Template
+    analysis: Analysis
+    block: BoundBlock
+    snapshots: Mapping[tuple[str, ...], TableSnapshot]
+    settings: tuple[tuple[str, str], ...]
+    fragments: int
+    lifted: BoundBlock | None = None
+    is_lifted: bool = False
+
+    @property
+    def tables(self) -> tuple[TableSnapshot, ...]:
+        """Each table once, however many names it has."""
+        return tuple({snapshot.location: snapshot for snapshot in self.snapshots.values()}.values())
+
+    @property
+    def versions(self) -> dict[tuple[str, ...], int]:
+        return {name: snapshot.version for name, snapshot in self.snapshots.items()}
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables together; 0 for what is not known."""
+        return sum(snapshot.row_count or 0 for snapshot in self.tables)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A sketch at the versions of the request.
+
+    Attributes:
+        cuts: the occurrences that the sketch cuts; ``files`` has the fragments of each one's files.
+        rows: the state's rows per fragment, the NULL fragment last.
+    """
+
+    entry: StateEntry
+    upkeep: Upkeep
+    sketch: Sketch
+    cuts: tuple[Cut, ...]
+    files: tuple[FileFragments, ...]
+    rows: npt.NDArray[np.int64]
