@@ -31,6 +31,13 @@ class Admission:
                     memory.popitem(last=False)
             return admitted
 
+    def is_first(self, key: str) -> bool:
+        """Count one request for a state that another one can serve; say whether it is the first."""
+        with self._lock:
+            found = key not in self._asked
+            self._asked[key] = None
+            return found
+
     def has_admitted(self, template: str) -> bool:
         """Say whether some state of a template was captured before."""
         with self._lock:

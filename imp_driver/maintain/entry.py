@@ -11,6 +11,7 @@ import pyarrow as pa
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 
 
@@ -57,6 +58,7 @@ class StateEntry:
     Attributes:
         table, attribute: what is cut, the first of them where there are several.
         location: of that table.
+        family: what the state depends on but its row conditions, hashed; ``block`` has these.
         vector: every table that the state depends on.
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
@@ -70,6 +72,8 @@ class StateEntry:
     table: str
     location: str
     attribute: str
+    family: str = ""
+    block: BoundBlock | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: GroupState | None = None
     key_types: tuple[pa.DataType, ...] = ()

@@ -23,8 +23,11 @@ from imp_driver.sketch.sketch import Sketch
 class Request:
     """All that is known of one block of a SELECT when its sketch is asked for.
 
-    ``snapshots`` has every table that the block reads, by the name that its scans have. ``lifted`` is the same block with a state that
-    does not depend on conditions on its keys, None when it has no such conditions; ``is_lifted`` says that this request is about it.
+    Attributes:
+        snapshots: every table that the block reads, by the name that its scans have.
+        lifted: the same block with a state that does not depend on conditions on its keys; None when it has no such conditions.
+        is_lifted: this request is about that.
+        reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
     """
 
     template: Template
@@ -35,6 +38,7 @@ class Request:
     fragments: int
     lifted: BoundBlock | None = None
     is_lifted: bool = False
+    reuse: str = ""
 
     @property
     def tables(self) -> tuple[TableSnapshot, ...]:
@@ -58,6 +62,7 @@ class Prepared:
     Attributes:
         cuts: the occurrences that the sketch cuts; ``files`` has the fragments of each one's files.
         rows: the state's rows per fragment, the NULL fragment last.
+        reuse: that of the request which the sketch was made for.
     """
 
     entry: StateEntry
@@ -66,3 +71,4 @@ class Prepared:
     cuts: tuple[Cut, ...]
     files: tuple[FileFragments, ...]
     rows: npt.NDArray[np.int64]
+    reuse: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +19,7 @@ from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.entry import CaptureFailure, StateEntry, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.reusing import Reuse
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
@@ -44,6 +44,7 @@ class Sketches:
         self._source = source
         self._admission = Admission()
         self._attributes: dict[str, int] = {}
+        self._reuse = Reuse()
 
     def prepare(self, request: Request, read: SparkReader, watch: Stopwatch) -> Prepared:
         """Return the query's sketch at the request's snapshot.
@@ -55,7 +56,7 @@ class Sketches:
         problem = self.guard.problem(request.template.identifier)
         if problem is not None:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
-        request = self._narrow_or_lifted(request)
+        request = self._with_state(request)
         key, index = self._key(request)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, index))
         try:
@@ -68,15 +69,22 @@ class Sketches:
         self.store.evict()
         return prepared
 
-    def _narrow_or_lifted(self, request: Request) -> Request:
-        """Choose the state: at first only the groups that the conditions leave, all groups once other constants are asked for."""
-        if request.lifted is None:
-            return request
-        lifted = replace(request, block=request.lifted, lifted=None, is_lifted=True)
-        if self._has_state(lifted):
-            return lifted
+    def _with_state(self, request: Request) -> Request:
+        """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured.
+
+        At first only the groups are captured that the conditions leave, all groups once other constants are asked for.
+        """
+        lifted = None if request.lifted is None else replace(request, block=request.lifted, lifted=None, is_lifted=True)
+        for own in filter(None, (request, lifted)):
+            if self._has_state(own):
+                return own
+        index = self._attributes.get(request.template.identifier)
+        reused = None if index is None else self._reuse.find(request, _family(request, index), self.store.entries())
+        # One that is served by a larger state is captured itself when it is asked for again.
+        if reused is not None and (reused.is_exact or self._admission.is_first(_state_key(request, index or 0))):
+            return reused.request
         is_first = not self._admission.has_admitted(_admission_name(request))
-        return request if is_first or self._has_state(request) else lifted
+        return request if is_first or lifted is None else lifted
 
     def _has_state(self, request: Request) -> bool:
         return self._known(request) is not None
@@ -100,7 +108,7 @@ class Sketches:
             sketch = derive_sketch(entry, state, request.block)
             cuts = request.analysis.cuts[index]
             files = self._files(request, entry, cuts, state)
-            return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows())
+            return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows(), request.reuse)
 
     def _key(self, request: Request) -> tuple[str, int]:
         known = self._known(request)
@@ -139,6 +147,7 @@ class Sketches:
             table=".".join(request.analysis.cuts[index][0].scan.table),
             location=request.snapshots[request.analysis.cuts[index][0].scan.table].location,
             attribute=request.analysis.attribute(index),
+            family=_family(request, index),
         )
 
     def _capture(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> None:
@@ -166,7 +175,7 @@ class Sketches:
             entry.state = GroupState.capture(
                 keys, rows, parts_of(captured, specifications), specifications, entry.key_types, index, partition
             )
-            entry.vector = vector_of(request.tables)
+            entry.vector, entry.block = vector_of(request.tables), block
             entry.file_fragments = None
 
     @staticmethod
@@ -198,17 +207,16 @@ def _admission_name(request: Request) -> str:
 
 
 def _state_key(request: Request, index: int) -> str:
-    """Hash everything that the state depends on; constants above the groups are not among it."""
+    return _hashed(_family(request, index), request.block.where_sql)
+
+
+def _family(request: Request, index: int) -> str:
+    """Hash everything that the state depends on but its row conditions; constants above the groups are not among it."""
     block = request.block
     aggregates = [(str(each.specification), each.argument_sql) for each in block.aggregates]
-    parts: Sequence[object] = (
-        request.template.identifier,
-        index,
-        rows_sql(block, lambda scan: qualified(scan.table)),
-        block.keys_sql,
-        aggregates,
-        block.where_sql,
-        request.settings,
-        request.fragments,
-    )
+    rows = rows_sql(block, lambda scan: qualified(scan.table))
+    return _hashed(request.template.identifier, index, rows, block.keys_sql, aggregates, request.settings, request.fragments)
+
+
+def _hashed(*parts: object) -> str:
     return hashlib.blake2s(repr(parts).encode(), digest_size=16).hexdigest()

@@ -25,7 +25,7 @@ def _report(part: Part) -> SketchReport:
     return SketchReport(
         decision=upkeep.decision,
         reason=Reason.FILTERED if part.use.is_filter else Reason.COVERS_ALMOST_ALL,
-        detail=upkeep.detail,
+        detail="; ".join(filter(None, (upkeep.detail, part.prepared.reuse))),
         template=part.request.template.identifier,
         sketch_id=part.prepared.entry.identifier,
         table=part.prepared.entry.table,

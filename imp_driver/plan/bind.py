@@ -54,8 +54,8 @@ class BoundBlock:
     Attributes:
         source: what the block reads, with values.
         keys_sql, keys: group keys as SQL over the source and as expressions (Opaque when only Spark can compute them).
-        where_sql, where: condition on rows, None without one.
-        condition: condition on groups over keys and aggregates, None without one.
+        where_nodes, where_sql, where: condition on rows as conjuncts, as SQL and as an expression; empty or None without one.
+        having_nodes, having: conjuncts on groups, over the source's columns and over keys and aggregates.
         limit: rows of the top-k with its offset, None without one.
         columns: columns of the source that keys, row condition and arguments read.
     """
@@ -63,13 +63,20 @@ class BoundBlock:
     source: Plan
     keys_sql: tuple[str, ...]
     keys: tuple[Expression, ...]
+    where_nodes: tuple[exp.Expr, ...]
     where_sql: str | None
     where: Expression | None
     aggregates: tuple[BoundAggregate, ...]
-    condition: Expression | None
+    having_nodes: tuple[exp.Expr, ...]
+    having: tuple[Expression, ...]
     order: tuple[OrderKey, ...]
     limit: int | None
     columns: tuple[str, ...]
+
+    @property
+    def condition(self) -> Expression | None:
+        """Condition on groups, None without one."""
+        return _all(self.having)
 
 
 def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
@@ -79,18 +86,21 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         Refused: a value has no exact literal, or LIMIT is not a whole number.
     """
     binder = _Binder(block, parameters, columns)
-    where = [binder.with_values(conjunct) for conjunct in block.where]
+    where = tuple(binder.with_values(conjunct) for conjunct in block.where)
     keys = [binder.with_values(key) for key in block.keys]
-    condition = [binder.group(binder.with_values(conjunct)) for conjunct in block.having]
+    having_nodes = tuple(binder.with_values(conjunct) for conjunct in block.having)
+    having = tuple(binder.group(conjunct) for conjunct in having_nodes)
     order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
     return BoundBlock(
         source=binder.source(block.source),
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
+        where_nodes=where,
         where_sql=" AND ".join(f"({conjunct.sql(dialect=DIALECT)})" for conjunct in where) or None,
-        where=_all([binder.row(conjunct) for conjunct in where]),
+        where=_all(tuple(binder.row(conjunct) for conjunct in where)),
         aggregates=tuple(binder.aggregates),
-        condition=_all(condition),
+        having_nodes=having_nodes,
+        having=having,
         order=order,
         limit=binder.limit(),
         columns=_columns([*keys, *where, *binder.arguments]),
@@ -101,8 +111,8 @@ def _columns(nodes: list[exp.Expr]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.name for node in nodes for column in node.find_all(exp.Column)))
 
 
-def _all(conjuncts: list[Expression]) -> Expression | None:
-    return None if not conjuncts else conjuncts[0] if len(conjuncts) == 1 else And(tuple(conjuncts))
+def _all(conjuncts: tuple[Expression, ...]) -> Expression | None:
+    return None if not conjuncts else conjuncts[0] if len(conjuncts) == 1 else And(conjuncts)
 
 
 class _Binder:

@@ -57,8 +57,8 @@ class BlockConditions:
 Implication = Callable[[Conjuncts, Conjuncts, Mapping[str, Bound]], bool]
 """(new, old, relation) -> whether new implies old under the relation."""
 
-_EQUAL: Mapping[str, Bound] = {}
-_NEVER = (exp.Boolean(this=False),)
+EQUAL: Mapping[str, Bound] = {}
+NEVER = (exp.Boolean(this=False),)
 
 
 def answers(
@@ -76,14 +76,7 @@ def answers(
     0 asks none.
     """
 
-    def by_atoms(one: Conjuncts, other: Conjuncts, relation: Mapping[str, Bound]) -> bool:
-        return implies_related(one, other, relation, types)
-
-    def by_solver(one: Conjuncts, other: Conjuncts, relation: Mapping[str, Bound]) -> bool:
-        return by_atoms(one, other, relation) or proves(
-            one, other, types, relation, timeout_milliseconds=timeout_milliseconds, checks_overflow=checks_overflow
-        )
-
+    by_atoms, by_solver = implications(types, timeout_milliseconds, checks_overflow=checks_overflow)
     if _texts(new) == _texts(old) and all(is_fixed(each) for part in new.all for each in part):
         return Answer.SAME_CONSTANTS
     if _is_contained(new, old, by_atoms):
@@ -93,27 +86,52 @@ def answers(
     return Answer.NO
 
 
+def implications(
+    types: Mapping[str, str | None], timeout_milliseconds: int = DEFAULT_TIMEOUT_MILLISECONDS, *, checks_overflow: bool = False
+) -> tuple[Implication, Implication]:
+    """Return the cheap test and the strong one, which asks the solver where the cheap one says no."""
+
+    def by_atoms(one: Conjuncts, other: Conjuncts, relation: Mapping[str, Bound]) -> bool:
+        return implies_related(one, other, relation, types)
+
+    def by_solver(one: Conjuncts, other: Conjuncts, relation: Mapping[str, Bound]) -> bool:
+        return by_atoms(one, other, relation) or proves(
+            one, other, types, relation, timeout_milliseconds=timeout_milliseconds, checks_overflow=checks_overflow
+        )
+
+    return by_atoms, by_solver
+
+
 def _texts(conditions: BlockConditions) -> list[list[str]]:
     return [[text_of(each) for each in part] for part in conditions.all]
 
 
 def _is_contained(new: BlockConditions, old: BlockConditions, implied: Implication) -> bool:
-    """Apply the cases of rule 2.2. Each row of a group that the new keys admit satisfies them, so they are premises everywhere."""
+    """Apply the cases of rule 2.2."""
     if not _are_unchanged(new.unchanged, old.unchanged, implied):
         return False
-    entering = new.rows + new.keys
-    if implied(entering, _NEVER, _EQUAL):
+    if implied(new.rows + new.keys, NEVER, EQUAL):
         return True
-    if not implied(entering, old.rows + old.keys, _EQUAL):
+    if not rows_are_contained(new, old, implied):
         return False
     # With the same rows in every group all aggregates are equal; with fewer of them only some are related.
-    has_same_rows = implied(old.rows + new.keys, new.rows, _EQUAL)
-    return implied(new.keys + new.groups, old.groups, _EQUAL if has_same_rows else _relation(new, old))
+    relation = EQUAL if groups_are_whole(new, old, implied) else _relation(new, old)
+    return implied(new.keys + new.groups, old.groups, relation)
+
+
+def rows_are_contained(new: BlockConditions, old: BlockConditions, implied: Implication) -> bool:
+    """Say whether every row below the new groups is below the old ones. Rows satisfy the keys' conditions too, so these are premises."""
+    return implied(new.rows + new.keys, old.rows + old.keys, EQUAL)
+
+
+def groups_are_whole(new: BlockConditions, old: BlockConditions, implied: Implication) -> bool:
+    """Say whether an old group which the new keys admit has no rows that the new one lacks."""
+    return implied(old.rows + new.keys, new.rows, EQUAL)
 
 
 def _are_unchanged(new: Conjuncts, old: Conjuncts, implied: Implication) -> bool:
     return len(new) == len(old) and all(
-        implied((one,), (other,), _EQUAL) and implied((other,), (one,), _EQUAL) for one, other in zip(new, old, strict=True)
+        implied((one,), (other,), EQUAL) and implied((other,), (one,), EQUAL) for one, other in zip(new, old, strict=True)
     )
 
 

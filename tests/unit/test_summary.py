@@ -22,7 +22,8 @@ class _Anything:
 
 def _part(name: str, is_filter: bool, kept: int, total: int) -> Any:
     coverage = _Anything(files_kept=1, files_total=1, bytes_kept=kept, bytes_total=total)
-    prepared = _Anything(entry=_Anything(identifier=name, location="/t"), sketch=_Anything(versions={"/t": 1}))
+    entry, sketch = _Anything(identifier=name, location="/t"), _Anything(versions={"/t": 1})
+    prepared = _Anything(entry=entry, sketch=sketch, upkeep=_Anything(detail=""), reuse="")
     return _Anything(use=_Anything(is_filter=is_filter, runs=1, coverage=coverage), prepared=prepared, request=_Anything(snapshots={}))
 
 

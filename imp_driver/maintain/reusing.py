@@ -1,0 +1,81 @@
+"""Finds among the states of a template one that was captured for other row conditions and serves a block all the same."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.request import Request
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.nodes import Scan
+from imp_driver.reuse.states import Service, service
+
+MOST_CANDIDATES = 8
+"""States that are asked about, the most recently used first: each question costs about a millisecond the first time."""
+_LARGEST_MEMORY = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """The request about the state that was found. It is not exact when its groups may hold more rows than the block's."""
+
+    request: Request
+    is_exact: bool
+
+
+class Reuse:
+    """Remembers what was found out; safe to call from several threads."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, ...], Service | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, request: Request, family: str, entries: Iterable[StateEntry]) -> Reused | None:
+        """Return the request about the best state of a family: exact ones first, then those of the fewest rows, then the newest."""
+        candidates = [entry for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
+        found: list[tuple[bool, int, int, Reused]] = []
+        for place, entry in enumerate(reversed(candidates[-MOST_CANDIDATES:])):
+            reused = self._reused(request, entry)
+            rows = 0 if entry.state is None else entry.state.total_rows
+            if reused is not None:
+                found.append((not reused.is_exact, rows, place, reused))
+        return min(found, key=lambda each: each[:3])[3] if found else None
+
+    def _reused(self, request: Request, entry: StateEntry) -> Reused | None:
+        asked, captured = request.lifted or request.block, entry.block
+        found = None if captured is None else self._service(request, asked, captured, entry.key)
+        if captured is None or found is None or (asked.limit is not None and not found.is_exact):
+            return None
+        block = replace(
+            captured,
+            having_nodes=tuple(each for place, each in enumerate(asked.having_nodes) if place in found.conditions),
+            having=tuple(each for place, each in enumerate(asked.having) if place in found.conditions),
+            order=asked.order,
+            limit=asked.limit,
+        )
+        note = f"served by the state of other constants, shown by {'the solver' if found.is_by_solver else 'their order'}"
+        return Reused(replace(request, block=block, lifted=None, reuse=note), found.is_exact)
+
+    def _service(self, request: Request, asked: BoundBlock, captured: BoundBlock, key: str) -> Service | None:
+        rows = request.block.where_nodes
+        question = (key, *(repr(each) for each in rows), "", *(repr(each) for each in asked.having_nodes))
+        with self._lock:
+            if question in self._known:
+                self._known.move_to_end(question)
+                return self._known[question]
+        keys = frozenset(each.unnest().name for each in request.analysis.block.keys)
+        found = service(rows, asked.having_nodes, captured.where_nodes, keys, _types(request), with_solver=True)
+        with self._lock:
+            self._known[question] = found
+            if len(self._known) > _LARGEST_MEMORY:
+                self._known.popitem(last=False)
+        return found
+
+
+def _types(request: Request) -> dict[str, str | None]:
+    """Return Delta type names by the names that the block uses."""
+    source = request.block.source
+    return {(each.name if isinstance(source, Scan) else each.identifier): each.type_name for each in source.output}

@@ -1,0 +1,152 @@
+"""An engine without a JVM for the whole driver: DuckDB behind the seams of session and change source, with versions in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream
+from imp_driver.reasons import DeltaSource
+from tests.soundness.tables import COLUMNS
+
+Row = tuple[int | None, ...]
+
+
+class NoFiles:
+    """Statistics of a table without files: every cut is worth while."""
+
+    sizes = np.zeros(0, np.int64)
+    rows = np.zeros(0, np.int64)
+
+    def bounds(self, column: str) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int64]]:
+        return pa.array([], pa.int32()), pa.array([], pa.int32()), np.zeros(0, np.int64)
+
+
+@dataclass(slots=True)
+class Warehouse:
+    """Tables ``r`` and ``s`` of INT columns; version n of a table is its n-th list of rows."""
+
+    connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+    history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
+
+    def commit(self, table: str, rows: Sequence[Row]) -> None:
+        """Make ``rows`` the newest version of a table."""
+        name = f"{table}__{len(self.history[table])}"
+        columns = COLUMNS[table]
+        self.connection.execute(f"CREATE TABLE {name} ({', '.join(f'{column} INT' for column in columns)})")
+        if rows:
+            self.connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [list(row) for row in rows])
+        self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM {name}")
+        self.history[table].append(list(rows))
+
+    def rows(self, table: str) -> list[Row]:
+        return self.history[table][-1]
+
+    def query(self, text: str) -> pa.Table:
+        """Run a query of Spark SQL."""
+        tree = sqlglot.parse_one(text, read="spark").transform(_at_version)
+        found = self.connection.sql(tree.sql(dialect="duckdb")).to_arrow_table()
+        return pa.table({name: _narrow(found.column(place)) for place, name in enumerate(_unique(found.column_names))})
+
+    # The change source.
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        table = location[1:]
+        schema = tuple(SchemaColumn(column, "integer", True) for column in COLUMNS[table])
+        return TableSnapshot(location, table, len(self.history[table]) - 1, schema, len(self.rows(table)), NoFiles())
+
+    def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
+        return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, None)
+
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        table = plan.location[1:]
+        before, after = (Counter(self.history[table][version]) for version in (plan.from_version, plan.to_version))
+        signed = [(row, 1) for row in (after - before).elements()] + [(row, -1) for row in (before - after).elements()]
+        places = [COLUMNS[table].index(column) for column in columns]
+        rows = {column: pa.array([row[place] for row, _ in signed], pa.int32()) for column, place in zip(columns, places, strict=True)}
+        weights = np.array([weight for _, weight in signed], np.int64)
+        return SignedRows(pa.table(rows) if rows else pa.table({"none": weights}), weights)
+
+    def commit_metrics(self, location: str, version: int) -> dict[str, int]:
+        return {}
+
+
+@dataclass(slots=True)
+class TableStream:
+    """Rows that are there already."""
+
+    schema: pa.Schema
+    batches: list[pa.RecordBatch]
+    columns: tuple[ResultColumn, ...] = ()
+
+    def next_batch(self) -> pa.RecordBatch | None:
+        return self.batches.pop(0) if self.batches else None
+
+    def close(self) -> None:
+        self.batches = []
+
+
+@dataclass(slots=True)
+class DuckSession:
+    """A session over a warehouse; it only reads."""
+
+    warehouse: Warehouse
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+        found = self.warehouse.query(text)
+        return TableStream(found.schema, found.to_batches())
+
+    def read(self, text: str, tag: str) -> pa.Table:
+        return self.warehouse.query(text)
+
+    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        self.warehouse.connection.register(view, rows)
+        try:
+            return self.warehouse.query(text)
+        finally:
+            self.warehouse.connection.unregister(view)
+
+    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+        raise NotImplementedError
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        return Relation(RelationKind.DELTA_TABLE, (name[-1].lower(),), f"/{name[-1].lower()}") if name[-1].lower() in COLUMNS else None
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def last_commit_version(self) -> int | None:
+        return None
+
+    def interrupt(self, tag: str) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.warehouse.connection.close()
+
+
+def _at_version(node: exp.Expr) -> exp.Expr:
+    version: Any = node.args.get("version") if isinstance(node, exp.Table) else None
+    if version is None:
+        return node
+    return exp.Table(this=exp.to_identifier(f"{node.name}__{version.expression.this}"), alias=node.args.get("alias"))
+
+
+def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """DuckDB's sums of integers are wider than Spark's."""
+    return column.cast(pa.int64()) if pa.types.is_decimal(column.type) and column.type.scale == 0 else column
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    seen: Mapping[str, int] = Counter(names)
+    return [f"{name}#{place}" if seen[name] > 1 else name for place, name in enumerate(names)]
