@@ -141,7 +141,7 @@ def prepare(mutant: Mutant, folder: Path) -> None:
     path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
 
 
-def run(folder: Path, triples: int, seed: int) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, size: int, seed: int, attack: str = "tests.soundness.attack") -> subprocess.CompletedProcess[str]:
     """Attack the product in a folder; the return code is 1 when a difference was found."""
-    command = [sys.executable, "-m", "tests.soundness.attack", str(triples), str(seed)]
+    command = [sys.executable, "-m", attack, str(size), str(seed)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)

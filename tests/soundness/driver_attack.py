@@ -1,0 +1,104 @@
+"""Attack on the whole driver: random queries with changing constants, random changes in between, every answer compared with the plain one.
+
+As a program: ``driver_attack warehouses seed``; the return code is 1 when a difference was found.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+from imp_driver.config import Options, SketchMode
+from imp_driver.errors import InternalError
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
+from imp_driver.reasons import Decision, Reason
+from tests.soundness.engine import DuckSession, Row, Warehouse
+from tests.soundness.queries import Queries
+from tests.soundness.tables import COLUMNS
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was tried; ``reused`` counts answers from a state with other constants."""
+
+    decisions: Counter[Decision] = field(default_factory=Counter)
+    reasons: Counter[Reason] = field(default_factory=Counter)
+    reused: int = 0
+    differences: list[str] = field(default_factory=list)
+
+
+def _row(chance: random.Random) -> Row:
+    def number(low: int, high: int) -> int | None:
+        return None if chance.random() < 0.15 else chance.randint(low, high)
+
+    return (chance.randint(0, 99), number(0, 4), number(0, 4), number(-2, 4))
+
+
+def _changed(chance: random.Random, rows: list[Row]) -> list[Row]:
+    kept = [row for row in rows if chance.random() < 0.85]
+    return [*kept, *(_row(chance) for _ in range(chance.randint(0, 3)))]
+
+
+def _other_constants(chance: random.Random, text: str) -> str:
+    """Change some constants of conditions, which leaves the template as it is."""
+    return re.sub(r"(?<=[<>=] )-?\d+\b", lambda found: str(chance.randint(-1, 5)) if chance.random() < 0.5 else found[0], text)
+
+
+def _reusable(chance: random.Random) -> str:
+    """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
+    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "min(r.a)", "avg(r.a)", "count(r.x)"])
+    atoms = ["r.x > 1", "r.x >= 0", "r.a >= 0", "r.a < 4", "r.x < 3", "r.g > 0", "r.g <= 3", "r.g = 1", "r.x <> 2", "NOT r.x = 1"]
+    where = " AND ".join(chance.sample(atoms, chance.randint(1, 3)))
+    source = chance.choice(["r", "r", "r", "r JOIN s ON r.g = s.k AND s.b > 0"])
+    text = f"SELECT r.g, {function} AS f FROM {source} WHERE {where} GROUP BY r.g"
+    if chance.random() < 0.25:
+        return f"{text} ORDER BY f{chance.choice(['', ' DESC'])}, g LIMIT 2"
+    return f"{text} HAVING {function} {chance.choice(['>', '>=', '<', '='])} 2"
+
+
+def attack(warehouses: int, seed: int) -> Tally:
+    """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
+    chance = random.Random(seed)
+    queries = Queries(chance)
+    tally = Tally()
+    for _ in range(warehouses):
+        _attack_one(chance, queries, tally)
+        if tally.differences:
+            break
+    return tally
+
+
+def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
+    warehouse = Warehouse()
+    for table in COLUMNS:
+        warehouse.commit(table, [_row(chance) for _ in range(chance.randint(3, 14))])
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options(sketch=SketchMode.SHADOW))
+    shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
+    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(3)]
+    for step in range(50):
+        if step % 3 == 0:
+            table = chance.choice(list(COLUMNS))
+            warehouse.commit(table, _changed(chance, warehouse.rows(table)))
+        place = chance.randrange(len(asked))
+        asked[place] = _other_constants(chance, asked[place])
+        try:
+            report = middleware.run(asked[place], None, "tag").report
+        except InternalError as error:
+            tally.differences.append(f"{asked[place]}: {error}")
+            return
+        tally.decisions[report.decision] += 1
+        tally.reasons[report.reason] += 1
+        tally.reused += "other constants" in report.detail
+        if report.reason is Reason.INTERNAL:
+            tally.differences.append(f"{asked[place]}: {report.detail}")
+
+
+if __name__ == "__main__":
+    found = attack(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    print(*found.differences, sep="\n")
+    print(dict(found.decisions), found.reused)
+    sys.exit(bool(found.differences))
