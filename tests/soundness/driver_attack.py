@@ -52,11 +52,13 @@ def _reusable(chance: random.Random) -> str:
     """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
     function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "min(r.a)", "avg(r.a)", "count(r.x)"])
     atoms = ["r.x > 1", "r.x >= 0", "r.a >= 0", "r.a < 4", "r.x < 3", "r.g > 0", "r.g <= 3", "r.g = 1", "r.x <> 2", "NOT r.x = 1"]
+    atoms += ["r.g NOT IN (SELECT k FROM s)", "EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 0)"]
     where = " AND ".join(chance.sample(atoms, chance.randint(1, 3)))
+    key = chance.choice(["g", "g", "x"])
     source = chance.choice(["r", "r", "r", "r JOIN s ON r.g = s.k AND s.b > 0"])
-    text = f"SELECT r.g, {function} AS f FROM {source} WHERE {where} GROUP BY r.g"
+    text = f"SELECT r.{key}, {function} AS f FROM {source} WHERE {where} GROUP BY r.{key}"
     if chance.random() < 0.25:
-        return f"{text} ORDER BY f{chance.choice(['', ' DESC'])}, g LIMIT 2"
+        return f"{text} ORDER BY f{chance.choice(['', ' DESC'])}, {key} LIMIT 2"
     return f"{text} HAVING {function} {chance.choice(['>', '>=', '<', '='])} 2"
 
 
@@ -95,6 +97,9 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
         tally.reused += "other constants" in report.detail
         if report.reason is Reason.INTERNAL:
             tally.differences.append(f"{asked[place]}: {report.detail}")
+        if any(version != warehouse.newest(table) for table, version in report.versions.items()):
+            tally.differences.append(f"{asked[place]}: answered at {report.versions}")
+    warehouse.connection.close()
 
 
 if __name__ == "__main__":

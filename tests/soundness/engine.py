@@ -52,6 +52,9 @@ class Warehouse:
     def rows(self, table: str) -> list[Row]:
         return self.history[table][-1]
 
+    def newest(self, table: str) -> int:
+        return len(self.history[table]) - 1
+
     def query(self, text: str) -> pa.Table:
         """Run a query of Spark SQL."""
         tree = sqlglot.parse_one(text, read="spark").transform(_at_version)
@@ -63,7 +66,7 @@ class Warehouse:
     def snapshot(self, location: str) -> TableSnapshot:
         table = location[1:]
         schema = tuple(SchemaColumn(column, "integer", True) for column in COLUMNS[table])
-        return TableSnapshot(location, table, len(self.history[table]) - 1, schema, len(self.rows(table)), NoFiles())
+        return TableSnapshot(location, table, self.newest(table), schema, len(self.rows(table)), NoFiles())
 
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, None)
