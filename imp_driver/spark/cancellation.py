@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -40,24 +41,42 @@ class Cancellation:
     def __init__(self, context: Any) -> None:
         self._context = context
         self._cancelled: set[str] = set()
-        self._running: set[str] = set()
+        self._depths: Counter[tuple[str, int]] = Counter()
+        self._lock = threading.Lock()
 
     def is_cancelled(self, tag: str) -> bool:
         return tag in self._cancelled
 
     @contextmanager
     def running(self, tag: str) -> Iterator[None]:
-        """Tag the jobs that this thread starts inside."""
-        self._running.add(tag)
-        with mapped(tag):
-            self._context.addJobTag(tag)
-        with undone(lambda: self._finish(tag)):
+        """Tag the jobs that this thread starts inside; a statement that enters again stays tagged until its outermost end."""
+        inside = (tag, threading.get_ident())
+        with self._lock:
+            self._depths[inside] += 1
+            is_outermost = self._depths[inside] == 1
+        with undone(lambda: self._finish(inside)):
+            if is_outermost:
+                with mapped(tag):
+                    self._context.addJobTag(tag)
             yield
 
-    def _finish(self, tag: str) -> None:
-        self._running.discard(tag)
-        with mapped(tag):
-            self._context.removeJobTag(tag)
+    def _finish(self, inside: tuple[str, int]) -> None:
+        with self._lock:
+            self._depths[inside] -= 1
+            if self._depths[inside] > 0:
+                return
+            del self._depths[inside]
+        with mapped(inside[0]):
+            self._context.removeJobTag(inside[0])
+
+    def _is_running(self, tag: str) -> bool:
+        with self._lock:
+            return any(running == tag for running, _ in self._depths)
+
+    def _forget(self, tag: str) -> None:
+        with self._lock:
+            for inside in [each for each in self._depths if each[0] == tag]:
+                del self._depths[inside]
 
     def cancel(self, tag: str) -> None:
         """Cancel a statement, and go on until no job of it can follow."""
@@ -78,11 +97,11 @@ class Cancellation:
         pause = threading.Event()
         for _ in range(int(_PATIENCE / _INTERVAL)):
             pause.wait(_INTERVAL)
-            if tag not in self._running or self._context._jsc is None:
+            if not self._is_running(tag) or self._context._jsc is None:
                 return
             try:
                 self._context.cancelJobsWithTag(tag)
             except Exception:
                 # The engine is being shut down; its jobs end with it.
                 return
-        self._running.discard(tag)
+        self._forget(tag)
