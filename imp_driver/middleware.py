@@ -126,7 +126,9 @@ class Middleware:
         return accepted(lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests)
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
-        return Part(request, prepared, plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs))
+        use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs)
+        prepared.entry.useless = 0 if use.is_filter else prepared.entry.useless + 1
+        return Part(request, prepared, use)
 
     def _pins(self, statement: Statement, reading: Reading, parts: list[Part]) -> tuple[list[Pin], list[Pin]]:
         """Pin every occurrence of a table that a sketch stands on; return the pins without and with the conditions of the sketches."""

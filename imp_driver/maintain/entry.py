@@ -14,6 +14,11 @@ from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 
+PATIENCE = 3
+"""Useless sketches in a row after which maintenance is left out now and then."""
+LONGEST_REST = 64
+"""Queries, at most, between two tries."""
+
 
 @dataclass(slots=True, eq=False)
 class Counters:
@@ -63,6 +68,7 @@ class StateEntry:
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
         failure: why the last capture failed.
+        useless: how many sketches in a row kept almost everything; ``rested`` counts the queries since that were not maintained for.
     """
 
     identifier: str
@@ -82,7 +88,17 @@ class StateEntry:
     deep_buffers: bool = False
     awaited: Vector | None = None
     failure: CaptureFailure | None = None
+    useless: int = 0
+    rested: int = 0
     counters: Counters = field(default_factory=Counters)
+
+    def rests(self) -> bool:
+        """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""
+        if self.useless < PATIENCE or self.rested >= min(2 ** (self.useless - PATIENCE), LONGEST_REST):
+            self.rested = 0
+            return False
+        self.rested += 1
+        return True
 
     @property
     def memory(self) -> int:

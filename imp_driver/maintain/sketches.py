@@ -99,6 +99,8 @@ class Sketches:
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
             request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
+        if entry.state is not None and entry.vector != vector_of(request.tables) and entry.rests():
+            raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
         with watch.stage("maintain"):
             upkeep = bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, index, read, watch))
         self._count(entry, upkeep)
