@@ -11,8 +11,12 @@ import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
+from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.config import Options, SketchMode
 from imp_driver.errors import InternalError
+from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
@@ -78,7 +82,8 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
     warehouse = Warehouse()
     for table in COLUMNS:
         warehouse.commit(table, [_row(chance) for _ in range(chance.randint(3, 14))])
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options(sketch=SketchMode.SHADOW))
+    sketches = Sketches(warehouse, 1 << 30)
+    middleware = Middleware(DuckSession(warehouse), warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
     asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(3)]
     for step in range(50):
@@ -99,7 +104,31 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
             tally.differences.append(f"{asked[place]}: {report.detail}")
         if any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
+        if report.decision is Decision.MAINTAINED:
+            entry = next(entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id)
+            if _maintained(entry) != _captured(entry, warehouse):
+                tally.differences.append(f"{asked[place]}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
     warehouse.connection.close()
+
+
+def _maintained(entry: StateEntry) -> Counter[Row]:
+    """Return the groups of a state: keys, rows, then counts and sums of the aggregates."""
+    assert entry.state is not None
+    return _groups(pa.table(entry.state.snapshot()), "rows")
+
+
+def _captured(entry: StateEntry, warehouse: Warehouse) -> Counter[Row]:
+    """Return the same from scratch."""
+    assert entry.block is not None
+    versions: dict[tuple[str, ...], int] = {(table,): warehouse.newest(table) for table in COLUMNS}
+    return _groups(warehouse.query(capture_sql(entry.block, at_versions(versions))), "row_count")
+
+
+def _groups(table: pa.Table, rows: str) -> Counter[Row]:
+    names = [name for name in table.column_names if name.startswith("key_")] + [rows]
+    names += sorted(name for name in table.column_names if name.endswith(("_count", "_sum")) and name != rows)
+    columns = [[0 if value is None and name.endswith("_sum") else value for value in table.column(name).to_pylist()] for name in names]
+    return Counter(zip(*columns, strict=True))
 
 
 if __name__ == "__main__":
