@@ -48,6 +48,20 @@ def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool =
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
 
 
+def cells_sql(block: BoundBlock, relation: RelationOf, bucket: str) -> str:
+    """Return the query of rows per group and fragment: ``key_{i}``, ``cell_fragment`` (``bucket``, over the source), ``cell_rows``.
+
+    The columns of a block over several tables must name what ``bucket`` reads.
+    """
+    keys = [f"key_{index}" for index in range(len(block.keys_sql))]
+    items = [f"{key} AS {name}" for key, name in zip(block.keys_sql, keys, strict=True)]
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    # The bucket's text is long; below the groups it stands once and is computed once a row.
+    inner = f"SELECT {', '.join([*items, f'{bucket} AS cell_fragment'])} FROM {rows_sql(block, relation)}{where}"
+    groups = ", ".join([*keys, "cell_fragment"])
+    return f"SELECT {groups}, count(*) AS cell_rows FROM ({inner}) GROUP BY {groups}"
+
+
 def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     argument = f"({aggregate.argument_sql})"
     kind = aggregate.specification.kind

@@ -10,7 +10,6 @@ import numpy as np
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.condition import evaluate
-from imp_driver.operators.merge import merge
 from imp_driver.operators.topk import retain_top
 from imp_driver.operators.truth import Truth
 from imp_driver.plan.bind import BoundBlock
@@ -24,4 +23,4 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sk
     truth = _TRUE if block.condition is None else evaluate(block.condition, state)
     retained = truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
     versions = {location: table.version for location, table in entry.vector.items()}
-    return Sketch(versions, entry.attribute, state.partition, merge(retained, state.fragment, state.partition.fragments))
+    return Sketch(versions, entry.attribute, state.partition, state.sketch(retained))

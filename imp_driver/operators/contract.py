@@ -71,11 +71,15 @@ class AggregateSpecification:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedRows:
-    """Signed rows after selection and projection: one array per group key, one per aggregate (None for count(*)), and int64 weights."""
+    """Signed rows after selection and projection: one array per group key, one per aggregate (None for count(*)), and int64 weights.
+
+    ``fragments`` is the fragment of each row's sketched attribute; needed only where that is no group key.
+    """
 
     keys: tuple[pa.Array, ...]
     arguments: tuple[pa.Array | None, ...]
     weights: npt.NDArray[np.int64]
+    fragments: npt.NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.parse.literals import literal_node
-from imp_driver.parse.statement import DIALECT
-from imp_driver.parse.types import spark_type
+from imp_driver.parse.bounds import bound_sql
 from imp_driver.plan.render import quoted
 from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 from imp_driver.sketch.ranges import RangePartition
-
-_BARE = {"integer", "string", "date", "timestamp", "timestamp_ntz", "double"}
-"""Types whose literal already has the column's type; for others a cast of the literal keeps Spark from casting the column."""
 
 
 def range_condition(column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool) -> str:
@@ -31,15 +26,10 @@ def range_condition(column: str, type_name: str, partition: RangePartition, runs
 def _run_sql(name: str, type_name: str, lower: object, upper: object) -> str:
     parts = []
     if lower is not None:
-        parts.append(f"{name} >= {_bound_sql(lower, type_name)}")
+        parts.append(f"{name} >= {bound_sql(lower, type_name)}")
     if upper is not None:
-        parts.append(f"{name} < {_bound_sql(upper, type_name)}")
+        parts.append(f"{name} < {bound_sql(upper, type_name)}")
     return f"({' AND '.join(parts)})" if parts else f"({name} IS NOT NULL)"
-
-
-def _bound_sql(value: object, type_name: str) -> str:
-    literal = literal_node(value).sql(dialect=DIALECT)
-    return literal if type_name in _BARE else f"CAST({literal} AS {spark_type(type_name)})"
 
 
 def runs_mask(runs: tuple[tuple[int, int], ...], fragments: int) -> npt.NDArray[np.bool_]:

@@ -19,10 +19,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from imp_driver.operators.aggregate.cells import CapturedCells
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.sketch.ranges import RangePartition
@@ -64,11 +66,12 @@ def rank(value: Any) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class Block:
-    """A query block: types of the keys, aggregates, and the partition over the first key."""
+    """A query block: types of the keys, aggregates, and the partition over the first key or over the argument ``attribute``."""
 
     key_types: tuple[pa.DataType, ...]
     specifications: tuple[AggregateSpecification, ...]
     partition: RangePartition
+    attribute: int | None = None
 
     def delta(self, signed: Sequence[tuple[Row, int]]) -> ProjectedRows:
         keys = tuple(pa.array([row[0][i] for row, _ in signed], type=kind) for i, kind in enumerate(self.key_types))
@@ -76,7 +79,13 @@ class Block:
             None if spec.argument_type is None else pa.array([row[1][i] for row, _ in signed], type=spec.argument_type)
             for i, spec in enumerate(self.specifications)
         )
-        return ProjectedRows(keys, arguments, np.array([weight for _, weight in signed], dtype=np.int64))
+        weights = np.array([weight for _, weight in signed], dtype=np.int64)
+        return ProjectedRows(keys, arguments, weights, None if self.attribute is None else self.fragments([row for row, _ in signed]))
+
+    def fragments(self, rows: Sequence[Row]) -> npt.NDArray[np.int32]:
+        """Return the fragment of each row."""
+        values = [row[0][0] if self.attribute is None else row[1][self.attribute] for row in rows]
+        return self.partition.locate(pa.array(values, type=self.partition.type))
 
     def groups(self, rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
         result: dict[tuple[Any, ...], list[Row]] = {}
@@ -95,7 +104,12 @@ class Block:
             for name, kind in part_types(spec).items():
                 parts[i, name] = pa.array([column[name] for column in columns], type=kind)
         counts = pa.array([len(group) for group in groups], type=pa.int64())
-        return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, 0, self.partition)
+        if self.attribute is None:
+            return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, 0, self.partition)
+        cells = [(place, *cell) for place, group in enumerate(groups) for cell in Counter(self.fragments(group).tolist()).items()]
+        chance.shuffle(cells)
+        captured = CapturedCells.of(*(pa.array([cell[i] for cell in cells], type=pa.int64()) for i in range(3)))
+        return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, None, self.partition, captured)
 
 
 def scale_of(spec: AggregateSpecification) -> int:

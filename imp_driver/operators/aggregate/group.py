@@ -16,13 +16,16 @@ import pyarrow as pa
 
 from imp_driver.operators.aggregate.accumulator import (
     Accumulator,
+    Commit,
     GroupChange,
     Parts,
     StateCorrupt,
     check_counts,
     integers,
+    nothing,
     resized,
 )
+from imp_driver.operators.aggregate.cells import CapturedCells, FragmentCounts
 from imp_driver.operators.aggregate.counts import Count
 from imp_driver.operators.aggregate.decimals import DecimalSum
 from imp_driver.operators.aggregate.extrema import Extremum
@@ -31,14 +34,19 @@ from imp_driver.operators.aggregate.integers import IntegerSum
 from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, SlotIndex, grouped, tokens_of
 from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.operators.interval import Interval
+from imp_driver.operators.merge import merge
 from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 class GroupState:
-    """All groups of one block. Arrays over groups have one entry per slot; ``alive`` says which slots hold a group."""
+    """All groups of one block. Arrays over groups have one entry per slot; ``alive`` says which slots hold a group.
+
+    The partition is over a group key, which puts each group in one fragment, or (``cells``) over another column.
+    """
 
     def __init__(
         self,
@@ -46,8 +54,9 @@ class GroupState:
         rows: IntegerArray,
         accumulators: tuple[Accumulator, ...],
         index: SlotIndex,
-        sketch_key: int,
+        sketch_key: int | None,
         partition: RangePartition,
+        cells: FragmentCounts | None = None,
     ) -> None:
         self._keys = keys
         self._rows = rows
@@ -55,8 +64,10 @@ class GroupState:
         self._index = index
         self._sketch_key = sketch_key
         self._partition = partition
-        every_slot = np.arange(len(rows))
-        self._fragments = self._locate(keys[sketch_key].take(every_slot))
+        self._cells = cells
+        self._fragments = np.zeros(0, dtype=np.int32)
+        if sketch_key is not None:
+            self._fragments = self._locate(sketch_key, keys[sketch_key].take(np.arange(len(rows))))
         self._key_intervals: dict[int, Interval] = {}
         self._aggregate_intervals: dict[int, Interval] = {}
 
@@ -68,18 +79,21 @@ class GroupState:
         parts: Mapping[tuple[int, str], Column],
         specifications: tuple[AggregateSpecification, ...],
         key_types: Sequence[pa.DataType],
-        sketch_key: int,
+        sketch_key: int | None,
         partition: RangePartition,
+        cells: CapturedCells | None = None,
     ) -> GroupState:
         """Take over captured columns, one row per group.
 
         Args:
             row_counts: rows of each group, positive.
             parts: the columns of contract.PARTS by (aggregate, part).
-            sketch_key: which key the partition is over.
+            sketch_key: which key the partition is over; None for another column, and then ``cells`` are its rows per group and fragment.
 
-        Raises StateCorrupt when groups repeat, a group has no rows or a part contradicts its count.
+        Raises StateCorrupt when groups repeat, a group has no rows, a part contradicts its count or cells contradict the rows of groups.
         """
+        if (sketch_key is None) != (cells is not None):
+            raise ValueError("a state needs either the key that its partition is over, or cells")
         values = [(Codec(key_type), Codec(key_type).encode(key)) for key_type, key in zip(key_types, keys, strict=True)]
         columns = tuple(KeyColumn(codec, KeyValues(*encoded)) for codec, encoded in values)
         rows = integers(one_array(row_counts))
@@ -90,22 +104,28 @@ class GroupState:
         for position, specification in enumerate(specifications):
             own = {part: one_array(column) for (aggregate, part), column in parts.items() if aggregate == position}
             accumulators.append(_accumulator(specification, own, rows))
-        return cls(columns, rows, tuple(accumulators), index, sketch_key, partition)
+        counts = None if cells is None else FragmentCounts.capture(cells, rows, partition.fragments)
+        return cls(columns, rows, tuple(accumulators), index, sketch_key, partition, counts)
 
     def apply(self, delta: ProjectedRows) -> int:
-        """Apply signed rows and return the number of touched groups. Raises StateCorrupt, and then nothing has changed."""
+        """Apply signed rows and return the number of touched groups.
+
+        Raises StateCorrupt, or ValueError when the delta lacks the fragments that cells need, and then nothing has changed.
+        """
         if not len(delta.weights):
             return 0
         change, values, tokens, fresh = self._grouped(delta)
         # Preparing raises before anything has changed; committing only assigns.
         commits = [accumulator.prepare(change, argument) for accumulator, argument in zip(self._accumulators, delta.arguments, strict=True)]
+        commits.append(self._prepare_cells(change, delta))
         for commit in commits:
             commit()
         slots = change.slots
         self._rows[slots] = change.remaining
         if len(fresh):
-            added = KeyValues(values[self._sketch_key].codes[fresh], values[self._sketch_key].nulls[fresh])
-            self._fragments[slots[fresh]] = self._locate(added)
+            if self._sketch_key is not None:
+                added = values[self._sketch_key]
+                self._fragments[slots[fresh]] = self._locate(self._sketch_key, KeyValues(added.codes[fresh], added.nulls[fresh]))
             for column, new in zip(self._keys, values, strict=True):
                 column.put(slots[fresh], KeyValues(new.codes[fresh], new.nulls[fresh]))
             self._index.add([tokens[position] for position in fresh.tolist()], slots[fresh])
@@ -129,20 +149,28 @@ class GroupState:
         check_counts(remaining, remaining, "rows")
         return GroupChange(slots, inverse, weights, rows, remaining, bool(np.all(np.abs(weights) == 1))), values, tokens, fresh
 
+    def _prepare_cells(self, change: GroupChange, delta: ProjectedRows) -> Commit:
+        if self._cells is None:
+            return nothing
+        if delta.fragments is None or len(delta.fragments) != len(delta.weights):
+            raise ValueError("a delta must bring the fragment of each row when the partition is over no group key")
+        return self._cells.prepare(change.slots[change.inverse], delta.fragments, change.weights)
+
     def _grow(self, needed: int) -> None:
         capacity = len(self._rows)
         if needed <= capacity:
             return
         capacity = max(needed, capacity + capacity // 2, 16)
         self._rows = resized(self._rows, capacity)
-        self._fragments = np.concatenate((self._fragments, np.zeros(capacity - len(self._fragments), dtype=np.int32)))
+        if self._sketch_key is not None:
+            self._fragments = np.concatenate((self._fragments, np.zeros(capacity - len(self._fragments), dtype=np.int32)))
         for column in self._keys:
             column.grow(capacity)
         for accumulator in self._accumulators:
             accumulator.grow(capacity)
 
-    def _locate(self, keys: KeyValues) -> npt.NDArray[np.int32]:
-        codec = self._keys[self._sketch_key].codec
+    def _locate(self, sketch_key: int, keys: KeyValues) -> npt.NDArray[np.int32]:
+        codec = self._keys[sketch_key].codec
         return self._partition.locate(codec.decode(keys.codes, keys.nulls))
 
     @property
@@ -160,7 +188,7 @@ class GroupState:
 
     @property
     def fragment(self) -> npt.NDArray[np.int32]:
-        """Fragment per slot; without meaning where not alive."""
+        """Fragment per slot, without meaning where not alive; of no length when the partition is over no group key."""
         return self._fragments[: self._index.used]
 
     @property
@@ -171,8 +199,16 @@ class GroupState:
     def total_rows(self) -> int:
         return int(self.rows.sum())
 
+    def sketch(self, retained: BooleanArray) -> FragmentSet:
+        """Return the fragments that hold a row of a retained group; ``retained`` has one entry per slot."""
+        if self._cells is None:
+            return merge(retained, self.fragment, self._partition.fragments)
+        return FragmentSet.of(np.flatnonzero(self._cells.fragments_of(retained)).tolist(), self._partition.fragments)
+
     def fragment_rows(self) -> IntegerArray:
         """Return rows per fragment, the NULL fragment last."""
+        if self._cells is not None:
+            return self._cells.rows_per_fragment()
         totals = np.zeros(self._partition.fragments, dtype=np.int64)
         np.add.at(totals, self.fragment, self.rows)
         return totals
@@ -198,10 +234,14 @@ class GroupState:
     def memory(self) -> int:
         """Bytes, partly estimated."""
         arrays = int(self._rows.nbytes + self._fragments.nbytes) + sum(column.memory for column in self._keys)
-        return arrays + sum(accumulator.memory for accumulator in self._accumulators) + self._index.memory
+        cells = 0 if self._cells is None else self._cells.memory
+        return arrays + cells + sum(accumulator.memory for accumulator in self._accumulators) + self._index.memory
 
     def snapshot(self) -> dict[str, pa.Array]:
-        """Return the living groups as columns of one length: ``key_i``, ``rows``, ``aggregate_i_part``."""
+        """Return the living groups as columns of one length: ``key_i``, ``rows``, ``aggregate_i_part``.
+
+        Cells come in columns of another length, as ``capture`` takes them: ``cell_group``, ``cell_fragment``, ``cell_rows``.
+        """
         slots = np.flatnonzero(self.alive)
         result = {}
         for position, column in enumerate(self._keys):
@@ -210,6 +250,9 @@ class GroupState:
         result["rows"] = pa.array(self._rows[slots])
         for position, accumulator in enumerate(self._accumulators):
             result |= {f"aggregate_{position}_{part}": column for part, column in accumulator.parts(slots).items()}
+        if self._cells is not None:
+            cells = self._cells.snapshot(slots)
+            result |= {"cell_group": pa.array(cells.group), "cell_fragment": pa.array(cells.fragment), "cell_rows": pa.array(cells.rows)}
         return result
 
     @classmethod
@@ -218,7 +261,7 @@ class GroupState:
         columns: Mapping[str, Column],
         specifications: tuple[AggregateSpecification, ...],
         key_types: Sequence[pa.DataType],
-        sketch_key: int,
+        sketch_key: int | None,
         partition: RangePartition,
     ) -> GroupState:
         """Invert ``snapshot``; the error bounds of sums and the bounds of buffers come back as well. Raises StateCorrupt as ``capture``."""
@@ -228,7 +271,10 @@ class GroupState:
             if name.startswith("aggregate_"):
                 _, position, part = name.split("_", 2)
                 parts[int(position), part] = column
-        return cls.capture(keys, columns["rows"], parts, specifications, key_types, sketch_key, partition)
+        cells = None
+        if sketch_key is None:
+            cells = CapturedCells.of(columns["cell_group"], columns["cell_fragment"], columns["cell_rows"])
+        return cls.capture(keys, columns["rows"], parts, specifications, key_types, sketch_key, partition, cells)
 
 
 def _accumulator(specification: AggregateSpecification, parts: Parts, rows: IntegerArray) -> Accumulator:

@@ -1,0 +1,185 @@
+"""Rows per (group, fragment) of an attribute that is not a group key: merge with counts (IMP paper sections 5.1 and 5.2.5).
+
+The rows of a group may then lie in several fragments; a fragment is kept while it holds a row of a retained group. Invariant: a cell that
+is held has a row, and the cells of a group add up to its rows, so a slot without a group has no cells to hand on to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.operators.aggregate.accumulator import Commit, StateCorrupt, nothing
+from imp_driver.operators.aggregate.keys import KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
+
+Column: TypeAlias = pa.Array | pa.ChunkedArray
+Fragments: TypeAlias = npt.NDArray[np.int32]
+
+_SHIFT = 32
+_MASK = np.int64((1 << _SHIFT) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedCells:
+    """Rows per group and fragment as columns of one entry per cell: row number of the group in the captured groups, fragment, rows."""
+
+    group: IntegerArray
+    fragment: IntegerArray
+    rows: IntegerArray
+
+    @classmethod
+    def of(cls, group: IntegerArray | Column, fragment: Column, rows: Column) -> CapturedCells:
+        """Take over captured columns. Raises StateCorrupt when one holds a NULL or their lengths differ."""
+        groups = group if isinstance(group, np.ndarray) else _whole_numbers(group)
+        cells = cls(groups, _whole_numbers(fragment), _whole_numbers(rows))
+        if not len(cells.group) == len(cells.fragment) == len(cells.rows):
+            raise StateCorrupt("the captured columns of groups and fragments differ in length; the state must be captured again")
+        return cells
+
+
+def cell_groups(key_types: Sequence[pa.DataType], keys: Sequence[Column], cell_keys: Sequence[Column]) -> IntegerArray:
+    """Return per cell the row number of its group in ``keys``, with keys equal as Spark groups them.
+
+    Raises StateCorrupt when a cell is of no group.
+    """
+    codecs = [Codec(key_type) for key_type in key_types]
+    index = SlotIndex(tokens_of([KeyValues(*codec.encode(key)) for codec, key in zip(codecs, keys, strict=True)]))
+    inverse, values = grouped(codecs, [one_array(key) for key in cell_keys])
+    groups = index.find(tokens_of(values))
+    if np.any(groups < 0):
+        raise StateCorrupt("rows were captured of a group that the groups do not hold; the state must be captured again")
+    return groups[inverse]
+
+
+class FragmentCounts:
+    """Rows per cell. Cells are sorted by slot, then fragment, both packed into one integer, which is the index too: 16 bytes a cell."""
+
+    def __init__(self, cells: IntegerArray, rows: IntegerArray, fragments: int) -> None:
+        self._cells = cells
+        self._rows = rows
+        self._fragments = fragments
+
+    @classmethod
+    def capture(cls, cells: CapturedCells, group_rows: IntegerArray, fragments: int) -> FragmentCounts:
+        """Take over captured cells; slots are the row numbers of groups.
+
+        Args:
+            group_rows: rows per group.
+            fragments: number of fragments, the NULL fragment included.
+
+        Raises StateCorrupt when cells repeat, name no group or fragment, have no rows, or do not add up to the rows of each group.
+        """
+        if np.any((cells.group < 0) | (cells.group >= len(group_rows))):
+            raise StateCorrupt("a captured cell is of no group; the state must be captured again")
+        _check_fragments(cells.fragment, fragments)
+        packed = _packed(cells.group, cells.fragment)
+        order = np.argsort(packed, kind="stable")
+        packed, rows = packed[order], cells.rows[order]
+        totals = np.zeros(len(group_rows), dtype=np.int64)
+        np.add.at(totals, cells.group, cells.rows)
+        if np.any(packed[1:] == packed[:-1]) or np.any(rows <= 0) or np.any(totals != group_rows):
+            raise StateCorrupt("the captured cells of a group do not add up to its rows; the state must be captured again")
+        return cls(packed, rows, fragments)
+
+    def apply(self, slots: IntegerArray, fragments: npt.NDArray[np.integer], weights: IntegerArray) -> None:
+        """Apply signed rows. Raises StateCorrupt, and then nothing has changed."""
+        self.prepare(slots, fragments, weights)()
+
+    def prepare(self, slots: IntegerArray, fragments: npt.NDArray[np.integer], weights: IntegerArray) -> Commit:
+        """Compute the cells after a delta; the returned commit only assigns.
+
+        Args:
+            slots, fragments, weights: one entry per delta row, of one length.
+
+        Raises:
+            StateCorrupt: more was deleted from a cell than was there, or there is no such fragment.
+        """
+        _check_fragments(fragments, self._fragments)
+        distinct, inverse = np.unique(_packed(slots, fragments), return_inverse=True)
+        added = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(added, inverse, weights)
+        touched = added != 0
+        distinct, added = distinct[touched], added[touched]
+        places = np.searchsorted(self._cells, distinct)
+        found = np.zeros(len(distinct), dtype=bool)
+        within = places < len(self._cells)
+        found[within] = self._cells[places[within]] == distinct[within]
+        rows = added.copy()
+        rows[found] += self._rows[places[found]]
+        if np.any(rows < 0):
+            raise StateCorrupt("a delta deleted more rows of a group from a fragment than it held; the state must be captured again")
+        return self._commit(distinct, places, found, rows)
+
+    def _commit(self, distinct: IntegerArray, places: IntegerArray, found: BooleanArray, rows: IntegerArray) -> Commit:
+        held = places[found]
+        if not len(distinct):
+            return nothing
+        if np.all(found) and np.all(rows > 0):
+
+            def overwrite() -> None:
+                self._rows[held] = rows
+
+            return overwrite
+        kept_rows = self._rows.copy()
+        kept_rows[held] = rows[found]
+        kept = kept_rows > 0
+        fresh = ~found
+        # Places count the cells that are dropped too; insertion is into those that are kept.
+        shifted = places[fresh] - np.concatenate(([0], np.cumsum(~kept)))[places[fresh]]
+        new_cells = np.insert(self._cells[kept], shifted, distinct[fresh])
+        new_rows = np.insert(kept_rows[kept], shifted, rows[fresh])
+
+        def replace() -> None:
+            self._cells, self._rows = new_cells, new_rows
+
+        return replace
+
+    def fragments_of(self, retained: BooleanArray) -> BooleanArray:
+        """Return per fragment whether it holds a row of a retained group; ``retained`` has one entry per slot."""
+        kept = self._cells[retained[self._cells >> _SHIFT]]
+        mask = np.zeros(self._fragments, dtype=bool)
+        mask[kept & _MASK] = True
+        return mask
+
+    def rows_per_fragment(self) -> IntegerArray:
+        """Return rows per fragment, the NULL fragment last."""
+        totals = np.zeros(self._fragments, dtype=np.int64)
+        np.add.at(totals, self._cells & _MASK, self._rows)
+        return totals
+
+    def __len__(self) -> int:
+        """Number of cells."""
+        return len(self._cells)
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return int(self._cells.nbytes + self._rows.nbytes)
+
+    def snapshot(self, slots: IntegerArray) -> CapturedCells:
+        """Return what ``capture`` takes back, groups numbered by their place in ``slots``: all slots with a group, ascending."""
+        group = np.searchsorted(slots, self._cells >> _SHIFT)
+        return CapturedCells(group.astype(np.int64), self._cells & _MASK, self._rows.copy())
+
+
+def _packed(slots: IntegerArray, fragments: npt.NDArray[np.integer]) -> IntegerArray:
+    packed: IntegerArray = (slots.astype(np.int64) << _SHIFT) | fragments.astype(np.int64)
+    return packed
+
+
+def _check_fragments(fragments: npt.NDArray[np.integer], total: int) -> None:
+    if np.any((fragments < 0) | (fragments >= total)):
+        raise StateCorrupt(f"rows lie in fragments that are not among the {total} of the partition; the state must be captured again")
+
+
+def _whole_numbers(values: Column) -> IntegerArray:
+    if values.null_count:
+        raise StateCorrupt("a captured group, fragment or number of rows is NULL; the state must be captured again")
+    numbers: IntegerArray = one_array(values).cast(pa.int64()).to_numpy(zero_copy_only=False).copy()
+    return numbers
