@@ -131,7 +131,7 @@ class Sketches:
         state = entry.state
         assert state is not None
         with watch.stage("sketch"):
-            sketch = derive_sketch(entry, state, request.block)
+            sketch = derive_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
             files = self._files(request.snapshot, entry, state)
             return Prepared(entry, upkeep, sketch, files, state.fragment_rows())
 

@@ -55,6 +55,7 @@ class BoundBlock:
         condition: condition on groups over keys and aggregates, None without one.
         limit: rows of the top-k with its offset, None without one.
         columns: base columns that keys, row condition and arguments read.
+        offset: rows that the top-k skips.
     """
 
     keys_sql: tuple[str, ...]
@@ -66,6 +67,7 @@ class BoundBlock:
     order: tuple[OrderKey, ...]
     limit: int | None
     columns: tuple[str, ...]
+    offset: int = 0
 
 
 def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
@@ -89,6 +91,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         order=order,
         limit=binder.limit(),
         columns=_columns([*keys, *where, *binder.arguments]),
+        offset=binder.number(block.offset),
     )
 
 
@@ -139,15 +142,16 @@ class _Binder:
             raise Refused(Reason.UNSUPPORTED_PARAMETER, f"no value for marker {name}") from None
 
     def limit(self) -> int | None:
-        if self._block.limit is None:
-            return None
-        total = 0
-        for part in (self._block.limit, self._block.offset):
-            value = None if part is None else _constant(self.with_values(part))
-            if part is not None and (value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0):
-                raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
-            total += 0 if value is None else int(str(value.value))
-        return total
+        return None if self._block.limit is None else self.number(self._block.limit) + self.number(self._block.offset)
+
+    def number(self, part: exp.Expr | None) -> int:
+        """Return the value of LIMIT or OFFSET, 0 without one."""
+        if part is None:
+            return 0
+        value = _constant(self.with_values(part))
+        if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
+        return value.value
 
     def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""

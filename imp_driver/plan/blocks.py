@@ -35,11 +35,15 @@ class QueryBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """``top`` is the block as a plan of its own, over the scan; ``query`` is the same over base columns."""
+    """``top`` is the block as a plan of its own, over the scan; ``query`` is the same over base columns.
+
+    ``ends_in`` is the top-k of the query around that is part of the block, None when it has none.
+    """
 
     query: QueryBlock
     scan: Scan
     top: Plan
+    ends_in: TopK | None = None
 
 
 def lifted(block: QueryBlock) -> QueryBlock | None:
@@ -133,7 +137,7 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
     if upper.limit is not None:
         top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
-    return Block(query, scan, top)
+    return Block(query, scan, top, upper.ends_in)
 
 
 def _below(plan: Plan) -> tuple[Scan, tuple[exp.Expr, ...], Mapping[str, exp.Expr]]:
@@ -165,6 +169,7 @@ class _Upper:
     order: list[OrderKey] = field(default_factory=list)
     limit: exp.Expr | None = None
     offset: exp.Expr | None = None
+    ends_in: TopK | None = None
 
     def climb(self, plan: Plan, above: tuple[Plan, ...]) -> None:
         """Go up as long as an operator only drops, repeats or renames groups.
@@ -195,7 +200,7 @@ class _Upper:
                 case TopK() if is_exact and all(identifiers(key.expression) <= self.values.keys() for key in parent.order):
                     keys = parent.order
                     self.order = [OrderKey(substituted(key.expression, self.values), key.descending, key.nulls_first) for key in keys]
-                    self.limit, self.offset = parent.limit, parent.offset
+                    self.limit, self.offset, self.ends_in = parent.limit, parent.offset, parent
                     return
                 case _:
                     return

@@ -26,6 +26,7 @@ class Analysis:
         lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
         safe: indexes of group keys, each a plain column.
         derivation: proof for the first of them.
+        may_tie: the block's top-k must be found decided at each use; when it is not, or the block is not in use, the query runs unchanged.
     """
 
     block: QueryBlock
@@ -34,6 +35,7 @@ class Analysis:
     columns: Mapping[str, pa.DataType | None]
     safe: tuple[int, ...]
     derivation: tuple[str, ...]
+    may_tie: bool = False
 
     def attribute(self, index: int) -> str:
         return self.block.keys[index].unnest().name
@@ -43,15 +45,24 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
     """Return the blocks of a query that may be cut.
 
     Raises:
-        Refused: the query's answer depends on chance, or no block has a safe attribute.
+        Refused: the query's answer depends on chance, no block has a safe attribute, or a block whose top-k may tie has none.
     """
     whole = judge(plan, Setting(Assignment({})))
     if not whole.is_safe:
         raise _refused(whole)
-    return tuple(accepted(_analysed, find_blocks(plan)))
+    undecided, blocks = whole.needs.undecided, find_blocks(plan)
+    ends = [block.ends_in for block in blocks]
+    for top in undecided:
+        if not any(top is end for end in ends):
+            raise Refused(Reason.ORDER_NOT_TOTAL, "add a unique column, or all columns, at the end of ORDER BY")
+
+    def may_tie(block: Block) -> bool:
+        return any(top is block.ends_in for top in undecided)
+
+    return tuple(accepted(lambda block: _analysed(block, may_tie(block)), blocks, may_tie))
 
 
-def _analysed(block: Block) -> Analysis:
+def _analysed(block: Block, may_tie: bool) -> Analysis:
     columns = {attribute.name: arrow_type(attribute.type_name or "") for attribute in block.scan.output}
     identifiers = {attribute.name: attribute.identifier for attribute in block.scan.output}
     safe: list[int] = []
@@ -69,7 +80,8 @@ def _analysed(block: Block) -> Analysis:
             refusal = verdict
     if not safe:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
-    return Analysis(block.query, lifted(block.query), block.scan, columns, tuple(safe), verdicts[0].derivation)
+    may_tie = may_tie or any(verdict.needs.undecided for verdict in verdicts)
+    return Analysis(block.query, lifted(block.query), block.scan, columns, tuple(safe), verdicts[0].derivation, may_tie)
 
 
 def _refused(verdict: Verdict) -> Refused:

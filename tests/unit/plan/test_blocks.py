@@ -105,7 +105,15 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select a from r tablesample (10 percent) group by a having count(*) > 1", Reason.SAMPLE),
         ("select a from r version as of 3 group by a having count(*) > 1", Reason.TIME_TRAVEL),
         ("select a from r group by a having count(*) > 1 limit 3", Reason.LIMIT_WITHOUT_ORDER),
-        ("select a, sum(b) from r group by a order by sum(b) desc limit 3", Reason.ORDER_NOT_TOTAL),
+        ("select a, row_number() over (order by sum(b)) from r group by a having count(*) > 1", Reason.ORDER_NOT_TOTAL),
+        ("select a from r group by a having count(*) > 1 and a in (select a from s order by d limit 1)", Reason.ORDER_NOT_TOTAL),
+        ("select a from (select a, sum(b) x from r group by a having a in (select a from s)) order by x limit 1", Reason.ORDER_NOT_TOTAL),
+        ("select flag from r group by flag order by count(*) limit 1", Reason.NO_PLAIN_GROUP_KEY),
+        (
+            "select r.a from (select a from r group by a having count(*) > 1) r, "
+            "(select flag from r group by flag order by count(*) limit 1) s",
+            Reason.NO_PLAIN_GROUP_KEY,
+        ),
         ("select a from r group by a having avg(b) > rand()", Reason.NON_DETERMINISTIC),
         ("select a from r where t > current_date group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a from r where t > date 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
@@ -129,7 +137,7 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select nested.f from r group by nested.f having count(*) > 1", Reason.AMBIGUOUS_NAME),
         ("select a from range(10) group by a having count(*) > 1", Reason.UNKNOWN_FUNCTION),
         ("select a from (select distinct a, b from r) group by a having count(*) > 1", Reason.UNSUPPORTED_EXPRESSION),
-        ("select a from (select a, b from r order by b limit 5) group by a having count(*) > 1", Reason.ORDER_NOT_TOTAL),
+        ("select a from (select a, b from r order by b limit 5) group by a having count(*) > 1", Reason.UNSUPPORTED_EXPRESSION),
         ("select a from (select a, b from r order by b, a limit 5) group by a having count(*) > 1", Reason.UNSUPPORTED_EXPRESSION),
     ],
 )
@@ -210,7 +218,7 @@ def test_limit_stays_in_the_template() -> None:
 
 def test_top_k_counts_its_offset() -> None:
     block = _bind("select a from r group by a order by count(*) desc, a limit 5 offset 2")
-    assert block.limit == 7
+    assert (block.limit, block.offset) == (7, 2)
     assert [key.descending for key in block.order] == [True, False]
     assert [key.nulls_first for key in block.order] == [False, True]
 
