@@ -243,7 +243,7 @@ def _window(plan: nodes.Window, rows: list[Annotated]) -> list[Annotated]:
             partitions.setdefault(tuple(value(key, each.row) for key in function.args.get("partition_by") or ()), []).append(place)
         for places in partitions.values():
             if isinstance(function.this, (exp.RowNumber, exp.Rank, exp.DenseRank)):
-                for place, rank in _ranks(function, [(place, rows[place]) for place in places]):
+                for place, rank in _ranks(function, rows, places):
                     found[place][attribute.identifier] = rank
                 continue
             total = aggregate(function.this, [rows[place].row for place in places])
@@ -254,14 +254,15 @@ def _window(plan: nodes.Window, rows: list[Annotated]) -> list[Annotated]:
     return [Annotated(row, origin) for row, origin in zip(found, origins, strict=True)]
 
 
-def _ranks(function: exp.Window, partition: list[tuple[int, Annotated]]) -> Iterable[tuple[int, int]]:
+def _ranks(function: exp.Window, rows: list[Annotated], places: list[int]) -> Iterable[tuple[int, int]]:
     """Yield place and rank of each row of a partition. Its provenance is the row itself: the rows before it have ranks of their own."""
     written: list[exp.Expr] = function.args["order"].expressions
     keys = [nodes.OrderKey(key.this, bool(key.args.get("desc")), bool(key.args.get("nulls_first"))) for key in written]
-    ordered = sorted(partition, key=functools.cmp_to_key(lambda one, other: _compared(keys, one[1], other[1])))
+    key_of = functools.cmp_to_key(functools.partial(_compared, keys))
+    ordered = sorted(places, key=lambda place: key_of(rows[place]))
     rank = dense = 0
-    for number, (place, row) in enumerate(ordered, 1):
-        if number == 1 or _compared(keys, ordered[number - 2][1], row) != 0:
+    for number, place in enumerate(ordered, 1):
+        if number == 1 or _compared(keys, rows[ordered[number - 2]], rows[place]) != 0:
             rank, dense = number, dense + 1
         yield place, number if isinstance(function.this, exp.RowNumber) else rank if isinstance(function.this, exp.Rank) else dense
 
