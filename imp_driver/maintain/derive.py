@@ -21,7 +21,7 @@ from imp_driver.sketch.sketch import Sketch
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 
 
-def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool = False) -> Sketch:
+def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:
     """Return the sketch of all groups that may be in the block's answer at the state's version; the caller holds the entry's lock.
 
     Raises:
