@@ -103,10 +103,12 @@ class Middleware:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
 
         Raises:
-            Refused: none is left.
+            Refused: none is left, or one whose top-k may tie is not.
         """
         with watch.stage("bind"):
-            return accepted(lambda each: self._request(reading, *each, parameters), enumerate(reading.analyses))
+            return accepted(
+                lambda each: self._request(reading, *each, parameters), enumerate(reading.analyses), lambda each: each[1].may_tie
+            )
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
         block = bind(analysis.block, parameters, analysis.columns)
@@ -121,9 +123,11 @@ class Middleware:
         """Bring the sketch of each block up to date; a block that has none is left out.
 
         Raises:
-            Refused: no block has one.
+            Refused: no block has one, or one whose top-k may tie has none.
         """
-        return accepted(lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests)
+        return accepted(
+            lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests, lambda request: request.analysis.may_tie
+        )
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
         use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs)

@@ -134,8 +134,9 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         plan = resolve(statement.tree, snapshots)
         every = scans(plan)
         times_read = Counter(id(scan.place) for scan in every)
-        analyses = tuple(analysis for analysis in analyse(plan) if _is_read_once(analysis, times_read))
-        if not analyses:
+        found = analyse(plan)
+        analyses = tuple(analysis for analysis in found if _is_read_once(analysis, times_read))
+        if not analyses or any(analysis.may_tie and analysis not in analyses for analysis in found):
             raise Refused(Reason.READ_TWICE)
         places = {id(scan.place): scan for scan in every}
         return _Known(snapshots.definitions, analyses, tuple(places.values()), template_text(statement.tree), None)

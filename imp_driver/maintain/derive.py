@@ -10,17 +10,27 @@ import numpy as np
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.condition import evaluate
-from imp_driver.operators.topk import retain_top
+from imp_driver.operators.topk import retain_top, undecided_boundary
 from imp_driver.operators.truth import Truth
+from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.reasons import Reason
 from imp_driver.sketch.sketch import Sketch
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 
 
-def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock) -> Sketch:
-    """Return the sketch of all groups that may be in the block's answer at the state's versions; the caller holds the entry's lock."""
+def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:
+    """Return the sketch of all groups that may be in the block's answer at the state's versions; the caller holds the entry's lock.
+
+    Raises:
+        Refused: ``may_tie`` says that the order leaves ties, and there may be one where the top-k begins or ends.
+    """
     truth = _TRUE if block.condition is None else evaluate(block.condition, state)
+    if may_tie and block.limit is not None:
+        row = undecided_boundary(state, truth, block.order, (block.offset, block.limit))
+        if row is not None:
+            raise Refused(Reason.TIE_AT_LIMIT, f"rows {row} and {row + 1}; a tie-break at the end of ORDER BY would decide")
     retained = truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
     versions = {location: table.version for location, table in entry.vector.items()}
     return Sketch(versions, entry.attribute, state.partition, state.sketch(retained))

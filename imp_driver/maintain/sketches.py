@@ -107,7 +107,7 @@ class Sketches:
         state = entry.state
         assert state is not None
         with watch.stage("sketch"):
-            sketch = derive_sketch(entry, state, request.block)
+            sketch = derive_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
             cuts = request.analysis.cuts[index]
             files = self._files(request, entry, cuts, state)
             return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows(), request.reuse)

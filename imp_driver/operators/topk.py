@@ -2,6 +2,8 @@
 
 In: what the condition may be for each group, the order, k. Out: the groups to keep, a superset of the first k in whatever order Spark's own
 values put them. Invariant: a group is dropped only if k groups that certainly pass are certainly strictly ahead of it.
+
+Also here: whether the first k are the same groups whatever Spark does with ties (sketch-safety rules 1.6).
 """
 
 from __future__ import annotations
@@ -64,6 +66,30 @@ def retain_top(state: OrderedGroups, truth: Truth, order: Sequence[OrderKey], li
     result = np.zeros(len(alive), dtype=bool)
     result[chosen[kept]] = True
     return result
+
+
+def undecided_boundary(state: OrderedGroups, truth: Truth, order: Sequence[OrderKey], boundaries: Sequence[int]) -> int | None:
+    """Return the first of ``boundaries`` b for which the first b groups of those that pass may not be the same in every run; None without.
+
+    They are when there are no more than b, or when b groups that certainly pass are each certainly strictly before all others.
+    """
+    size = len(state.alive)
+    possible = truth.broadcast(size)
+    chosen = np.flatnonzero(state.alive & possible.may_be_true)
+    inner = [boundary for boundary in boundaries if 0 < boundary < len(chosen)]
+    if not inner or not order:
+        return inner[0] if inner else None
+    keys = [_positions(key, state, size, chosen) for key in order]
+    latest = np.lexsort([key.worst for key in reversed(keys)])
+    certain = possible.must_be_true[chosen]
+    for boundary in inner:
+        first, rest = latest[:boundary], latest[boundary:]
+        earliest = rest[np.lexsort([key.best[rest] for key in reversed(keys)])[0]]
+        last = tuple(int(key.worst[first[-1]]) for key in keys)
+        following = tuple(int(key.best[earliest]) for key in keys)
+        if not (certain[first].all() and last < following):
+            return boundary
+    return None
 
 
 def _certainly_behind(positions: _Positions, certain: BooleanArray, limit: int) -> BooleanArray:

@@ -27,11 +27,13 @@ ItemT = TypeVar("ItemT")
 FoundT = TypeVar("FoundT")
 
 
-def accepted(attempt: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> list[FoundT]:
+def accepted(
+    attempt: Callable[[ItemT], FoundT], items: Iterable[ItemT], is_needed: Callable[[ItemT], bool] = lambda item: False
+) -> list[FoundT]:
     """Return what an attempt finds for each item; one that is refused is left out.
 
     Raises:
-        Refused: all are; the reason is that of the first.
+        Refused: one that is needed is refused, or all are; the reason is that of the first.
     """
     found: list[FoundT] = []
     refusals: list[Refused] = []
@@ -39,6 +41,8 @@ def accepted(attempt: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> list
         try:
             found.append(attempt(item))
         except Refused as refused:
+            if is_needed(item):
+                raise
             refusals.append(refused)
     if refusals and not found:
         raise refusals[0]

@@ -58,6 +58,7 @@ class BoundBlock:
         having_nodes, having: conjuncts on groups, over the source's columns and over keys and aggregates.
         limit: rows of the top-k with its offset, None without one.
         columns: columns of the source that keys, row condition and arguments read.
+        offset: rows that the top-k skips.
     """
 
     source: Plan
@@ -72,6 +73,7 @@ class BoundBlock:
     order: tuple[OrderKey, ...]
     limit: int | None
     columns: tuple[str, ...]
+    offset: int = 0
 
     @property
     def condition(self) -> Expression | None:
@@ -104,6 +106,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         order=order,
         limit=binder.limit(),
         columns=_columns([*keys, *where, *binder.arguments]),
+        offset=binder.number(block.offset),
     )
 
 
@@ -157,15 +160,16 @@ class _Binder:
             raise Refused(Reason.UNSUPPORTED_PARAMETER, f"no value for marker {name}") from None
 
     def limit(self) -> int | None:
-        if self._block.limit is None:
-            return None
-        total = 0
-        for part in (self._block.limit, self._block.offset):
-            value = None if part is None else _constant(self.with_values(part))
-            if part is not None and (value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0):
-                raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
-            total += 0 if value is None else int(str(value.value))
-        return total
+        return None if self._block.limit is None else self.number(self._block.limit) + self.number(self._block.offset)
+
+    def number(self, part: exp.Expr | None) -> int:
+        """Return the value of LIMIT or OFFSET, 0 without one."""
+        if part is None:
+            return 0
+        value = _constant(self.with_values(part))
+        if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
+        return value.value
 
     def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""

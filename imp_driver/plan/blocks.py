@@ -39,10 +39,14 @@ class QueryBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """``top`` is the block as a plan of its own; ``query`` is the same in one form."""
+    """``top`` is the block as a plan of its own; ``query`` is the same in one form.
+
+    ``ends_in`` is the top-k of the query around that is part of the block, None when it has none.
+    """
 
     query: QueryBlock
     top: Plan
+    ends_in: TopK | None = None
 
 
 def over_columns(block: QueryBlock) -> QueryBlock:
@@ -148,7 +152,7 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
     if upper.limit is not None:
         top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
-    return Block(query, top)
+    return Block(query, top, upper.ends_in)
 
 
 @dataclass(slots=True)
@@ -160,6 +164,7 @@ class _Upper:
     order: list[OrderKey] = field(default_factory=list)
     limit: exp.Expr | None = None
     offset: exp.Expr | None = None
+    ends_in: TopK | None = None
 
     def climb(self, plan: Plan, above: tuple[Plan, ...]) -> None:
         """Go up as long as an operator only drops, repeats or renames groups.
@@ -190,7 +195,7 @@ class _Upper:
                 case TopK() if is_exact and all(identifiers(key.expression) <= self.values.keys() for key in parent.order):
                     keys = parent.order
                     self.order = [OrderKey(substituted(key.expression, self.values), key.descending, key.nulls_first) for key in keys]
-                    self.limit, self.offset = parent.limit, parent.offset
+                    self.limit, self.offset, self.ends_in = parent.limit, parent.offset, parent
                     return
                 case _:
                     return

@@ -34,7 +34,7 @@ class Grouped:
         def change(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Query):
                 return node.copy()
-            found = None if isinstance(node, exp.Literal) else self.by_text.get(text_of(node))
+            found = None if isinstance(node, (exp.Literal, exp.Ordered)) else self.by_text.get(text_of(node))
             if found is None and isinstance(node, exp.Column) and node.name not in known:
                 stray.add(node.name)
             return node if found is None else reference(found)

@@ -28,6 +28,7 @@ class Analysis:
         columns: types of the columns that the block is over.
         cuts: per safe group key, by its index, the occurrences that it cuts.
         derivation: proof for the first of them.
+        may_tie: the block's top-k must be found decided at each use; when it is not, or the block is not in use, the query runs unchanged.
     """
 
     block: QueryBlock
@@ -36,6 +37,7 @@ class Analysis:
     columns: Mapping[str, pa.DataType | None]
     cuts: Mapping[int, tuple[Cut, ...]]
     derivation: tuple[str, ...]
+    may_tie: bool = False
 
     @property
     def safe(self) -> tuple[int, ...]:
@@ -50,15 +52,24 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
     """Return the blocks of a query that may be cut.
 
     Raises:
-        Refused: the query's answer depends on chance, or no block has a safe attribute.
+        Refused: the query's answer depends on chance, no block has a safe attribute, or a block whose top-k may tie has none.
     """
     whole = judge(plan, Setting(Assignment({})))
     if not whole.is_safe:
         raise _refused(whole)
-    return tuple(accepted(_analysed, find_blocks(plan)))
+    undecided, blocks = whole.needs.undecided, find_blocks(plan)
+    ends = [block.ends_in for block in blocks]
+    for top in undecided:
+        if not any(top is end for end in ends):
+            raise Refused(Reason.ORDER_NOT_TOTAL, "add a unique column, or all columns, at the end of ORDER BY")
+
+    def may_tie(block: Block) -> bool:
+        return any(top is block.ends_in for top in undecided)
+
+    return tuple(accepted(lambda block: _analysed(block, may_tie(block)), blocks, may_tie))
 
 
-def _analysed(block: Block) -> Analysis:
+def _analysed(block: Block, may_tie: bool) -> Analysis:
     cuts: dict[int, tuple[Cut, ...]] = {}
     derivation: tuple[str, ...] = ()
     refusal: Verdict | None = None
@@ -69,13 +80,14 @@ def _analysed(block: Block) -> Analysis:
         if verdict.is_safe:
             cuts[index] = found
             derivation = derivation or verdict.derivation
+            may_tie = may_tie or bool(verdict.needs.undecided)
         else:
             refusal = verdict
     if not cuts:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
     query = over_columns(block.query)
     every = scans(query.source)
-    return Analysis(query, lifted(query), every, _types(query.source), cuts, derivation)
+    return Analysis(query, lifted(query), every, _types(query.source), cuts, derivation, may_tie)
 
 
 def _types(source: Plan) -> dict[str, pa.DataType | None]:

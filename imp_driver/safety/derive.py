@@ -28,6 +28,7 @@ from imp_driver.safety.rules.distinct import derive_distinct
 from imp_driver.safety.rules.filter import derive_filter, split
 from imp_driver.safety.rules.join import derive_join
 from imp_driver.safety.rules.project import derive_project
+from imp_driver.safety.rules.ranking import derive_ranking, find_ranking
 from imp_driver.safety.rules.scalar import CorrelatedRows, derive_scalar
 from imp_driver.safety.rules.scan import derive_scan
 from imp_driver.safety.rules.semijoin import derive_semijoin
@@ -55,6 +56,9 @@ def derive(plan: Plan, setting: Setting) -> Step:
     output, they count as FREE, and anything may follow (rules 1.6).
     """
     inputs = tuple(derive(child, setting) for child in children(plan))
+    ranked = _ranked(plan, inputs, setting)
+    if ranked is not None:
+        return ranked
     rows = _correlated_rows(inputs[1]) if isinstance(plan, Scalar) else None
     derived = _rule(plan, [step.derived for step in inputs], rows, setting)
     if derived.level is not Level.FAIL or not setting.may_pin:
@@ -106,6 +110,26 @@ def _relaxed(plan: Plan, inputs: tuple[Step, ...], setting: Setting) -> Step | N
         return None
     above = Filter(covered, others)
     return Step(above, derive_filter(above, pinned(lower), setting), (lower,), (0,))
+
+
+def _ranked(plan: Plan, inputs: tuple[Step, ...], setting: Setting) -> Step | None:
+    """Cover the first rows of a window's partitions as a whole where the window itself proves nothing without a pin (rules 1.9)."""
+    ranking = find_ranking(plan) if isinstance(plan, Filter) else None
+    if ranking is None:
+        return None
+    window = inputs[0]
+    for _ in ranking.projections:
+        window = window.inputs[0]
+    below = window.inputs[0]
+    if below.derived.level not in (Level.SUBSET, Level.ALIGNED) or (window.derived.level is not Level.FAIL and not window.pinned):
+        return None
+    lower = Step(ranking.first, derive_ranking(ranking, below.derived, setting), (below,))
+    if lower.derived.level is Level.FAIL or not ranking.others:
+        return lower
+    above = Filter(ranking.first, ranking.others)
+    if setting.may_pin and _can_be_pinned(lower):
+        return Step(above, derive_filter(above, pinned(lower), setting), (lower,), (0,))
+    return Step(above, derive_filter(above, lower.derived, setting), (lower,))
 
 
 def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, setting: Setting) -> Derived:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
-from imp_driver.plan.nodes import Plan
+from imp_driver.plan.nodes import Plan, TopK
 from imp_driver.safety.intervals import Interval
 
 
@@ -74,15 +74,19 @@ class Needs:
         pins: subqueries whose whole output the sketch must cover (rules 1.6).
         facts: facts about the data now, to be checked at capture and on every delta (rules 1.11).
         common: sets of occurrences that must be cut by one common set of fragments (rules 1.7).
+        undecided: top-ks whose order may tie; neither the last row nor the last one skipped may tie with the next, which must be
+            checked on all rows at each use (rules 1.6).
     """
 
     pins: tuple[Plan, ...] = ()
     facts: frozenset[str] = frozenset()
     common: frozenset[frozenset[int]] = frozenset()
+    undecided: tuple[TopK, ...] = ()
 
     def __or__(self, other: Needs) -> Needs:
         pins = (*self.pins, *(pin for pin in other.pins if all(pin is not own for own in self.pins)))
-        return Needs(pins, self.facts | other.facts, self.common | other.common)
+        undecided = (*self.undecided, *(top for top in other.undecided if all(top is not own for own in self.undecided)))
+        return Needs(pins, self.facts | other.facts, self.common | other.common, undecided)
 
 
 @dataclass(frozen=True, slots=True)

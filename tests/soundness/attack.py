@@ -23,6 +23,7 @@ from tests.soundness.cases import ACCEPTED, CASES
 from tests.soundness.interpret import Annotated, Value, bag, evaluate
 from tests.soundness.queries import Queries
 from tests.soundness.tables import Catalog, Database, SignFacts, random_database
+from tests.soundness.ties import ends_decided
 
 NULL_FRAGMENT = -1
 
@@ -46,13 +47,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What an attack did."""
+    """What an attack did; ``decided`` and ``undecided`` count tables on which a top-k whose order may tie did not, or did."""
 
     triples: int
     safe: int
     unsafe: int
     refused: int
     counterexamples: int
+    decided: int
+    undecided: int
     differences: tuple[Difference, ...]
 
 
@@ -138,7 +141,7 @@ def texts(chance: random.Random) -> Iterator[str]:
 def attack(triples: int, seed: int, *, stop_at: int = 1, with_unsafe: bool = False) -> Tally:
     """Try triples until that many are done or ``stop_at`` differences are found."""
     chance = random.Random(seed)
-    done = safe = unsafe = refused = counterexamples = 0
+    done = safe = unsafe = refused = counterexamples = decided = undecided = 0
     differences: list[Difference] = []
     for text in texts(chance):
         if done >= triples or len(differences) >= stop_at:
@@ -156,6 +159,11 @@ def attack(triples: int, seed: int, *, stop_at: int = 1, with_unsafe: bool = Fal
                 continue
             for _ in range(6):
                 database = random_database(chance, nonnegative=nonnegative)
+                if verdict.needs.undecided:
+                    is_decided = all(ends_decided(top, database) for top in verdict.needs.undecided)
+                    decided, undecided = decided + is_decided, undecided + (not is_decided)
+                    if not is_decided:
+                        continue
                 expected = bag(plan, evaluate(plan, database))
                 bounds = list(range(-3, 5)) if chance.random() < 0.7 else sorted(chance.sample(range(-1, 5), chance.randint(1, 4)))
                 least = accurate(plan, verdict, assignment, database, bounds)
@@ -173,7 +181,7 @@ def attack(triples: int, seed: int, *, stop_at: int = 1, with_unsafe: bool = Fal
                     else:
                         cut = {f"{k}: {v}": kept[assignment.set_of(k)] for k, v in assignment.columns.items()} | {"bounds": bounds}
                         differences.append(Difference(text, cut, database, expected, found, verdict.derivation))
-    return Tally(done, safe, unsafe, refused, counterexamples, tuple(differences))
+    return Tally(done, safe, unsafe, refused, counterexamples, decided, undecided, tuple(differences))
 
 
 if __name__ == "__main__":
@@ -181,4 +189,5 @@ if __name__ == "__main__":
     for difference in tally.differences:
         print(difference)
     print(f"{tally.triples} triples, {tally.safe} safe cuts, {tally.unsafe} refused cuts, {tally.refused} refused queries")
+    print(f"{tally.decided} tables on which no top-k tied where it ends, {tally.undecided} on which one did")
     sys.exit(bool(tally.differences))

@@ -242,12 +242,29 @@ def _window(plan: nodes.Window, rows: list[Annotated]) -> list[Annotated]:
         for place, each in enumerate(rows):
             partitions.setdefault(tuple(value(key, each.row) for key in function.args.get("partition_by") or ()), []).append(place)
         for places in partitions.values():
+            if isinstance(function.this, (exp.RowNumber, exp.Rank, exp.DenseRank)):
+                for place, rank in _ranks(function, rows, places):
+                    found[place][attribute.identifier] = rank
+                continue
             total = aggregate(function.this, [rows[place].row for place in places])
             origin = _origin(rows[place] for place in places)
             for place in places:
                 found[place][attribute.identifier] = total
                 origins[place] |= origin
     return [Annotated(row, origin) for row, origin in zip(found, origins, strict=True)]
+
+
+def _ranks(function: exp.Window, rows: list[Annotated], places: list[int]) -> Iterable[tuple[int, int]]:
+    """Yield place and rank of each row of a partition. Its provenance is the row itself: the rows before it have ranks of their own."""
+    written: list[exp.Expr] = function.args["order"].expressions
+    keys = [nodes.OrderKey(key.this, bool(key.args.get("desc")), bool(key.args.get("nulls_first"))) for key in written]
+    key_of = functools.cmp_to_key(functools.partial(_compared, keys))
+    ordered = sorted(places, key=lambda place: key_of(rows[place]))
+    rank = dense = 0
+    for number, place in enumerate(ordered, 1):
+        if number == 1 or _compared(keys, rows[ordered[number - 2]], rows[place]) != 0:
+            rank, dense = number, dense + 1
+        yield place, number if isinstance(function.this, exp.RowNumber) else rank if isinstance(function.this, exp.Rank) else dense
 
 
 def value(node: exp.Expr, row: Row) -> Value:

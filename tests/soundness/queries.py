@@ -77,6 +77,8 @@ class Queries:
             "SELECT g, x, sum(a) AS a FROM r GROUP BY g, x",
             "SELECT g, max(x) AS x, count(*) AS a FROM r GROUP BY g HAVING count(*) > 1",
             "SELECT g, x, a FROM r ORDER BY g, x, a LIMIT 3",
+            "SELECT g, x, a FROM r ORDER BY a DESC LIMIT 2",
+            f"SELECT g, x, a FROM {self.ranked('n <= 2')}",
             "SELECT g, x, sum(a) OVER (PARTITION BY g) AS a FROM r",
             "SELECT g, x, a FROM r EXCEPT SELECT k, y, b FROM s",
             "SELECT g, x, a FROM r INTERSECT SELECT k, y, b FROM s",
@@ -189,7 +191,7 @@ class Queries:
     def order(self, keys: list[str], functions: list[str]) -> str:
         items = [f"{name}{self.one_of('', ' DESC', ' DESC', ' NULLS LAST', ' DESC NULLS FIRST')}" for name in functions]
         ends = [f"{key}{self.one_of('', ' DESC')}" for key in keys]
-        if self.chance.random() < 0.1:
+        if self.chance.random() < 0.25:
             ends = ends[:-1]
         chosen = [*items[: self.chance.randint(0, len(items))], *ends] or ["1"]
         offset = self.one_of("", "", "", " OFFSET 1")
@@ -212,7 +214,13 @@ class Queries:
         union = self.one_of("SELECT k FROM s", "SELECT k FROM s WHERE b > 1", "SELECT x FROM r")
         partner = self.one_of("s.k = r.g AND s.y = r.x", "s.y = r.x", "s.k = r.g AND s.b > r.a")
         exists = f"EXISTS (SELECT 1 FROM s WHERE {partner})"
+        rank = self.one_of(
+            "n <= 1", "n <= 2", "n < 3", "n = 1", "n = 2", "n >= 2", "2 >= n", "n <> 1", "n <= 2 AND g = 1", "n <= 1 OR g = 1"
+        )
         return self.one_of(
+            f"SELECT g, x, n FROM {self.ranked(rank)}",
+            f"SELECT g, x FROM {self.ranked(rank)}",
+            f"SELECT g, x, a FROM r ORDER BY a{self.one_of('', ' DESC')} LIMIT 2{self.one_of('', ' OFFSET 1')}",
             f"SELECT f, count(*) AS n FROM ({block}) t GROUP BY f HAVING count(*) {comparison} {self.one_of('1', '2')}",
             f"SELECT count(*) AS n FROM (SELECT DISTINCT f FROM ({block}) t) u HAVING count(*) {comparison} {self.one_of('1', '2')}",
             f"SELECT t.g, t.f, s.id FROM ({block}) t JOIN s ON s.b {comparison} t.f",
@@ -228,6 +236,16 @@ class Queries:
             f"SELECT -f AS m, count(*) AS n FROM ({block}) t WHERE -f {comparison} {number} GROUP BY -f",
             f"SELECT g FROM r GROUP BY g HAVING coalesce({inner}, {number}) {comparison} {number}",
         )
+
+    def ranked(self, condition: str) -> str:
+        """Return a derived table with ranks, and a condition on them."""
+        order = self.one_of("a", "a DESC", "a NULLS LAST, x", "a, id, g, x", "a DESC, x DESC, g, id", "x, a, g, id")
+        function, partition = self.one_of("row_number", "rank", "dense_rank"), self.one_of("", "PARTITION BY g ", "PARTITION BY x ")
+        source = self.one_of("r", "r", "r", "r WHERE a > 0", "r WHERE g IN (SELECT k FROM s)")
+        distinct = "(SELECT DISTINCT 0 AS id, g, x, a FROM r) d"
+        groups = "(SELECT 0 AS id, g, max(x) AS x, count(*) AS a FROM r GROUP BY g) d"
+        rows = self.one_of(source, source, source, source, distinct, groups)
+        return f"(SELECT *, {function}() OVER ({partition}ORDER BY {order}) AS n FROM {rows}) w WHERE {condition}"
 
     def grouped(self) -> str:
         text, keys, functions = self.block()
@@ -258,7 +276,12 @@ class Queries:
 
     def above_top(self) -> str:
         one = self.alias()
-        top = f"(SELECT g, x, a FROM r ORDER BY a DESC, g, x LIMIT {self.chance.randint(1, 3)}) {one}"
+        number, order = self.chance.randint(1, 3), self.one_of("a DESC, g, x", "a DESC, g, x", "a DESC")
+        top = self.one_of(
+            f"(SELECT g, x, a FROM r ORDER BY {order} LIMIT {number}) {one}",
+            f"(SELECT g, x, a FROM r ORDER BY {order} LIMIT {number}) {one}",
+            f"(SELECT g, x, a FROM {self.ranked(f'n <= {number}')}) {one}",
+        )
         return self.one_of(
             f"SELECT {one}.g, {one}.x FROM {top} WHERE {one}.g = 1",
             f"SELECT {one}.g, s.b FROM {top} JOIN s ON s.k = {one}.g",

@@ -22,7 +22,7 @@ from tests.soundness.tables import COLUMNS, Catalog
 
 LIMITS = (
     ("SELECT g, count(*) AS n FROM r GROUP BY g LIMIT 1", "LIMIT_WITHOUT_ORDER"),
-    ("SELECT id, rn FROM (SELECT *, row_number() OVER (ORDER BY id) AS rn FROM r) t WHERE a > 2", "NO_AGGREGATION"),
+    ("SELECT id, rn FROM (SELECT *, row_number() OVER (ORDER BY id) AS rn FROM r) t WHERE a > 2", "ORDER_NOT_TOTAL"),
     ("SELECT g FROM r GROUP BY g HAVING rand() < sum(a)", "NON_DETERMINISTIC"),
 )
 

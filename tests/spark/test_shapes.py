@@ -54,6 +54,8 @@ CUT = (
     "SELECT a.g, b.t FROM (SELECT g FROM {r} GROUP BY g ORDER BY sum(x) DESC, g LIMIT 2) a "
     "JOIN (SELECT g, count(*) AS t FROM {r} GROUP BY g HAVING count(*) > 5) b ON a.g = b.g",
     "SELECT g FROM {r} GROUP BY g HAVING sum(x) > 700 EXCEPT SELECT k FROM {s} WHERE label > 'l3'",
+    "SELECT g, sum(x) AS t FROM {r} GROUP BY g ORDER BY t DESC LIMIT 2",
+    "SELECT label FROM {s} JOIN (SELECT g, sum(x) AS t FROM {r} GROUP BY g ORDER BY t DESC LIMIT 1 OFFSET 1) b ON b.g = k",
 )
 
 
@@ -87,6 +89,42 @@ def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[s
     assert report.executed_sql.count("VERSION AS OF") == 2
     assert "`g` < " in report.executed_sql
     assert "`g` >= " in report.executed_sql
+
+
+def test_top_without_tie_break_is_cut_unless_rows_tie_where_it_ends(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    text = f"SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g ORDER BY t DESC LIMIT 2"
+    assert cursor.execute(text).fetchall() == [(9, 945), (8, 845)]
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    cursor.execute(f"INSERT INTO {tables['r']} VALUES (7, 100)")
+    first, second = cursor.execute(text).fetchall()
+    assert (first, second[1]) == ((9, 945), 845)
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TIE_AT_LIMIT)
+    assert _report(cursor).detail.startswith("rows 2 and 3")
+    assert _report(cursor).executed_sql == text
+    cursor.execute(f"INSERT INTO {tables['r']} VALUES (7, 1)")
+    assert cursor.execute(text).fetchall() == [(9, 945), (7, 846)]
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+
+
+def test_tie_between_rows_inside_the_top_or_behind_it_matters_not(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    cursor.execute(f"INSERT INTO {tables['r']} VALUES (8, 100), (5, 100)")
+    text = f"SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g ORDER BY t DESC LIMIT 3"
+    assert sorted(cursor.execute(text).fetchall()) == [(7, 745), (8, 945), (9, 945)]
+    assert _report(cursor).reason is Reason.FILTERED
+
+
+@pytest.mark.parametrize(
+    ("top", "reason"),
+    [("count(*) LIMIT 1", Reason.TIE_AT_LIMIT), ("sum(x) LIMIT 1", Reason.FILTERED), ("median(x) LIMIT 1", Reason.UNSUPPORTED_AGGREGATE)],
+)
+def test_top_that_may_tie_beside_another_block(cursor: imp_driver.Cursor, tables: dict[str, str], top: str, reason: Reason) -> None:
+    text = (
+        f"SELECT a.g, b.n FROM (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 900) a "
+        f"CROSS JOIN (SELECT count(*) AS n FROM (SELECT g FROM {tables['r']} GROUP BY g ORDER BY {top}) t) b"
+    )
+    assert cursor.execute(text).fetchall() == [(9, 1)]
+    assert _report(cursor).reason is reason
+    assert (_report(cursor).executed_sql == text) is (reason is not Reason.FILTERED)
 
 
 def test_occurrence_that_is_not_cut_reads_the_same_version(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:

@@ -108,6 +108,11 @@ def test_what_is_no_readable_delta_table(relations: dict[str, Relation], tables:
     [
         ("SELECT g FROM t WHERE 'x\\ny' = 'x' GROUP BY g HAVING sum(x) > 1", Reason.UNSUPPORTED_EXPRESSION),
         ("WITH q AS (SELECT g FROM t GROUP BY g HAVING sum(x) > 1) SELECT * FROM q a JOIN q b ON a.g = b.g", Reason.READ_TWICE),
+        (
+            "WITH q AS (SELECT g FROM t GROUP BY g ORDER BY sum(x) LIMIT 1) "
+            "SELECT a.g FROM q a JOIN q b ON a.g = b.g JOIN (SELECT g FROM t GROUP BY g HAVING sum(x) > 1) c ON c.g = a.g",
+            Reason.READ_TWICE,
+        ),
         ("SELECT g FROM t GROUP BY g HAVING", Reason.NOT_PARSED),
     ],
 )

@@ -18,9 +18,10 @@ from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
-from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.sketch.ranges import equi_depth
 from tests.unit.tables import analysis_of
@@ -117,9 +118,9 @@ def update(entry: StateEntry, source: FakeSource, read: Callable[..., pa.Table] 
     return bring_up_to_date(entry, request, source, read, capture_into(entry, source))
 
 
-def kept(entry: StateEntry, block: BoundBlock = BLOCK) -> set[int]:
+def kept(entry: StateEntry, block: BoundBlock = BLOCK, *, may_tie: bool = False) -> set[int]:
     assert entry.state is not None
-    return set(derive_sketch(entry, entry.state, block).fragments.members().tolist())
+    return set(derive_sketch(entry, entry.state, block, may_tie=may_tie).fragments.members().tolist())
 
 
 def test_capture_then_fresh_then_maintained() -> None:
@@ -133,6 +134,26 @@ def test_capture_then_fresh_then_maintained() -> None:
     assert update(entry, source) == Upkeep(Decision.MAINTAINED, 0, 4, DeltaSource.CHANGE_FEED)
     assert kept(entry) == {1, 2}
     assert entry.version == 1
+
+
+def test_top_that_ties_where_it_ends_has_no_sketch_until_the_tie_is_gone() -> None:
+    source = FakeSource([[(1, 20, 1), (2, 5, 1), (3, 30, 1)]])
+    entry = new_entry()
+    update(entry, source)
+    analysis = analysis_of("SELECT g FROM t WHERE x <> 0 GROUP BY g ORDER BY sum(x) DESC LIMIT 1 OFFSET 1", SCHEMA)
+    block = bind(analysis.block, None, analysis.columns)
+    assert analysis.may_tie
+    assert kept(entry, block, may_tie=True) == {0, 2}
+    for change, rows in (((2, 15, 1), "rows 2 and 3"), ((1, 10, 1), "rows 1 and 2")):
+        source.commits.append([change])
+        update(entry, source)
+        with pytest.raises(Refused) as caught:
+            kept(entry, block, may_tie=True)
+        assert caught.value.reason is Reason.TIE_AT_LIMIT
+        assert caught.value.detail.startswith(rows)
+    source.commits.append([(3, 1, 1)])
+    update(entry, source)
+    assert kept(entry, block, may_tie=True) == {0, 2}
 
 
 @pytest.mark.parametrize("reason", [RecaptureReason.RESTORED, RecaptureReason.HISTORY_GONE])

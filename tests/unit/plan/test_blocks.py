@@ -8,13 +8,14 @@ from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.nodes import AggregateReference, And, Comparison, Constant, KeyReference, Not, Opaque, Or
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import parse
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
-from tests.unit.tables import analysis_of
+from imp_driver.safety.analysis import analyse
+from tests.unit.tables import analysis_of, plan_of
 
 SCHEMA = (
     SchemaColumn("id", "long", False),
@@ -103,7 +104,15 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select a from r tablesample (10 percent) group by a having count(*) > 1", Reason.SAMPLE),
         ("select a from r version as of 3 group by a having count(*) > 1", Reason.TIME_TRAVEL),
         ("select a from r group by a having count(*) > 1 limit 3", Reason.LIMIT_WITHOUT_ORDER),
-        ("select a, sum(b) from r group by a order by sum(b) desc limit 3", Reason.ORDER_NOT_TOTAL),
+        ("select a, row_number() over (order by sum(b)) from r group by a having count(*) > 1", Reason.ORDER_NOT_TOTAL),
+        ("select a from r group by a having count(*) > 1 and a in (select a from s order by d limit 1)", Reason.ORDER_NOT_TOTAL),
+        ("select a from (select a, sum(b) x from r group by a having a in (select a from s)) order by x limit 1", Reason.ORDER_NOT_TOTAL),
+        ("select flag from r group by flag order by count(*) limit 1", Reason.NO_PLAIN_GROUP_KEY),
+        (
+            "select r.a from (select a from r group by a having count(*) > 1) r, "
+            "(select flag from r group by flag order by count(*) limit 1) s",
+            Reason.NO_PLAIN_GROUP_KEY,
+        ),
         ("select a from r group by a having avg(b) > rand()", Reason.NON_DETERMINISTIC),
         ("select a from r where t > current_date group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
         ("select a from r where t > date 'today' group by a having avg(b) > 1", Reason.NON_DETERMINISTIC),
@@ -207,9 +216,42 @@ def test_limit_stays_in_the_template() -> None:
 
 def test_top_k_counts_its_offset() -> None:
     block = _bind("select a from r group by a order by count(*) desc, a limit 5 offset 2")
-    assert block.limit == 7
+    assert (block.limit, block.offset) == (7, 2)
     assert [key.descending for key in block.order] == [True, False]
     assert [key.nulls_first for key in block.order] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "may_tie"),
+    [
+        ("select a, sum(b) from r group by a order by sum(b) desc limit 3", [True]),
+        ("select a, sum(b) from r group by a order by sum(b) desc, a limit 3", [False]),
+        ("select x from (select a, sum(b) x from r group by a) t order by x limit 3", [True]),
+        ("select a from s where a in (select a from r group by a having max(c) > 1 order by max(c) limit 3)", [True]),
+        (
+            "select r.a from (select a from r group by a having count(*) > 1) r, (select a from s group by a order by count(*) limit 1) s "
+            "where r.a = s.a",
+            [False, True],
+        ),
+    ],
+)
+def test_block_knows_whether_its_top_k_may_tie(text: str, may_tie: list[bool]) -> None:
+    assert [analysis.may_tie for analysis in analyse(plan_of(text, SCHEMA))] == may_tie
+
+
+def test_what_is_needed_is_not_left_out() -> None:
+    def attempt(item: str) -> str:
+        if item.startswith("bad"):
+            raise Refused(Reason.NOT_SAFE, item)
+        return item
+
+    assert accepted(attempt, ["good", "bad", "fine"]) == ["good", "fine"]
+    with pytest.raises(Refused) as caught:
+        accepted(attempt, ["good", "bad", "bad and needed"], lambda item: item.endswith("needed"))
+    assert caught.value.detail == "bad and needed"
+    with pytest.raises(Refused) as caught:
+        accepted(attempt, ["bad", "bad again"])
+    assert caught.value.detail == "bad"
 
 
 def test_columns_that_spark_pads_or_collates_are_left_to_spark() -> None:
