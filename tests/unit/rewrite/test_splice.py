@@ -41,19 +41,20 @@ def _references(text: str) -> list[TableReference]:
 )
 def test_pinned(text: str, expected: str) -> None:
     (reference,) = _references(text)
-    assert pinned(text, [Pin(reference, 7, "`a` >= 3")]) == expected
+    assert pinned(parse(text), [Pin(reference, 7, "`a` >= 3")]) == expected
 
 
 def test_without_condition_the_version_alone_is_pinned() -> None:
     text = "select a from r group by a having count(*) > 1"
     (reference,) = _references(text)
-    assert pinned(text, [Pin(reference, 2)]) == "select a from (SELECT * FROM r VERSION AS OF 2) AS `r` group by a having count(*) > 1"
+    pinned_text = pinned(parse(text), [Pin(reference, 2)])
+    assert pinned_text == "select a from (SELECT * FROM r VERSION AS OF 2) AS `r` group by a having count(*) > 1"
 
 
 def test_several_references_are_replaced_each_in_its_place() -> None:
     text = "with q as (select a from r) select q.a, s.b from q join s on q.a = s.a where q.a in (select a from r x)"
     pins = [Pin(reference, 3, condition) for reference, condition in zip(_references(text), ("`a` >= 1", None, "`a` < 9"), strict=True)]
-    assert pinned(text, pins) == (
+    assert pinned(parse(text), pins) == (
         "with q as (select a from (SELECT * FROM r VERSION AS OF 3 WHERE `a` >= 1) AS `r`) select q.a, s.b from q "
         "join (SELECT * FROM s VERSION AS OF 3) AS `s` on q.a = s.a where q.a in "
         "(select a from (SELECT * FROM r VERSION AS OF 3 WHERE `a` < 9) x)"
