@@ -143,13 +143,9 @@ def test_redefined_view_is_another_template() -> None:
     assert _read(VIEW_QUERY, session, source).analyses is first.analyses
     assert list(first.tables) == [("spark_catalog", "default", "t")]
     texts = {first.template_text}
-    definitions = [
-        _view("v", "SELECT g, x FROM s"),
-        _view("v", "SELECT g, x FROM t WHERE x > 3"),
-        _view("v", "SELECT g, x FROM t", ("x", "g")),
-    ]
-    for count, definition in enumerate(definitions, start=2):
-        session.relations["v"] = definition
+    redefined = (("SELECT g, x FROM s", ("g", "x")), ("SELECT g, x FROM t WHERE x > 3", ("g", "x")), ("SELECT g, x FROM t", ("x", "g")))
+    for count, definition in enumerate(redefined, start=2):
+        session.relations["v"] = _view("v", *definition)
         texts.add(_read(VIEW_QUERY, session, source).template_text)
         assert len(texts) == count
     session.relations["v"] = _table("t")

@@ -32,9 +32,8 @@ GROUPS = view_of("SELECT g, sum(x) AS t, avg(d) AS a FROM r GROUP BY g", "g k in
 def _resolved(text: str, **views: View) -> Plan:
     tree = parse(text).tree
     assert tree is not None
-    return resolve(
-        tree, Views(SCHEMA, {("c", *name.split("__")[-2:]) if "__" in name else ("c", "s", name): view for name, view in views.items()})
-    )
+    named = {("c", *(name.split("__") if "__" in name else ("s", name))): view for name, view in views.items()}
+    return resolve(tree, Views(SCHEMA, named))
 
 
 def _analysis(text: str, **views: View) -> Analysis:
