@@ -71,8 +71,6 @@ VIEWS = (
     "CREATE VIEW sums AS SELECT -1 AS k, -1 AS total",
 )
 CUT = (
-    "SELECT grp FROM {d}.names GROUP BY grp HAVING sum(amount) > 700",
-    "SELECT v.k, total FROM {d}.sums v WHERE total > 700 AND v.rows > 1",
     "SELECT sums.* FROM {d}.sums WHERE total > 700",
     "SELECT a, avg(b) FROM {d}.names AS v(a, b) GROUP BY a HAVING min(b) > 60",
     "SELECT k, count(*) FROM (SELECT k, x FROM {o}.both) GROUP BY k",
