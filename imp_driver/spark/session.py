@@ -198,7 +198,7 @@ class SparkChildSession:
         state = self.spark._jsparkSession.sessionState()
         quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (name[1:] if name[0].lower() == "spark_catalog" else name))
         try:
-            if len(name) > 1 and self._is_no_schema(name[0], state):
+            if self._is_elsewhere(name, state.catalogManager()):
                 return None
             identifier = state.sqlParser().parseTableIdentifier(quoted)
             if state.catalog().isTempView(identifier):
@@ -219,9 +219,12 @@ class SparkChildSession:
         )
 
     @staticmethod
-    def _is_no_schema(first: str, state: Any) -> bool:
-        """Say whether the first part of a name is another catalog, or the place of temporary views, before it is a schema."""
-        return first.lower() == "session" or (first.lower() != "spark_catalog" and bool(state.catalogManager().isCatalogRegistered(first)))
+    def _is_elsewhere(name: tuple[str, ...], manager: Any) -> bool:
+        """Say whether Spark looks elsewhere than in the current or the named schema: along a path, in a catalog, among temporary views."""
+        if len(name) == 1:
+            return bool(manager.sessionPathEntries().isDefined())
+        first = name[0].lower()
+        return first == "session" or (first != "spark_catalog" and bool(manager.isCatalogRegistered(name[0])))
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

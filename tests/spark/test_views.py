@@ -210,3 +210,13 @@ def test_temporary_function_is_not_seen_by_a_view(both: Both) -> None:
     both.run("DROP TEMPORARY FUNCTION twice")
     both.answer(SUM)
     assert both.report().reason is Reason.FILTERED
+
+
+def test_names_that_resolve_along_a_path_run_unchanged(both: Both) -> None:
+    query = "SELECT g FROM r GROUP BY g HAVING sum(x) > 900"
+    both.run(query)
+    assert (both.report().reason, both.sketched.fetchall()) == (Reason.FILTERED, [(9,)])
+    both.run("SET spark.sql.path.enabled = true")
+    both.run("SET PATH = system.builtin, spark_catalog.{o}, spark_catalog.{d}")
+    both.run(query)
+    assert (both.report().reason, both.sketched.fetchall()) == (Reason.NOT_A_DELTA_TABLE, [(0,)])
