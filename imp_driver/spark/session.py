@@ -198,7 +198,7 @@ class SparkChildSession:
         state = self.spark._jsparkSession.sessionState()
         quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (name[1:] if name[0].lower() == "spark_catalog" else name))
         try:
-            if self._is_elsewhere(name, state.catalogManager()):
+            if self._is_elsewhere(name, state):
                 return None
             identifier = state.sqlParser().parseTableIdentifier(quoted)
             if state.catalog().isTempView(identifier):
@@ -219,12 +219,12 @@ class SparkChildSession:
         )
 
     @staticmethod
-    def _is_elsewhere(name: tuple[str, ...], manager: Any) -> bool:
+    def _is_elsewhere(name: tuple[str, ...], state: Any) -> bool:
         """Say whether Spark looks elsewhere than in the current or the named schema: along a path, in a catalog, among temporary views."""
         if len(name) == 1:
-            return bool(manager.sessionPathEntries().isDefined())
+            return str(state.conf().getConfString("spark.sql.path.enabled", "false")) == "true"
         first = name[0].lower()
-        return first == "session" or (first != "spark_catalog" and bool(manager.isCatalogRegistered(name[0])))
+        return first == "session" or (first != "spark_catalog" and bool(state.catalogManager().isCatalogRegistered(name[0])))
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
