@@ -36,7 +36,7 @@ from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
-from imp_driver.rewrite.splice import Pin, find_reference, pinned
+from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, plan_use
 from imp_driver.safety.analysis import Analysis
 
@@ -95,9 +95,9 @@ class Middleware:
             parts = [self._part(request, each) for request, each in prepared]
             uncut, cut = self._pins(statement, reading, parts)
             is_used = any(part.use.is_filter for part in parts)
-            text = pinned(statement.text, cut) if is_used else statement.text
+            text = pinned(statement, cut) if is_used else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
-        return Rewritten(text, pinned(statement.text, uncut), snapshots, report_of(parts))
+        return Rewritten(text, pinned(statement, uncut), snapshots, report_of(parts))
 
     def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
@@ -148,7 +148,7 @@ class Middleware:
             # By location: one table may have a name and a path in the same query.
             version = versions.get(reading.tables[scan.table].snapshot.location)
             if version is not None:
-                pin = Pin(find_reference(statement, scan.place), version)
+                pin = pin_of(statement, scan, version)
                 uncut.append(pin)
                 cut.append(replace(pin, condition=conditions.get(id(scan.place))))
         return uncut, cut

@@ -48,12 +48,42 @@ class RelationKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """``source`` is the column of the view's query, ``name`` what the view calls it, ``type_name`` the type to which it is converted.
+
+    Types are named as in a Delta schema; one that has no name there has its SQL form.
+    """
+
+    source: str
+    name: str
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Definition of a permanent view.
+
+    Attributes:
+        namespace: catalog and schema against which the unqualified names of ``text`` resolve.
+        is_ansi: whether a conversion that loses something raises in the session, as it does in a view.
+        problem: why ``text`` in brackets would mean something else in the session than the view's name; empty when it does not.
+    """
+
+    text: str
+    namespace: tuple[str, ...]
+    columns: tuple[ViewColumn, ...]
+    is_ansi: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """What a name stands for in a session: ``location`` is a plain path or URI, ``name`` the fully qualified, unquoted parts."""
 
     kind: RelationKind
     name: tuple[str, ...]
     location: str | None
+    view: View | None = None
 
 
 class Session(Protocol):

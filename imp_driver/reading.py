@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,7 +13,8 @@ from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import template_text
-from imp_driver.plan.context import TableDefinition
+from imp_driver.plan.check import checked_tree
+from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.ports import Relation, RelationKind, Session
@@ -54,7 +55,7 @@ class Reading:
 class _Known:
     """What was found for a text when its names stood for these definitions."""
 
-    definitions: Mapping[tuple[str, ...], TableDefinition]
+    definitions: Mapping[tuple[str, ...], Definition]
     analyses: tuple[Analysis, ...]
     scans: tuple[Scan, ...]
     template_text: str
@@ -70,21 +71,26 @@ class _Snapshots:
         self._by_location: dict[str, TableSnapshot] = {}
         self.has_failed = False
         self.tables: dict[tuple[str, ...], Table] = {}
-        self.definitions: dict[tuple[str, ...], TableDefinition] = {}
+        self.definitions: dict[tuple[str, ...], Definition] = {}
 
-    def find(self, name: tuple[str, ...]) -> TableDefinition:
-        """Resolve a name of the query. Raises Refused: no Delta table, or one that cannot be read in process."""
+    def find(self, name: tuple[str, ...]) -> Definition:
+        """Resolve a name of the query or of a view. Raises Refused: no view or Delta table, or one that cannot be read in process."""
         if name not in self.definitions:
             self.has_failed = True
-            relation = self._session.resolve(name)
-            if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
-                reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
-                raise Refused(reason, ".".join(name))
-            snapshot = self._snapshot(relation.location)
-            self.tables[relation.name] = Table(relation, snapshot)
-            self.definitions[name] = TableDefinition(relation.name, snapshot.schema)
+            self.definitions[name] = self._definition(name)
             self.has_failed = False
         return self.definitions[name]
+
+    def _definition(self, name: tuple[str, ...]) -> Definition:
+        relation = self._session.resolve(name)
+        if relation is not None and relation.kind is RelationKind.VIEW and relation.view is not None:
+            return ViewDefinition(relation.name, relation.view)
+        if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
+            reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
+            raise Refused(reason, ".".join(name))
+        snapshot = self._snapshot(relation.location)
+        self.tables[relation.name] = Table(relation, snapshot)
+        return TableDefinition(relation.name, snapshot.schema)
 
     def _snapshot(self, location: str) -> TableSnapshot:
         if location not in self._by_location:
@@ -127,11 +133,8 @@ def _cell(statement: Statement) -> list[_Known]:
 
 def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
     try:
-        if statement.tree is None:
-            raise Refused(Reason.NOT_PARSED)
-        if "\\" in statement.text:
-            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a backslash, which parser and Spark could read differently")
-        plan = resolve(statement.tree, snapshots)
+        tree = checked_tree(statement)
+        plan = resolve(tree, snapshots)
         every = scans(plan)
         times_read = Counter(id(scan.place) for scan in every)
         found = analyse(plan)
@@ -139,6 +142,16 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         if not analyses or any(analysis.may_tie and analysis not in analyses for analysis in found):
             raise Refused(Reason.READ_TWICE)
         places = {id(scan.place): scan for scan in every}
-        return _Known(snapshots.definitions, analyses, tuple(places.values()), template_text(statement.tree), None)
+        return _Known(snapshots.definitions, analyses, tuple(places.values()), template_text(tree) + _views_text(every), None)
     except Refused as refused:
         return _Known(snapshots.definitions, (), (), "", refused)
+
+
+def _views_text(every: Iterable[Scan]) -> str:
+    """Render the views that a query looks through: the same text over a redefined view is another template (rules 7, case 31)."""
+    views = {reference.name: reference.view for scan in every for reference in scan.views}
+    return "".join(
+        f"\n{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
+        f"IN {'.'.join(view.namespace)} AS {view.text}"
+        for name, view in sorted(views.items(), key=lambda item: item[0])
+    )

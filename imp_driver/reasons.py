@@ -48,7 +48,7 @@ class Reason(Enum):
     UNSUPPORTED_AGGREGATE = "the groups are filtered or ordered by an aggregate that is not maintained"
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"
     TEMPORARY_VIEW = "the relation is a temporary view"
-    VIEW = "views are not unfolded yet"
+    VIEW = "the view means something else than its text would in this session"
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "the template was captured for other row conditions; these are captured when they are asked again"

@@ -13,6 +13,7 @@ _ASSUMED = {
     "spark.sql.readSideCharPadding": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
 """Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
 

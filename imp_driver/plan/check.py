@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused, check_constants, check_function
 from imp_driver.reasons import Reason
 
@@ -30,6 +31,19 @@ _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
 
 _STRUCTURE: tuple[type[exp.Expr], ...] = (exp.Exists,)
 """Functions to the parser that are operators of the plan."""
+
+
+def checked_tree(statement: Statement) -> exp.Expr:
+    """Return the tree of a text that parser and Spark read alike.
+
+    Raises:
+        Refused: they might not.
+    """
+    if statement.tree is None:
+        raise Refused(Reason.NOT_PARSED)
+    if "\\" in statement.text:
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a backslash, which parser and Spark could read differently")
+    return statement.tree
 
 
 def check(tree: exp.Expr) -> None:

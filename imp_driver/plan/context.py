@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from sqlglot import exp
 
 from imp_driver.delta.contract import SchemaColumn
+from imp_driver.parse.statement import table_name
+from imp_driver.parse.supported import Refused
 from imp_driver.plan.kinds import kind_of, kind_of_type
-from imp_driver.plan.nodes import Attribute
+from imp_driver.plan.nodes import Attribute, ViewReference
+from imp_driver.ports import View
+from imp_driver.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,22 @@ class TableDefinition:
     schema: tuple[SchemaColumn, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ViewDefinition:
+    """A view. ``name`` is its full name."""
+
+    name: tuple[str, ...]
+    view: View
+
+
+Definition: TypeAlias = TableDefinition | ViewDefinition
+
+
 class Tables(Protocol):
     """Says what the names of a query stand for."""
 
-    def find(self, name: tuple[str, ...]) -> TableDefinition:
-        """Return the table of a name as written. Raises Refused: it is none that can be sketched."""
+    def find(self, name: tuple[str, ...]) -> Definition:
+        """Return the table or view of a name as written. Raises Refused: it is none that can be sketched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +55,30 @@ class CommonTable:
 
 @dataclass(slots=True)
 class Context:
-    """Counters of one resolution; mutable."""
+    """Counters of one resolution; mutable.
+
+    Attributes:
+        views: the views whose text is being resolved, the outermost first.
+        unfolded: each view reference met so far by the identity of its place; a CTE that is read twice meets one again.
+    """
 
     tables: Tables
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     occurrences: itertools.count[int] = field(default_factory=itertools.count)
+    views: tuple[ViewReference, ...] = ()
+    unfolded: dict[int, ViewReference] = field(default_factory=dict)
+
+    def find(self, table: exp.Table) -> Definition:
+        """Return what a reference stands for in the text that is being resolved. Raises Refused: nothing that can be sketched."""
+        name = table_name(table)
+        if not self.views:
+            return self.tables.find(name)
+        around = self.views[-1]
+        if len(name) == 2 and name[0].lower() == around.view.namespace[0].lower():
+            raise Refused(Reason.AMBIGUOUS_NAME, f"{'.'.join(name)}: a catalog without a schema")
+        found = self.tables.find((*around.view.namespace, *name) if len(name) == 1 else name)
+        around.names.append((table, found.name))
+        return found
 
     def attribute(self, name: str, type_name: str | None = None, nullable: bool = True, kind: str | None = None) -> Attribute:
         """Make an attribute with an identifier of its own; its kind is that of its type where that is known."""

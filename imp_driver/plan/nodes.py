@@ -12,6 +12,9 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from imp_driver.parse.statement import Statement
+from imp_driver.ports import View
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -33,13 +36,35 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ViewReference:
+    """One place where a view is read, and the text that it stands for.
+
+    Attributes:
+        place: the reference, in the tree of the query or of the view around it.
+        statement: the view's text, parsed; ``tree`` is a copy of its tree of which each reference has its own.
+        names: the references in ``tree`` to tables and views, with their full names; complete once the text is resolved.
+    """
+
+    place: exp.Table
+    name: tuple[str, ...]
+    view: View
+    statement: Statement
+    tree: exp.Expr
+    names: list[tuple[exp.Table, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """One occurrence of a base table. ``output`` has its columns in order, ``place`` is the reference in the query's tree."""
+    """One occurrence of a base table. ``output`` has its columns in order.
+
+    ``place`` is the reference in the query's tree, or in that of the last of ``views``, which are around it, the outermost first.
+    """
 
     occurrence: int
     table: tuple[str, ...]
     output: tuple[Attribute, ...]
     place: exp.Table
+    views: tuple[ViewReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,8 +35,10 @@ def resolve(tree: exp.Expr, tables: Tables) -> Plan:
 class _Resolver:
     context: Context
 
-    def query(self, node: exp.Expr, visible: Visible, outer: Scope | None) -> Plan:
-        """Resolve a query in brackets or without, with its WITH."""
+    def query(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None) -> Plan:
+        """Resolve a query in brackets or without, with its WITH; ``inside`` another text when a context is given."""
+        if inside is not None:
+            return _Resolver(inside).query(node, visible, outer)
         node, visible = unwrapped(node, visible)
         if isinstance(node, exp.SetOperation):
             return resolve_set(node, self.context, lambda branch: self.query(branch, visible, outer))

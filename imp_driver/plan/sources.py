@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import table_name
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import conjuncts_of, reference, replaced
-from imp_driver.plan.context import CommonTable, Context
+from imp_driver.plan.context import CommonTable, Context, ViewDefinition
 from imp_driver.plan.nodes import Attribute, Join, JoinKind, Plan, Scan, SemiJoin
 from imp_driver.plan.scope import Scope, Source
+from imp_driver.plan.views import unfold, view_columns
 from imp_driver.reasons import Reason
 
 Visible = Mapping[str, CommonTable]
-ResolveQuery = Callable[[exp.Expr, Visible, "Scope | None"], Plan]
+
+
+class ResolveQuery(Protocol):
+    """Resolves a query; ``inside`` is the context of another text, where it stands in one."""
+
+    def __call__(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None) -> Plan: ...
 
 
 def resolve_from(select: exp.Select, context: Context, visible: Visible, outer: Scope | None, query: ResolveQuery) -> tuple[Plan, Scope]:
@@ -39,7 +45,7 @@ def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuer
     names = _column_aliases(node)
     if isinstance(node, exp.Table):
         common = visible.get(node.name.lower()) if len(node.parts) == 1 else None
-        plan = _scan(node, context) if common is None else query(common.query, common.visible, None)
+        plan = _relation(node, context, query) if common is None else query(common.query, common.visible, None)
         output = plan.output if common is None else _named(plan.output, common.columns, context)
         return plan, Source((node.alias or node.name).lower(), _named(output, names, context))
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
@@ -48,18 +54,21 @@ def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuer
     raise Refused(Reason.TABLE_FUNCTION, node.key)
 
 
-def _scan(table: exp.Table, context: Context) -> Scan:
+def _relation(table: exp.Table, context: Context, query: ResolveQuery) -> Plan:
     if not isinstance(table.this, exp.Identifier):
         raise Refused(Reason.TABLE_FUNCTION, table.sql(dialect="spark"))
     for name in ("when", "changes", "only", "partition", "ordinality", "rows_from", "format", "pattern"):
         if table.args.get(name):
             raise Refused(Reason.TIME_TRAVEL if name in ("when", "changes") else Reason.UNSUPPORTED_EXPRESSION, name)
-    definition = context.tables.find(table_name(table))
+    definition = context.find(table)
+    if isinstance(definition, ViewDefinition):
+        reference, inside = unfold(table, definition, context)
+        return view_columns(query(reference.tree, {}, None, inside), reference, context)
     lowered = [column.name.lower() for column in definition.schema]
     if len(set(lowered)) != len(lowered):
         raise Refused(Reason.AMBIGUOUS_NAME, "two columns of the table differ only in case")
     output = tuple(context.attribute(column.name, column.type_name, column.nullable) for column in definition.schema)
-    return Scan(next(context.occurrences), definition.name, output, table)
+    return Scan(next(context.occurrences), definition.name, output, table, context.views)
 
 
 def _column_aliases(node: exp.Expr) -> tuple[str, ...]:

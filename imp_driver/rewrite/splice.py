@@ -1,18 +1,24 @@
 """Replace table references in the caller's text; every other character stays as it was written.
 
 Rendering the whole tree again could change a column's derived name or the meaning of an expression that parser and Spark read differently.
+For the same reason a view is replaced by its own text, in which likewise only references are replaced: there all of them, since its names
+would be looked up in the caller's schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from imp_driver.capture.instrument import qualified
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
+from imp_driver.parse.types import arrow_type, spark_type
+from imp_driver.plan.nodes import Scan, ViewReference
 from imp_driver.plan.render import quoted
+from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 
 
@@ -42,20 +48,72 @@ def find_reference(statement: Statement, scan: exp.Table) -> TableReference:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A reference read at one version, cut by a condition (None: uncut)."""
+    """A reference read at one version, cut by a condition (None: uncut).
+
+    ``reference`` is in the text of the last of ``views``, which stand for the text around it; the first is in the caller's text.
+    """
 
     reference: TableReference
     version: int
     condition: str | None = None
+    views: tuple[ViewReference, ...] = ()
 
 
-def pinned(text: str, pins: Iterable[Pin]) -> str:
-    """Return the text with its references pinned."""
-    for pin in sorted(pins, key=lambda pin: pin.reference.start, reverse=True):
-        reference = pin.reference
-        name = text[reference.start : reference.end]
-        where = "" if pin.condition is None else f" WHERE {pin.condition}"
-        alias = "" if reference.alias else f" AS {quoted(reference.name)}"
-        replacement = f"(SELECT * FROM {name} VERSION AS OF {pin.version}{where}){alias}"
-        text = text[: reference.start] + replacement + text[reference.end :]
+def pin_of(statement: Statement, scan: Scan, version: int) -> Pin:
+    """Return the pin of a scan, uncut.
+
+    Raises:
+        Refused: the parser kept no position.
+    """
+    around = scan.views[-1].statement if scan.views else statement
+    return Pin(find_reference(around, scan.place), version, views=scan.views)
+
+
+def pinned(statement: Statement, pins: Iterable[Pin]) -> str:
+    """Return the text with its references pinned, and the views around them unfolded.
+
+    Raises:
+        Refused: the parser kept no position of a view.
+    """
+    return _replaced(statement, tuple(pins), 0, {})
+
+
+def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapping[TableReference, str]) -> str:
+    """Return a text in which ``depth`` views are around. ``names`` are full names of references that would resolve differently here."""
+    pieces = dict(names)
+    unfolded: dict[int, list[Pin]] = {}
+    for pin in pins:
+        if len(pin.views) > depth:
+            unfolded.setdefault(id(pin.views[depth]), []).append(pin)
+        else:
+            name = names.get(pin.reference, statement.text[pin.reference.start : pin.reference.end])
+            pieces[pin.reference] = _subquery(pin.reference, "*", f"{name} VERSION AS OF {pin.version}{_where(pin.condition)}")
+    for inside in unfolded.values():
+        view = inside[0].views[depth]
+        reference = find_reference(statement, view.place)
+        full = {find_reference(view.statement, place): qualified(name) for place, name in view.names}
+        text = _replaced(view.statement, inside, depth + 1, full)
+        columns = ", ".join(map(_column, view.view.columns))
+        # On a line of its own the bracket is not part of a comment that may end the view's text.
+        pieces[reference] = _subquery(reference, columns, f"({text}\n)")
+    return _spliced(statement.text, pieces)
+
+
+def _where(condition: str | None) -> str:
+    return "" if condition is None else f" WHERE {condition}"
+
+
+def _subquery(reference: TableReference, columns: str, source: str) -> str:
+    alias = "" if reference.alias else f" AS {quoted(reference.name)}"
+    return f"(SELECT {columns} FROM {source}){alias}"
+
+
+def _column(column: ViewColumn) -> str:
+    type_name = spark_type(column.type_name) if arrow_type(column.type_name) is not None else column.type_name
+    return f"CAST({quoted(column.source)} AS {type_name}) AS {quoted(column.name)}"
+
+
+def _spliced(text: str, pieces: Mapping[TableReference, str]) -> str:
+    for reference in sorted(pieces, key=lambda reference: reference.start, reverse=True):
+        text = text[: reference.start] + pieces[reference] + text[reference.end :]
     return text

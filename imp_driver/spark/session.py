@@ -20,6 +20,7 @@ from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, has_few_rows, is_command, rows_at_once, rows_of_partitions
+from imp_driver.spark.views import read_view
 
 _NAMED_SETTINGS = (
     "spark.sql.ansi.enabled",
@@ -31,6 +32,7 @@ _NAMED_SETTINGS = (
     "spark.sql.readSideCharPadding",
     "spark.sql.parser.escapedStringLiterals",
     "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.legacy.ctePrecedencePolicy",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
 _SETTINGS_OF_SPEED = (
@@ -196,6 +198,8 @@ class SparkChildSession:
         state = self.spark._jsparkSession.sessionState()
         quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (name[1:] if name[0].lower() == "spark_catalog" else name))
         try:
+            if self._is_elsewhere(name, state):
+                return None
             identifier = state.sqlParser().parseTableIdentifier(quoted)
             if state.catalog().isTempView(identifier):
                 return Relation(RelationKind.TEMPORARY_VIEW, name, None)
@@ -206,13 +210,21 @@ class SparkChildSession:
             # Another catalog, or no such table: Spark itself will say so when the statement runs.
             return None
         full = ("spark_catalog", str(table.database()), str(table.identifier().table()))
-        if str(table.tableType().name()) == "VIEW":
-            return Relation(RelationKind.VIEW, full, None)
+        if table.isViewLike():
+            return Relation(RelationKind.VIEW, full, None, read_view(table, state, self._jvm))
         provider = table.provider()
         is_delta = provider.isDefined() and str(provider.get()).lower() == "delta"
         return Relation(
             RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, _plain_path(str(table.location().toString()))
         )
+
+    @staticmethod
+    def _is_elsewhere(name: tuple[str, ...], state: Any) -> bool:
+        """Say whether Spark looks elsewhere than in the current or the named schema: along a path, in a catalog, among temporary views."""
+        if len(name) == 1:
+            return str(state.conf().getConfString("spark.sql.path.enabled", "false")) == "true"
+        first = name[0].lower()
+        return first == "session" or (first != "spark_catalog" and bool(state.catalogManager().isCatalogRegistered(name[0])))
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

@@ -234,13 +234,17 @@ def test_delta_of_an_unknown_fragment_is_corrupt(fragment: int) -> None:
 )
 def test_contradicting_capture_is_refused(cells: tuple[list[int | None], ...]) -> None:
     counts = pa.array([2, 1], type=pa.int64())
-    with pytest.raises(StateCorrupt):
+
+    def capture() -> GroupState:
         captured = CapturedCells.of(*(pa.array(column, type=pa.int64()) for column in cells))
-        GroupState.capture([pa.array([7, 8])], counts, {}, SPECIFICATIONS[:1], (pa.int64(),), None, PARTITION, captured)
+        return GroupState.capture([pa.array([7, 8])], counts, {}, SPECIFICATIONS[:1], (pa.int64(),), None, PARTITION, captured)
+
+    with pytest.raises(StateCorrupt):
+        capture()
 
 
 def test_state_has_a_key_or_cells() -> None:
-    columns = ([pa.array([7])], pa.array([1]), {}, SPECIFICATIONS[:1], (pa.int64(),))
+    columns: Any = ([pa.array([7])], pa.array([1]), {}, SPECIFICATIONS[:1], (pa.int64(),))
     cells = CapturedCells.of(pa.array([0]), pa.array([0]), pa.array([1]))
     with pytest.raises(ValueError, match="cells"):
         GroupState.capture(*columns, None, PARTITION)

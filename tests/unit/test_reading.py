@@ -10,7 +10,7 @@ from imp_driver.delta.contract import SchemaColumn, TableSnapshot
 from imp_driver.errors import OperationalError
 from imp_driver.parse.statement import parse
 from imp_driver.parse.supported import Refused
-from imp_driver.ports import Relation, RelationKind
+from imp_driver.ports import Relation, RelationKind, View, ViewColumn
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Reason
 from tests.unit.maintain.test_lazy import NoFiles
@@ -47,6 +47,14 @@ class Snapshots:
 
 def _table(name: str, kind: RelationKind = RelationKind.DELTA_TABLE) -> Relation:
     return Relation(kind, ("spark_catalog", "default", name), f"/{name}")
+
+
+def _view(name: str, text: str, columns: tuple[str, str] = ("g", "x")) -> Relation:
+    named = tuple(
+        ViewColumn(source, column, type_name) for source, column, type_name in zip(("g", "x"), columns, ("integer", "long"), strict=True)
+    )
+    view = View(text, ("spark_catalog", "default"), named, is_ansi=True)
+    return Relation(RelationKind.VIEW, ("spark_catalog", "default", name), None, view)
 
 
 def _snapshot(name: str, schema: tuple[SchemaColumn, ...] = INTEGERS, version: int = 1) -> TableSnapshot:
@@ -94,6 +102,8 @@ def test_analysis_is_kept_for_new_versions_and_renewed_for_new_columns() -> None
     [
         ({}, {}, Reason.NOT_A_DELTA_TABLE),
         ({"t": _table("t", RelationKind.VIEW)}, {}, Reason.VIEW),
+        ({"t": _view("t", "SELECT g, x FROM s")}, {}, Reason.NOT_A_DELTA_TABLE),
+        ({"t": _view("t", "SELECT g, x FROM s"), "s": _table("s", RelationKind.TEMPORARY_VIEW)}, {}, Reason.TEMPORARY_VIEW),
         ({"t": _table("t", RelationKind.TEMPORARY_VIEW)}, {}, Reason.TEMPORARY_VIEW),
         ({"t": _table("t", RelationKind.OTHER_TABLE)}, {}, Reason.NOT_A_DELTA_TABLE),
         ({"t": _table("t")}, {}, Reason.STORE_NOT_READABLE),
@@ -126,3 +136,53 @@ def test_a_refusal_is_renewed_when_the_table_changes() -> None:
         _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source)
     session.relations["t"] = _table("t")
     assert _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source).analyses[0].safe == (0,)
+
+
+VIEW_QUERY = "SELECT g FROM v GROUP BY g HAVING sum(x) > 1"
+
+
+def test_redefined_view_is_another_template() -> None:
+    session = FakeSession({"t": _table("t"), "s": _table("s"), "v": _view("v", "SELECT g, x FROM t")})
+    source = Snapshots({"/t": _snapshot("t"), "/s": _snapshot("s")})
+    first = _read(VIEW_QUERY, session, source)
+    assert _read(VIEW_QUERY, session, source).analyses is first.analyses
+    assert list(first.tables) == [("spark_catalog", "default", "t")]
+    texts = {first.template_text}
+    redefined = (("SELECT g, x FROM s", ("g", "x")), ("SELECT g, x FROM t WHERE x > 3", ("g", "x")), ("SELECT g, x FROM t", ("x", "g")))
+    for count, definition in enumerate(redefined, start=2):
+        session.relations["v"] = _view("v", *definition)
+        texts.add(_read(VIEW_QUERY, session, source).template_text)
+        assert len(texts) == count
+    session.relations["v"] = _table("t")
+    assert _read(VIEW_QUERY, session, source).template_text not in texts
+    session.relations["v"] = _view("v", "SELECT g, x FROM t")
+    assert _read(VIEW_QUERY, session, source).template_text == first.template_text
+
+
+def test_view_below_a_view_is_looked_up_each_time() -> None:
+    session = FakeSession({"t": _table("t"), "w": _view("w", "SELECT g, x FROM t"), "v": _view("v", "SELECT g, x FROM w")})
+    source = Snapshots({"/t": _snapshot("t")})
+    first = _read(VIEW_QUERY, session, source)
+    assert [reference.name[-1] for reference in first.scans[0].views] == ["v", "w"]
+    session.relations["w"] = _view("w", "SELECT g, x FROM t WHERE g > 3")
+    second = _read(VIEW_QUERY, session, source)
+    assert second.template_text != first.template_text
+    assert len(second.analyses[0].block.where) == 1
+    del session.relations["w"]
+    with pytest.raises(Refused) as caught:
+        _read(VIEW_QUERY, session, source)
+    assert caught.value.reason is Reason.NOT_A_DELTA_TABLE
+
+
+def test_view_read_twice_is_cut_twice_but_not_in_a_common_table_that_is_read_twice() -> None:
+    view = _view("v", "SELECT g, x FROM t")
+    blocks = "(SELECT g FROM v GROUP BY g HAVING sum(x) > 1) a JOIN (SELECT g FROM v GROUP BY g HAVING sum(x) > 1) b"
+    reading = _read(f"SELECT a.g FROM {blocks} ON a.g = b.g", FakeSession({"t": _table("t"), "v": view}), Snapshots({"/t": _snapshot("t")}))
+    assert (len(reading.analyses), len(reading.scans)) == (2, 2)
+    assert len({id(scan.place) for scan in reading.scans}) == 2
+    twice = "WITH q AS (SELECT g FROM v GROUP BY g HAVING sum(x) > 1) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
+    assert _refusal(twice, {"t": _table("t"), "v": view}, {"/t": _snapshot("t")}) is Reason.READ_TWICE
+    inside = _view("v", "WITH q AS (SELECT g, x FROM t) SELECT a.g, b.x FROM q a JOIN q b ON a.g = b.g")
+    query = "SELECT g FROM v WHERE g IN (SELECT g FROM t GROUP BY g HAVING sum(x) > 1)"
+    reading = _read(query, FakeSession({"t": _table("t"), "v": inside}), Snapshots({"/t": _snapshot("t")}))
+    assert len(reading.scans) == 2

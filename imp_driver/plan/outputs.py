@@ -1,0 +1,59 @@
+"""Types of the columns of a plan, where they are certain.
+
+Rules are Spark's for the results of aggregate functions; those of row expressions are in ``parse/types.py``.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.parse.types import arrow_type, infer
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Plan, Project, TopK
+
+_LARGEST_PRECISION = 38
+
+Types = dict[str, pa.DataType | None]
+
+
+def known_type(plan: Plan, attribute: Attribute) -> pa.DataType | None:
+    """Return the type of a column of a plan's output, None when it is not certain."""
+    return _types(plan).get(attribute.identifier)
+
+
+def _types(plan: Plan) -> Types:
+    match plan:
+        case Filter() | Distinct() | TopK():
+            return _types(plan.child)
+        case Project():
+            child = _types(plan.child)
+            return {each.identifier: infer(value, child) for each, value in zip(plan.output, plan.expressions, strict=True)}
+        case Aggregate():
+            child = _types(plan.child)
+            types = [*(infer(key, child) for key in plan.keys), *(_of_aggregate(function, child) for function in plan.functions)]
+            return {each.identifier: kind for each, kind in zip(plan.output, types, strict=True)}
+        case _:
+            return {each.identifier: arrow_type(each.type_name or "") for each in plan.output}
+
+
+def _of_aggregate(function: exp.Expr, types: Types) -> pa.DataType | None:
+    if isinstance(function, exp.Count):
+        return pa.int64()
+    argument = function.this
+    if not isinstance(function, (exp.Sum, exp.Avg, exp.Min, exp.Max)) or function.args.get("expressions"):
+        return None
+    kind = infer(argument, types)
+    if kind is None or isinstance(function, (exp.Min, exp.Max)):
+        return kind
+    if pa.types.is_decimal(kind):
+        return _of_decimals(function, kind)
+    if pa.types.is_integer(kind):
+        return pa.int64() if isinstance(function, exp.Sum) else pa.float64()
+    return pa.float64() if pa.types.is_floating(kind) else None
+
+
+def _of_decimals(function: exp.Expr, kind: pa.Decimal128Type) -> pa.DataType | None:
+    if isinstance(function, exp.Sum):
+        return pa.decimal128(min(kind.precision + 10, _LARGEST_PRECISION), kind.scale)
+    # An average of longer decimals would have to give digits away.
+    return pa.decimal128(kind.precision + 4, kind.scale + 4) if kind.precision + 4 <= _LARGEST_PRECISION else None
