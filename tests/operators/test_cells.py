@@ -148,9 +148,9 @@ BLOCK = Block((pa.int32(),), SPECIFICATIONS, PARTITION, attribute=2)
 )
 def test_impossible_delta_changes_nothing(signed: list[tuple[Row, int]]) -> None:
     state = BLOCK.capture([row(1, 3), row(1, 0), row(2, 9)], random.Random(0))
-    # Whatever the accumulators think of it: that of minima is not among these.
+    # With row counts alone nothing but the cells can contradict the delta.
     counted_only = GroupState.restore(state.snapshot(), SPECIFICATIONS[:1], (pa.int32(),), None, PARTITION)
-    delta = Block((pa.int32(),), SPECIFICATIONS, PARTITION, attribute=2).delta(signed)
+    delta = BLOCK.delta(signed)
     delta = type(delta)(delta.keys, delta.arguments[:1], delta.weights, delta.fragments)
     before = counted_only.snapshot()
     with pytest.raises(StateCorrupt):
@@ -233,23 +233,19 @@ def test_delta_of_an_unknown_fragment_is_corrupt(fragment: int) -> None:
     ],
 )
 def test_contradicting_capture_is_refused(cells: tuple[list[int | None], ...]) -> None:
-    counts = pa.array([2, 1], type=pa.int64())
-
-    def capture() -> GroupState:
-        captured = CapturedCells.of(*(pa.array(column, type=pa.int64()) for column in cells))
-        return GroupState.capture([pa.array([7, 8])], counts, {}, SPECIFICATIONS[:1], (pa.int64(),), None, PARTITION, captured)
-
+    columns = {f"cell_{name}": pa.array(column, pa.int64()) for name, column in zip(("group", "fragment", "rows"), cells, strict=True)}
+    columns |= {"key_0": pa.array([7, 8]), "rows": pa.array([2, 1])}
     with pytest.raises(StateCorrupt):
-        capture()
+        GroupState.restore(columns, SPECIFICATIONS[:1], (pa.int64(),), None, PARTITION)
 
 
 def test_state_has_a_key_or_cells() -> None:
-    columns: Any = ([pa.array([7])], pa.array([1]), {}, SPECIFICATIONS[:1], (pa.int64(),))
+    keys, rows, specifications = [pa.array([7])], pa.array([1]), SPECIFICATIONS[:1]
     cells = CapturedCells.of(pa.array([0]), pa.array([0]), pa.array([1]))
     with pytest.raises(ValueError, match="cells"):
-        GroupState.capture(*columns, None, PARTITION)
+        GroupState.capture(keys, rows, {}, specifications, (pa.int64(),), None, PARTITION)
     with pytest.raises(ValueError, match="cells"):
-        GroupState.capture(*columns, 0, PARTITION, cells)
+        GroupState.capture(keys, rows, {}, specifications, (pa.int64(),), 0, PARTITION, cells)
 
 
 def test_cells_find_their_groups_as_spark_groups() -> None:

@@ -1,0 +1,172 @@
+"""Fragments in SQL are those of the partition, value by value on another engine; ranges follow files."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from imp_driver.capture.buckets import bucket_sql, file_partition
+from imp_driver.parse.types import arrow_type
+from imp_driver.plan.render import quoted
+from imp_driver.rewrite.ranges import range_condition
+from imp_driver.sketch.ranges import RangePartition, equi_depth
+
+SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, 1e308]
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "byte": st.integers(-128, 127),
+    "integer": st.integers(-(2**31), 2**31 - 1) | st.integers(-5, 5),
+    "long": st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5),
+    "decimal(10,2)": st.decimals(-(10**7), 10**7, places=2),
+    "decimal(30,3)": st.decimals(-(10**26), 10**26, places=3),
+    "double": st.sampled_from(SPECIAL) | st.floats(),
+    "float": st.sampled_from(SPECIAL[:5]) | st.floats(width=32),
+    "date": st.dates(),
+    "timestamp_ntz": st.datetimes(datetime.datetime(1600, 1, 1), datetime.datetime(2300, 1, 1)),
+    "string": st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4)
+    | st.sampled_from(["", "'", "\\", "ä"]),
+    "boolean": st.booleans(),
+}
+
+
+def computed(text: str, values: pa.Array) -> list[Any]:
+    """Return an expression of Spark SQL over the column ``odd `name`` by DuckDB."""
+    with duckdb.connect() as connection:
+        connection.register("t", pa.table({"odd `name": values, "place": range(len(values))}))
+        query = sqlglot.transpile(f"SELECT {text} AS found FROM t ORDER BY place", read="spark", write="duckdb")[0]
+        found: list[Any] = connection.sql(query).to_arrow_table().column("found").to_pylist()
+        return found
+
+
+@pytest.mark.parametrize("type_name", sorted(VALUES))
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_bucket_is_the_fragment(type_name: str, data: st.DataObject) -> None:
+    kind = arrow_type(type_name)
+    cut_from, others = (pa.array(data.draw(st.lists(st.none() | VALUES[type_name], max_size=25)), type=kind) for _ in range(2))
+    partition = equi_depth(cut_from, np.ones(len(cut_from), dtype=np.int64), data.draw(st.integers(1, 20)))
+    values = pa.concat_arrays([cut_from, others, pa.array(partition.bounds, type=kind), pa.array([None], type=kind)])
+    name = quoted("odd `name")
+    assert computed(bucket_sql(name, type_name, partition), values) == partition.locate(values).tolist()
+    # What use compares with is the same: each run holds the rows of its fragments.
+    first = data.draw(st.integers(0, partition.ranges - 1))
+    run = (first, data.draw(st.integers(first, partition.ranges - 1)))
+    condition = range_condition("odd `name", type_name, partition, (run,), False)
+    located = partition.locate(values)
+    assert computed(f"coalesce({condition}, FALSE)", values) == ((located >= run[0]) & (located <= run[1])).tolist()
+
+
+def test_bucket_compares_as_often_as_a_binary_search() -> None:
+    partition = RangePartition(pa.int32(), tuple(range(1023)))
+    tree = sqlglot.parse_one(bucket_sql("a", "integer", partition), read="spark")
+    depth = max(sum(isinstance(each, sqlglot.exp.If) for each in _ancestors(leaf)) for leaf in tree.find_all(sqlglot.exp.Literal))
+    assert depth == 1 + 10
+
+
+def _ancestors(node: sqlglot.exp.Expr) -> list[sqlglot.exp.Expr]:
+    return [] if node.parent is None else [node.parent, *_ancestors(node.parent)]
+
+
+def test_text_of_a_bucket() -> None:
+    partition = RangePartition(pa.int64(), (10, 20))
+    assert bucket_sql("`a`", "long", partition) == "IF(`a` IS NULL, 3, IF(`a` < CAST(10 AS BIGINT), 0, IF(`a` < CAST(20 AS BIGINT), 1, 2)))"
+    assert bucket_sql("`a`", "long", RangePartition(pa.int64(), ())) == "IF(`a` IS NULL, 1, 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Statistics of files of one column."""
+
+    lower: pa.Array
+    upper: pa.Array
+    rows: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+
+    def bounds(self, column: str) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int64]]:
+        return self.lower, self.upper, np.full(len(self.rows), -1)
+
+
+def files_of(*files: tuple[Any, Any, int], kind: pa.DataType | None = None, sizes: list[int] | None = None) -> Files:
+    lower, upper, rows = zip(*files, strict=True) if files else ((), (), ())
+    kind = kind or pa.int64()
+    return Files(pa.array(lower, kind), pa.array(upper, kind), np.array(rows, np.int64), np.array(sizes or [1] * len(files), np.int64))
+
+
+def bounds_of(files: Files, fragments: int, kind: pa.DataType | None = None) -> tuple[Any, ...] | None:
+    partition = file_partition(files, "a", kind or files.lower.type, fragments)
+    return None if partition is None else partition.bounds
+
+
+def test_ranges_start_where_files_start() -> None:
+    files = files_of(*((10 * place, 10 * place + 9, 5) for place in range(100)))
+    assert bounds_of(files, 100) == tuple(range(10, 1000, 10))
+    partition = file_partition(files, "a", pa.int64(), 10)
+    assert partition is not None
+    assert partition.bounds == tuple(range(100, 1000, 100))
+
+
+def test_ranges_hold_equal_rows_and_not_equal_files() -> None:
+    files = files_of((0, 9, 70), (10, 19, 10), (20, 29, 10), (30, 39, 10))
+    assert bounds_of(files, 2) == (10,)
+
+
+def test_sizes_stand_in_for_rows_where_these_are_unknown() -> None:
+    files = files_of((0, 9, 1), (10, 19, -1), (20, 29, 1), (30, 39, 1), sizes=[70, 10, 10, 10])
+    assert bounds_of(files, 2) == (10,)
+    assert bounds_of(files_of((0, 9, 1), (10, 19, 97), (20, 29, 1), (30, 39, 1), sizes=[70, 10, 10, 10]), 2) == (20,)
+
+
+def test_overlapping_files_are_told_apart_by_their_maxima() -> None:
+    assert bounds_of(files_of((0, 50, 5), (0, 100, 5), (0, 70, 5)), 10) == (50, 70)
+    assert bounds_of(files_of((0, 50, 5), (20, 100, 5)), 10) == (20, 50)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        files_of(),
+        files_of((0, 100, 5)),
+        files_of((0, 100, 5), (0, 100, 5)),
+        files_of((None, None, 5), (None, None, 5)),
+        files_of((None, None, 5), (None, None, 5), kind=pa.null()),
+    ],
+    ids=["no files", "one file", "equal files", "unknown", "no statistics"],
+)
+def test_one_range_is_no_partition(files: Files) -> None:
+    assert bounds_of(files, 10, pa.int64()) is None
+
+
+def test_values_of_other_types_are_no_bounds() -> None:
+    assert bounds_of(files_of(("x", "y", 1), ("z", "zz", 1), kind=pa.string()), 10, pa.int64()) is None
+    lists = files_of(([1], [2], 1), ([3], [4], 1), kind=pa.list_(pa.int64()))
+    assert bounds_of(lists, 10, pa.int64()) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "expected"),
+    [
+        (pa.string(), [("a", "b", 1), ("c", "d\U0010ffff", 1), (None, None, 1)], ("b", "c")),
+        (
+            pa.decimal128(30, 1),
+            [(Decimal("0.5"), Decimal("1.5"), 1), (Decimal("2.5"), Decimal("9.5"), 1)],
+            (Decimal("1.5"), Decimal("2.5")),
+        ),
+        (pa.float64(), [(-1.0, math.nan, 1), (0.5, 3.0, 1), (math.inf, math.inf, 1)], (0.5, 3.0)),
+        (pa.date32(), [(datetime.date(2020, 1, 1), None, 1), (datetime.date(2021, 1, 1), None, 1)], (datetime.date(2021, 1, 1),)),
+    ],
+    ids=["truncated strings", "wide decimals", "NaN and infinity", "dates without maxima"],
+)
+def test_partition_of_a_type(kind: pa.DataType, files: list[tuple[Any, Any, int]], expected: tuple[Any, ...]) -> None:
+    partition = file_partition(files_of(*files, kind=kind), "a", kind, 10)
+    assert partition == RangePartition(kind, expected)
