@@ -51,7 +51,7 @@ class Reason(Enum):
     VIEW = "the view means something else than its text would in this session"
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
-    CAPTURE_DEFERRED = "the template was captured for other row conditions; these are captured when they are asked again"
+    CAPTURE_DEFERRED = "a state that may serve these constants alone, or little, is captured when it is asked for again"
     RECAPTURE_DEFERRED = "only a new capture would do after this change; it is made when the same versions are asked for again"
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"

@@ -83,13 +83,14 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     return f"sum({argument})"
 
 
-def projection_sql(block: BoundBlock, *relations: str) -> str:
+def projection_sql(block: BoundBlock, *relations: str, bucket: str | None = None) -> str:
     """Return the query that selects and projects signed rows in Spark and consolidates them: keys, ``argument_{i}``, weight.
 
-    Each relation yields the source's columns and WEIGHT_COLUMN.
+    Each relation yields the source's columns and WEIGHT_COLUMN. ``bucket``, over these columns, adds ``cell_fragment``.
     """
     names = [(f"key_{index}", sql) for index, sql in enumerate(block.keys_sql)]
     names += [(f"argument_{index}", each.argument_sql) for index, each in enumerate(block.aggregates) if each.argument_sql is not None]
+    names += [] if bucket is None else [("cell_fragment", bucket)]
     items = ", ".join(f"{sql} AS {name}" for name, sql in names)
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     inner = " UNION ALL ".join(f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}" for relation in relations)

@@ -27,6 +27,7 @@ from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.render import read_identifiers
 from imp_driver.reasons import DeltaSource, RecaptureReason
+from imp_driver.sketch.ranges import RangePartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,15 @@ class Projected:
     growth: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The sketched attribute where it is no group key: its column of the source, SQL for its fragment, and the ranges."""
+
+    column: str
+    sql: str
+    partition: RangePartition
+
+
 def check_linear(block: BoundBlock, changes: Sequence[TableChange]) -> None:
     """Raise ChangesUnavailable when a table changed whose rows are compared with each other below the groups."""
     for change in changes:
@@ -64,8 +74,11 @@ def check_linear(block: BoundBlock, changes: Sequence[TableChange]) -> None:
 class Changes:
     """Reads the changes of one block's tables for one maintenance step."""
 
-    def __init__(self, block: BoundBlock, key_types: tuple[pa.DataType, ...], source: ChangeSource, read: SparkReader) -> None:
+    def __init__(
+        self, block: BoundBlock, key_types: tuple[pa.DataType, ...], source: ChangeSource, read: SparkReader, bucket: Bucket | None = None
+    ) -> None:
         self._block = block
+        self._bucket = bucket
         self._key_types = key_types
         self._source = source
         self._read = read
@@ -85,7 +98,7 @@ class Changes:
             return self._by_spark((plan.relation,), change, None)
         signed = self._source.read(plan, block.columns)
         try:
-            return Projected(_in_process(signed, block, self._key_types), len(signed.weights), int(signed.weights.sum()))
+            return Projected(_in_process(signed, block, self._key_types, self._bucket), len(signed.weights), int(signed.weights.sum()))
         except NotEvaluable:
             view = _view_name()
             return self._by_spark((view,), change, signed, view)
@@ -125,7 +138,7 @@ class Changes:
         return tuple(dict.fromkeys(names))
 
     def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: SignedRows | None, view: str = "") -> Projected:
-        text = projection_sql(self._block, *relations)
+        text = projection_sql(self._block, *relations, bucket=None if self._bucket is None else self._bucket.sql)
         if signed is None:
             table = _changes_read(text, self._read)
             return Projected(self._from_spark(table), change.plan.rows or table.num_rows, None)
@@ -140,7 +153,10 @@ class Changes:
             for index, aggregate in enumerate(self._block.aggregates)
         )
         weights = column(table, WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False)
-        return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64))
+        fragments = None
+        if self._bucket is not None:
+            fragments = column(table, "cell_fragment").to_numpy(zero_copy_only=False).astype(np.int32)
+        return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64), fragments)
 
 
 def _view_name() -> str:
@@ -157,7 +173,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 
-def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> ProjectedRows:
+def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...], bucket: Bucket | None) -> ProjectedRows:
     rows, weights = signed.rows, signed.weights
     if block.where is not None:
         mask = select(rows, block.where)
@@ -169,4 +185,5 @@ def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataT
     arrays = iter(project(rows, expressions))
     keys = tuple(next(arrays) for _ in block.keys)
     arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
-    return ProjectedRows(keys, arguments, weights)
+    fragments = None if bucket is None else bucket.partition.locate(rows.column(bucket.column).cast(bucket.partition.type))
+    return ProjectedRows(keys, arguments, weights, fragments)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable
-from imp_driver.maintain.changes import Changes, TableChange, check_linear
+from imp_driver.maintain.capturing import bucket_of
+from imp_driver.maintain.changes import Bucket, Changes, TableChange, check_linear
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
@@ -65,7 +66,8 @@ def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: S
     state, entry.state = entry.state, None
     # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
     assert state is not None
-    reader = Changes(request.block, entry.key_types, source, read)
+    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
+    reader = Changes(request.block, entry.key_types, source, read, bucket)
     count = 0
     for place in range(len(changes)):
         share = reader.project(changes, place)

@@ -16,6 +16,7 @@ from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.safety.analysis import Analysis
 from imp_driver.safety.cuts import Cut
+from imp_driver.safety.partial import PartialCut
 from imp_driver.sketch.sketch import Sketch
 
 
@@ -28,6 +29,7 @@ class Request:
         lifted: the same block with a state that does not depend on conditions on its keys; None when it has no such conditions.
         is_lifted: this request is about that.
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
+        partial: the cut, where it is on a column that is no group key; ``column`` is what the block calls that.
     """
 
     template: Template
@@ -39,6 +41,8 @@ class Request:
     lifted: BoundBlock | None = None
     is_lifted: bool = False
     reuse: str = ""
+    partial: PartialCut | None = None
+    column: str = ""
 
     @property
     def tables(self) -> tuple[TableSnapshot, ...]:

@@ -23,6 +23,7 @@ class Analysis:
     """A block with its safe attributes.
 
     Attributes:
+        plan: the same as a plan of its own.
         lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
         scans: every occurrence that the block reads, cut or not.
         columns: types of the columns that the block is over.
@@ -32,6 +33,7 @@ class Analysis:
     """
 
     block: QueryBlock
+    plan: Block
     lifted: QueryBlock | None
     scans: tuple[Scan, ...]
     columns: Mapping[str, pa.DataType | None]
@@ -75,7 +77,7 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
     refusal: Verdict | None = None
     for index in range(len(block.query.keys)):
         found, verdict = find_cuts(block, index) or ((), None)
-        if verdict is None or not _can_be_cut(arrow_type(found[0].attribute.type_name or "")):
+        if verdict is None or not can_be_cut(arrow_type(found[0].attribute.type_name or "")):
             continue
         if verdict.is_safe:
             cuts[index] = found
@@ -87,7 +89,7 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
     query = over_columns(block.query)
     every = scans(query.source)
-    return Analysis(query, lifted(query), every, _types(query.source), cuts, derivation, may_tie)
+    return Analysis(query, block, lifted(query), every, _types(query.source), cuts, derivation, may_tie)
 
 
 def _types(source: Plan) -> dict[str, pa.DataType | None]:
@@ -101,6 +103,6 @@ def _refused(verdict: Verdict) -> Refused:
     return Refused(reason, verdict.step.derived.note)
 
 
-def _can_be_cut(kind: pa.DataType | None) -> bool:
+def can_be_cut(kind: pa.DataType | None) -> bool:
     """Booleans have two values only; types without an Arrow form here have no order that both sides share."""
     return kind is not None and not pa.types.is_boolean(kind)

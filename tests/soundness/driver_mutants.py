@@ -40,8 +40,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "one state for all row conditions",
         "../maintain/sketches.py",
-        "return _hashed(_family(request, index), request.block.where_sql)",
-        "return _hashed(_family(request, index))",
+        "return _hashed(_family(request, choice), request.block.where_sql)",
+        "return _hashed(_family(request, choice))",
     ),
     Mutant("row conditions lifted", "../plan/blocks.py", "identifiers(conjunct) <= keys and", "True and"),
     Mutant("top-k above a filter that is left out", "../plan/blocks.py", "case TopK() if is_exact and all(", "case TopK() if all("),

@@ -22,21 +22,35 @@ from tests.soundness.tables import COLUMNS
 Row = tuple[int | None, ...]
 
 
-class NoFiles:
-    """Statistics of a table without files: every cut is worth while."""
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Statistics of a table whose files hold two rows each, sorted by one column."""
 
-    sizes = np.zeros(0, np.int64)
-    rows = np.zeros(0, np.int64)
+    rows_of: tuple[tuple[Row, ...], ...]
+    columns: tuple[str, ...]
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        return np.ones(len(self.rows_of), np.int64)
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        return np.array([len(file) for file in self.rows_of], np.int64)
 
     def bounds(self, column: str) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int64]]:
-        return pa.array([], pa.int32()), pa.array([], pa.int32()), np.zeros(0, np.int64)
+        place = self.columns.index(column)
+        values = [[row[place] for row in file if row[place] is not None] for file in self.rows_of]
+        lower, upper = ([extreme(each, default=None) for each in values] for extreme in (min, max))  # type: ignore[type-var]
+        nulls = [len(file) - len(each) for file, each in zip(self.rows_of, values, strict=True)]
+        return pa.array(lower, pa.int32()), pa.array(upper, pa.int32()), np.array(nulls, np.int64)
 
 
 @dataclass(slots=True)
 class Warehouse:
-    """Tables ``r`` and ``s`` of INT columns; version n of a table is its n-th list of rows."""
+    """Tables ``r`` and ``s`` of INT columns; version n of a table is its n-th list of rows. ``clustering`` is the place of a column."""
 
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+    clustering: int = 1
     history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
 
     def commit(self, table: str, rows: Sequence[Row]) -> None:
@@ -66,7 +80,9 @@ class Warehouse:
     def snapshot(self, location: str) -> TableSnapshot:
         table = location[1:]
         schema = tuple(SchemaColumn(column, "integer", True) for column in COLUMNS[table])
-        return TableSnapshot(location, table, self.newest(table), schema, len(self.rows(table)), NoFiles())
+        rows = sorted(self.rows(table), key=lambda row: (row[self.clustering] is None, row[self.clustering] or 0))
+        files = Files(tuple(tuple(rows[place : place + 2]) for place in range(0, len(rows), 2)), COLUMNS[table])
+        return TableSnapshot(location, table, self.newest(table), schema, len(rows), files)
 
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, None)

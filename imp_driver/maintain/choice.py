@@ -1,0 +1,111 @@
+"""Which attribute a block is cut on: a group key that the files are clustered by, else another column that is safe and clustered.
+
+Source: sketch-safety rules 4, heuristic order: a group key lies in one fragment, is safe for every condition and serves other constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, overlap, overlap_of
+from imp_driver.maintain.facts import SnapshotFacts
+from imp_driver.maintain.request import Request
+from imp_driver.parse.supported import Refused
+from imp_driver.parse.types import arrow_type
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.reasons import Reason
+from imp_driver.safety.analysis import can_be_cut
+from imp_driver.safety.cuts import Cut
+from imp_driver.safety.partial import PartialCut, candidates, judge_partial, name_in
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``key`` is the index of a group key, whose cuts the analysis has; None for ``column`` of ``occurrence``, which is no key."""
+
+    key: int | None
+    occurrence: int = -1
+    column: str = ""
+
+    def cuts(self, request: Request) -> tuple[Cut, ...]:
+        if self.key is not None:
+            return request.analysis.cuts[self.key]
+        scan = next(each for each in request.analysis.scans if each.occurrence == self.occurrence)
+        return (Cut(scan, next(each for each in scan.output if each.name == self.column)),)
+
+
+def choose(request: Request) -> Choice:
+    """Choose the attribute of a block.
+
+    Raises:
+        Refused: the files are clustered by no safe attribute.
+    """
+    analysis = request.analysis
+    overlaps = [overlap_of(cut_files(cuts, request.snapshots)) for cuts in analysis.cuts.values()]
+    best = int(np.argmin(np.round(overlaps, 3)))
+    if overlaps[best] <= LARGEST_OVERLAP:
+        return Choice(analysis.safe[best])
+    for _, cut in sorted(_clustered(request), key=lambda each: each[0]):
+        if _partial_cut(request, cut) is not None:
+            return Choice(None, cut.scan.occurrence, cut.attribute.name)
+    name = analysis.attribute(analysis.safe[best])
+    detail = f"{name}: an average value is in {overlaps[best]:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
+    raise Refused(Reason.NOT_CLUSTERED, detail)
+
+
+def applied(choice: Choice, request: Request) -> Request:
+    """Return the request as the choice changes it: a cut on another column may cover fewer of the conditions.
+
+    Raises:
+        Refused: with these constants, or with the values that the tables have now, the cut is not safe.
+    """
+    if choice.key is not None:
+        return request
+    cut = choice.cuts(request)[0]
+    partial = _partial_cut(request, cut)
+    if partial is None:
+        raise Refused(
+            Reason.NOT_SAFE, f"{cut.attribute.name} is no group key, and with these constants and values a cut on it proves nothing"
+        )
+    column = name_in(request.analysis.plan, cut)
+    lifted = None if request.lifted is None else _covered(request.lifted, partial, column)
+    return replace(request, block=_covered(request.block, partial, column), lifted=lifted, partial=partial, column=column)
+
+
+def _covered(block: BoundBlock, partial: PartialCut, column: str) -> BoundBlock:
+    # Conditions that were lifted from the rows come first; they are on group keys, which are exact.
+    lifted = len(block.having) - partial.conjuncts
+    kept = [place for place in range(len(block.having)) if place < lifted or place - lifted in partial.conditions]
+    return replace(
+        block,
+        having_nodes=tuple(block.having_nodes[place] for place in kept),
+        having=tuple(block.having[place] for place in kept),
+        limit=block.limit if partial.has_limit else None,
+        columns=tuple(dict.fromkeys((*block.columns, column))),
+    )
+
+
+def _clustered(request: Request) -> list[tuple[float, Cut]]:
+    """Return the columns that the files of a table are clustered by, with their overlap."""
+    found = []
+    for cut in candidates(request.analysis.plan):
+        files = request.snapshots[cut.scan.table].files
+        if len(files.sizes) >= FEW_FILES and can_be_cut(arrow_type(cut.attribute.type_name or "")):
+            share = overlap(files, cut.attribute.name)
+            if share <= LARGEST_OVERLAP:
+                found.append((share, cut))
+    return found
+
+
+def _partial_cut(request: Request, cut: Cut) -> PartialCut | None:
+    """Judge a cut with the constants of this request and the facts of its snapshots; None when it is not safe with them."""
+    settings: Mapping[str, str] = dict(request.settings)
+    checks_overflow = settings.get("spark.sql.ansi.enabled", "true") == "true"
+    found = judge_partial(request.analysis.plan, cut, SnapshotFacts(request.snapshots), checks_overflow=checks_overflow)
+    may_tie = request.analysis.may_tie
+    # Whether the first groups are decided is asked of the state, which must then be asked for the first groups.
+    is_checked = found is not None and (found.has_limit if may_tie else not found.may_tie)
+    return found if is_checked else None

@@ -1,0 +1,74 @@
+"""Cuts on columns that are no group key: groups may be there in part, and the sketch covers what the proof asks for (rules 1.5, 1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from imp_driver.plan.blocks import Block
+from imp_driver.plan.linear import is_linear
+from imp_driver.plan.nodes import Aggregate, Filter, Plan, Scan, TopK, scans
+from imp_driver.safety.cuts import Cut
+from imp_driver.safety.setting import Assignment, Facts, Setting
+from imp_driver.safety.verdict import judge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialCut:
+    """A safe cut with what its sketch must cover.
+
+    Attributes:
+        conjuncts: how many conditions on groups the block has.
+        conditions: indexes of the block's conditions on groups that the sketch is made for; the others are left out (relaxed capture).
+        has_limit: the sketch is for the first groups only.
+        may_tie: the proof holds while no row ties where the first groups end.
+        facts: what the proof rests on beside the query; they held when it was made.
+    """
+
+    cut: Cut
+    conjuncts: int
+    conditions: frozenset[int]
+    has_limit: bool
+    may_tie: bool
+    facts: frozenset[str]
+    derivation: tuple[str, ...]
+
+
+def candidates(block: Block) -> Iterator[Cut]:
+    """Yield every column of the tables whose rows reach the groups one by one, with the column still there."""
+    source = block.query.source
+    visible = {attribute.identifier for attribute in source.output}
+    for scan in scans(source):
+        if is_linear(source, scan.occurrence):
+            yield from (Cut(scan, attribute) for attribute in scan.output if attribute.identifier in visible)
+
+
+def judge_partial(block: Block, cut: Cut, facts: Facts, *, checks_overflow: bool) -> PartialCut | None:
+    """Return the cut when it is safe and the state of the block's groups can say what the proof needs covered."""
+    assignment = Assignment({cut.scan.occurrence: cut.attribute.identifier})
+    verdict = judge(block.top, Setting(assignment, facts, checks_overflow))
+    covered = _covered(block.top, verdict.needs.pins) if verdict.is_safe else None
+    if covered is None:
+        return None
+    return PartialCut(cut, len(block.query.having), *covered, bool(verdict.needs.undecided), verdict.needs.facts, verdict.derivation)
+
+
+def _covered(top: Plan, pins: tuple[Plan, ...]) -> tuple[frozenset[int], bool] | None:
+    """Return which conditions and whether the order decide what is covered; None when the proof covers something else."""
+    filtered = top.child if isinstance(top, TopK) else top
+    conjuncts = filtered.conjuncts if isinstance(filtered, Filter) else ()
+    groups = filtered.child if isinstance(filtered, Filter) else filtered
+    if not isinstance(groups, Aggregate):
+        return None
+    if all(pin is top for pin in pins):
+        return frozenset(range(len(conjuncts))), isinstance(top, TopK)
+    if all(isinstance(pin, Filter) and pin.child is groups for pin in pins):
+        # Several pins are covered by what each of them asks for.
+        kept = [{id(each) for each in pin.conjuncts} for pin in pins if isinstance(pin, Filter)]
+        return frozenset(place for place, each in enumerate(conjuncts) if all(id(each) in own for own in kept)), False
+    return None
+
+
+def name_in(block: Block, cut: Cut) -> str:
+    """Return what the block in its one form calls the column."""
+    return cut.attribute.name if isinstance(block.query.source, Scan) else cut.attribute.identifier
