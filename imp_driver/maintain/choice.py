@@ -5,7 +5,6 @@ Source: sketch-safety rules 4, heuristic order: a group key lies in one fragment
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,8 +101,8 @@ def _clustered(request: Request) -> list[tuple[float, Cut]]:
 
 def _partial_cut(request: Request, cut: Cut) -> PartialCut | None:
     """Judge a cut with the constants of this request and the facts of its snapshots; None when it is not safe with them."""
-    settings: Mapping[str, str] = dict(request.settings)
-    checks_overflow = settings.get("spark.sql.ansi.enabled", "true") == "true"
+    # Unset it is on, since Spark 4.
+    checks_overflow = dict(request.settings).get("spark.sql.ansi.enabled", "None") in ("true", "None")
     found = judge_partial(request.analysis.plan, cut, SnapshotFacts(request.snapshots), checks_overflow=checks_overflow)
     may_tie = request.analysis.may_tie
     # Whether the first groups are decided is asked of the state, which must then be asked for the first groups.

@@ -10,6 +10,7 @@ from imp_driver.capture.clustering import cut_files, overlap_of
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import ProgrammingError
+from imp_driver.maintain.choice import applied, choose
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -87,12 +88,26 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         *(f"    {line}" for line in analysis.derivation),
         "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
         *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
+        *_chosen(request),
     ]
     for entry in sketches.store.entries():
         if entry.template == request.template.identifier and entry.state is not None:
             lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
+
+
+def _chosen(request: Request) -> list[str]:
+    """Say which attribute would be cut, where that is not one of the keys above."""
+    try:
+        choice = choose(request)
+        partial = applied(choice, request).partial
+    except Refused as refused:
+        return [f"No sketch now: {refused.reason.name}: {refused.detail}"]
+    if partial is None:
+        return []
+    rests = [f"  rests on {fact}, checked at every version" for fact in sorted(partial.facts)]
+    return [f"Cut on {choice.column}, which is no group key:", *(f"    {line}" for line in partial.derivation), *rests]
 
 
 def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:

@@ -33,10 +33,13 @@ def plain_identifier(expression: exp.Expr) -> str | None:
 
 
 def conjuncts_of(expression: exp.Expr) -> tuple[exp.Expr, ...]:
-    """Split a condition at its ANDs."""
+    """Split a condition at its ANDs; BETWEEN is one too."""
     inner = expression.unnest()
     if isinstance(inner, exp.And):
         return (*conjuncts_of(inner.left), *conjuncts_of(inner.right))
+    if isinstance(inner, exp.Between) and not inner.args.get("symmetric"):
+        low, high = inner.args["low"], inner.args["high"]
+        return (exp.GTE(this=inner.this.copy(), expression=low.copy()), exp.LTE(this=inner.this.copy(), expression=high.copy()))
     return (inner,)
 
 

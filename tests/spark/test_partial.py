@@ -1,0 +1,101 @@
+"""Sketches on columns that are no group key, in shadow mode: where groups are there in part, and where the facts of a proof expire."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import imp_driver
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Decision, Reason
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def table(cursor: imp_driver.Cursor) -> str:
+    """Days 0..99 in ten files; customer c buys on the days from 10 * c on, and rarely on others."""
+    name = f"partial_t{next(_numbers)}"
+    cursor.execute(
+        f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, day) */ CAST(id DIV 4 AS INT) AS day, "
+        "CAST(CASE WHEN id % 40 = 0 THEN 9 ELSE id DIV 40 END AS INT) AS c, CAST(id % 5 AS INT) AS price, "
+        "CAST(id % 3 AS STRING) AS kind FROM range(400)"
+    )
+    return name
+
+
+def _report(cursor: imp_driver.Cursor) -> SketchReport:
+    assert cursor.sketch_report is not None
+    return cursor.sketch_report
+
+
+def _asked_twice(cursor: imp_driver.Cursor, text: str) -> SketchReport:
+    """The first time such a capture is put off."""
+    cursor.execute(text).fetchall()
+    assert _report(cursor).reason is Reason.CAPTURE_DEFERRED
+    cursor.execute(text).fetchall()
+    return _report(cursor)
+
+
+QUERIES = (
+    "SELECT c, count(*) FROM {t} WHERE c < 3 GROUP BY c HAVING count(*) > 38",
+    "SELECT c, max(price) FROM {t} WHERE kind = '1' AND c IN (2, 3) GROUP BY c HAVING count(*) BETWEEN 9 AND 11",
+    "SELECT c, sum(price) FROM {t} WHERE c < 5 AND price >= 0 GROUP BY c HAVING sum(price) > 60 AND avg(price) < 3",
+    "SELECT c, count(*) FROM {t} WHERE c BETWEEN 3 AND 4 GROUP BY c ORDER BY count(*) DESC, c LIMIT 1",
+    "SELECT a.c, count(*) FROM {t} a JOIN {t} b ON a.day = b.day AND a.c = b.c WHERE a.c = 2 GROUP BY a.c HAVING count(*) > 20",
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_groups_in_part_do_not_change_the_answer(cursor: imp_driver.Cursor, table: str, query: str) -> None:
+    text = query.format(t=table)
+    report = _asked_twice(cursor, text)
+    assert report.decision is Decision.CAPTURED
+    assert report.attribute == "day"
+    used = report.reason is Reason.FILTERED
+    for change in (
+        f"INSERT INTO {table} VALUES (95, 2, 4, '1'), (96, 3, 1, '1'), (NULL, 2, 3, '1'), (97, NULL, 3, '1')",
+        f"UPDATE {table} SET day = day + 40 WHERE c = 2 AND day < 24",
+        f"DELETE FROM {table} WHERE c = 3 AND day % 2 = 0",
+    ):
+        cursor.execute(change)
+        cursor.execute(text).fetchall()
+        report = _report(cursor)
+        assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
+        used = used or report.reason is Reason.FILTERED
+    assert used
+
+
+def test_a_negative_value_ends_the_proof_and_its_deletion_renews_it(cursor: imp_driver.Cursor, table: str) -> None:
+    text = f"SELECT c, sum(price) FROM {table} GROUP BY c HAVING sum(price) > 76"
+    assert _asked_twice(cursor, text).decision is Decision.CAPTURED
+    cursor.execute(f"INSERT INTO {table} VALUES (300, 6, -30, '1')")
+    cursor.execute(text).fetchall()
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.NOT_SAFE)
+    cursor.execute(f"DELETE FROM {table} WHERE price < 0")
+    cursor.execute(f"INSERT INTO {table} VALUES (99, 9, 1, '1')")
+    cursor.execute(text).fetchall()
+    assert _report(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
+
+
+@pytest.mark.parametrize("having", ["count(*) < 31", "avg(price) > 1", "min(price) > 0"])
+def test_what_part_of_a_group_could_satisfy_alone_is_refused(cursor: imp_driver.Cursor, table: str, having: str) -> None:
+    cursor.execute(f"SELECT c FROM {table} GROUP BY c HAVING {having}").fetchall()
+    assert _report(cursor).reason is Reason.NOT_CLUSTERED
+
+
+def test_explain_says_why_a_column_that_is_no_key_is_safe(cursor: imp_driver.Cursor, table: str) -> None:
+    rows = cursor.execute(f"EXPLAIN SKETCH SELECT c, sum(price) FROM {table} GROUP BY c HAVING sum(price) > 76").fetchall()
+    text = "\n".join(row[0] for row in rows)
+    assert "Cut on day, which is no group key" in text
+    assert "price >= 0 AND price <= 4" in text
+    assert "at most that of the whole group" in text
