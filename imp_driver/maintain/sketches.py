@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from imp_driver.advise.workload import Workload
 from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, best_attribute
 from imp_driver.capture.instrument import capture_sql
@@ -71,9 +73,10 @@ class Prepared:
 class Sketches:
     """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
 
-    def __init__(self, source: ChangeSource, memory: int) -> None:
+    def __init__(self, source: ChangeSource, memory: int, workload_file: Path | None = None) -> None:
         self.store: SketchStore[StateEntry] = SketchStore(memory)
         self.guard = Guard()
+        self.workload: Workload[Request] = Workload(workload_file)
         self._source = source
         self._admission = Admission()
         self._attributes: dict[tuple[str, str], int] = {}
@@ -113,6 +116,13 @@ class Sketches:
 
     def _has_state(self, request: Request) -> bool:
         return self._known(request) is not None
+
+    def state_of(self, request: Request) -> tuple[StateEntry, BoundBlock] | None:
+        """Return the entry whose state a request would use, at whatever version, and the block that it is the state of."""
+        request = self._narrow_or_lifted(request)
+        known = self._known(request)
+        entry = None if known is None else self.store.find(known[0])
+        return None if entry is None else (entry, request.block)
 
     def _prepare_locked(self, request: Request, entry: StateEntry, index: int, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
