@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ from imp_driver.capture.instrument import qualified
 from imp_driver.config import Options
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.errors import Error, OperationalError
+from imp_driver.errors import CANCELLED, Error, OperationalError
 from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.sketches import Request, Sketches
 from imp_driver.observe.report import SketchReport
@@ -30,7 +30,7 @@ from imp_driver.parse.statement import Statement, parse
 from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
-from imp_driver.rewrite.use import plan_use
+from imp_driver.rewrite.use import LARGEST_SHARE, plan_use
 
 _LOG = logging.getLogger("imp_driver")
 RUNS_BEFORE_SAMPLE = 10
@@ -86,29 +86,28 @@ class Advisor:
     def _record(self, tag: str, request: Request, report: SketchReport) -> None:
         template = request.template.identifier
         own = next((each for each in (report, *report.also) if each.template == template), None)
-        read = int(request.snapshot.files.sizes.sum()) if own is None or own.bytes_kept is None else own.bytes_kept
+        size = int(request.snapshot.files.sizes.sum())
+        read = size if own is None or own.bytes_kept is None else own.bytes_kept
         # Where only other blocks of the query were cut, the report does not say why this one was not.
         reason = own.reason.name if own is not None else "" if report.template is not None else report.reason.name
         run = _record_of(request, self._workload.find(template))
         total = self._workload.add(
-            replace(run, runs=1, milliseconds=_spent(report), bytes=read, last_bytes=read, reason=reason),
+            replace(run, runs=1, milliseconds=_spent(report), bytes=read, last_bytes=read, table_bytes=size, reason=reason),
             replace(request, snapshot=replace(request.snapshot, files=_NoFiles())),
         )
-        if reason == Reason.NOT_CLUSTERED.name and total.runs >= RUNS_BEFORE_SAMPLE and not total.shares:
+        if reason == Reason.NOT_CLUSTERED.name and total.runs % RUNS_BEFORE_SAMPLE == 0 and not total.shares:
             self._note(request, self._sampled(request, tag))
 
     def close(self) -> None:
         """Estimate what costs no query, and write the record."""
-        try:
-            for template, request in self._workload.questions().items():
-                known = self._workload.find(template)
-                is_open = known is not None and not known.shares
-                if is_open and known is not None and (len(known.attributes) > 1 or known.reason == Reason.COVERS_ALMOST_ALL.name):
-                    found = self._from_state(request)
-                    if found is not None:
-                        self._note(request, found)
-        except Exception as error:
-            _LOG.warning("Estimates for ADVISE SKETCHES failed: %s", error, exc_info=True)
+        for template, request in self._workload.questions().items():
+            record = self._workload.find(template)
+            try:
+                found = self._from_state(request) if record is not None and _is_worth_an_estimate(record) else None
+                if found is not None:
+                    self._note(request, found)
+            except Exception as error:
+                _LOG.warning("An estimate for ADVISE SKETCHES failed: %s", error, exc_info=not isinstance(error, Error))
         self._workload.write()
 
     def advise(self, tag: str) -> list[Advice]:
@@ -160,11 +159,20 @@ class Advisor:
         if question is None or question.snapshot.table_id != place.snapshot.table_id:
             return Demand(record)
         request = replace(question, snapshot=place.snapshot)
-        found = self._from_state(request)
-        if found is None:
-            found = self._sampled(request, tag)
+        try:
+            found = self._from_state(request) or self._known_shares(request) or self._sampled(request, tag)
+        except Error as error:
+            if error.error_class == CANCELLED:
+                raise
+            _LOG.warning("A sample for ADVISE SKETCHES failed: %s", error)
+            return Demand(record)
         self._note(request, found)
         return Demand(replace(record, shares={**record.shares, **found}), self._bytes_now(request))
+
+    def _known_shares(self, request: Request) -> Mapping[str, Shares]:
+        """Return what this process has estimated before, so that one template is sampled once."""
+        known = self._workload.find(request.template.identifier)
+        return {} if known is None else known.shares
 
     def _bytes_now(self, request: Request) -> int | None:
         """Return what a query with a maintained state reads from the table as it lies there; None without a state."""
@@ -205,10 +213,15 @@ class Advisor:
         sample = Sample(keys, tuple(aggregate.specification for aggregate in block.aggregates), drawn, fraction)
         return {request.analysis.attribute(index): each for index, each in estimated_shares(sample, block, request.analysis.safe).items()}
 
-    def _note(self, request: Request, found: dict[str, Shares]) -> None:
+    def _note(self, request: Request, found: Mapping[str, Shares]) -> None:
         known = self._workload.find(request.template.identifier)
         if known is not None:
             self._workload.add(replace(known, runs=0, milliseconds=0.0, bytes=0, shares=found))
+
+
+def _is_worth_an_estimate(record: Record) -> bool:
+    """Say whether another clustering could help: none is where files are skipped on the only attribute."""
+    return not record.shares and (len(record.attributes) > 1 or record.last_bytes > LARGEST_SHARE * record.table_bytes)
 
 
 def _typed(key: pa.Array, request: Request, index: int) -> pa.Array:

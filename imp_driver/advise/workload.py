@@ -38,7 +38,7 @@ class Record:
         attributes: safe attributes, in the order of GROUP BY.
         runs, milliseconds, bytes: executions, and the sums of what they took; ``bytes`` as the table's file statistics say.
         reason: stable code of the last run.
-        last_bytes: bytes of the last run.
+        last_bytes, table_bytes: bytes of the last run, and of the whole table at that time.
         shares: per attribute, the estimated share of the table to read were it clustered by the attribute (advise/estimate.py).
     """
 
@@ -52,6 +52,7 @@ class Record:
     bytes: int = 0
     reason: str = ""
     last_bytes: int = 0
+    table_bytes: int = 0
     shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def plus(self, newer: Record) -> Record:
@@ -168,6 +169,7 @@ def _as_object(record: Record) -> dict[str, object]:
         "bytes": record.bytes,
         "reason": record.reason,
         "last_bytes": record.last_bytes,
+        "table_bytes": record.table_bytes,
         "shares": {name: [round(share, 5) for share in shares] for name, shares in record.shares.items()},
     }
 
@@ -193,7 +195,7 @@ def _record(line: str) -> Record | None:
         values: dict[str, Any] = json.loads(line)
         shares = {str(name): tuple(float(share) for share in each) for name, each in values["shares"].items()}
         texts = {name: str(values[name]) for name in ("template", "text", "table", "table_id", "reason")}
-        counts = {name: int(values[name]) for name in ("runs", "bytes", "last_bytes")}
+        counts = {name: int(values[name]) for name in ("runs", "bytes", "last_bytes", "table_bytes")}
         attributes = tuple(str(name) for name in values["attributes"])
         return Record(**texts, **counts, attributes=attributes, milliseconds=float(values["milliseconds"]), shares=shares)  # type: ignore[arg-type]
     except (ValueError, LookupError, TypeError, AttributeError):

@@ -81,6 +81,46 @@ def test_estimate_of_a_sample_is_that_of_the_answer(cursor: imp_driver.Cursor, t
     assert row["bytes_then"] == pytest.approx(row["bytes_now"] / 2, rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("keys", "condition"),
+    [
+        ("text", "sum(amount) > 9650"),
+        ("day, text", "max(day) >= DATE'2024-07-10' AND min(amount) > 190.0"),
+        ("moment", "avg(amount) > 193.0 OR count(amount) > 1000"),
+        ("price", "sum(price) > 9650 AND count(*) > 1 AND max(text) > '193'"),
+    ],
+)
+def test_keys_and_aggregates_of_every_type_are_sampled(cursor: imp_driver.Cursor, keys: str, condition: str) -> None:
+    """200 groups of 50 rows, the last few of which pass; every column ascends with the group."""
+    name = f"advised{next(_numbers)}"
+    cursor.execute(
+        f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION(16) */ lpad(id % 200, 3, '0') AS text, date_add(DATE'2024-01-01', "
+        "CAST(id % 200 AS INT)) AS day, timestamp_seconds(id % 200) AS moment, CAST(id % 200 AS DECIMAL(12, 2)) AS price, "
+        "CAST(id % 200 AS DECIMAL(20, 3)) AS amount, uuid() AS filler FROM range(10000)"
+    )
+    count = len(cursor.execute(f"SELECT {keys}, count(*) FROM {name} GROUP BY {keys} HAVING {condition}").fetchall())
+    assert 0 < count < 20
+    assert _reason(cursor) is Reason.NOT_CLUSTERED
+    rows = [row for row in _advice(cursor, name) if row["clustering"] is not None]
+    assert {row["clustering"] for row in rows} == set(keys.split(", "))
+    assert all(row["bytes_then"] == pytest.approx(row["bytes_now"] * max(1, -(-count * 16 // 200)) / 16, rel=0.01) for row in rows)
+
+
+def test_a_maintained_state_says_exactly_what_would_be_kept(cursor: imp_driver.Cursor, warehouse: Path) -> None:
+    name = f"advised{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION(6) */ id % 64 AS g, id % 64 AS x FROM range(64000)")
+    cursor.execute(f"SELECT g, sum(x) FROM {name} GROUP BY g HAVING sum(x) BETWEEN 16000 AND 31000").fetchall()
+    assert cursor.sketch_report is not None
+    assert cursor.sketch_report.files_kept == cursor.sketch_report.files_total == 6
+    # A connection that closes estimates from the state: 16 of 64 groups, from the 17th on, are the second of four files.
+    imp_driver.connect(warehouse=str(warehouse)).close()
+    written = [json.loads(line) for line in (warehouse / "_imp" / "workload.jsonl").read_text(encoding="utf-8").splitlines()]
+    (estimate,) = [record["shares"]["g"] for record in written if record["table"].endswith(f".{name}") and record["shares"]]
+    assert estimate[:4] == [1.0, 0.5, 0.25, 0.25]
+    (row,) = _advice(cursor, name)
+    assert (row["clustering"], row["bytes_then"]) == ("g", row["bytes_now"] // 4)
+
+
 def test_a_partitioned_table_is_ordered_within_its_partitions(cursor: imp_driver.Cursor) -> None:
     name = f"advised{next(_numbers)}"
     cursor.execute(

@@ -12,7 +12,7 @@ import pytest
 
 from imp_driver.advise.advisor import RUNS_BEFORE_SAMPLE, Advisor
 from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
-from imp_driver.errors import OperationalError
+from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.sketches import Request, Sketches
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import parse
@@ -66,7 +66,7 @@ class FakeSession:
 
     def read(self, text: str, tag: str) -> pa.Table:
         self.asked.append(text)
-        if self.error is not None:
+        if self.error is not None and not text.startswith("DESCRIBE"):
             raise self.error
         if text.startswith("DESCRIBE"):
             return pa.table({"partitionColumns": pa.array([[]], pa.list_(pa.string()))})
@@ -173,7 +173,15 @@ def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.WARNING, "imp_driver"):
         _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE)
     assert "no Spark" in caplog.text
-    assert sketches.workload.records()[0].runs == RUNS_BEFORE_SAMPLE
+    with caplog.at_level(logging.WARNING, "imp_driver"):
+        _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE - 1)
+    assert len(session.asked) == 1
+    _run(advisor, Reason.NOT_CLUSTERED)
+    assert len(session.asked) == 2
+    assert sketches.workload.records()[0].runs == 2 * RUNS_BEFORE_SAMPLE
+    (advice,) = advisor.advise("tag")
+    assert (advice.clustering, advice.bytes_then) == ("g", None)
+    session.error = OperationalError("cancelled", error_class=CANCELLED)
     with pytest.raises(OperationalError):
         advisor.advise("tag")
 
@@ -186,6 +194,7 @@ def test_advice_samples_what_was_asked_in_this_process() -> None:
     assert (best.clustering, best.executions, best.bytes_now, best.bytes_then) == ("g", 3, 48_000, 3_000)
     assert rest.reason is not None
     assert rest.reason.startswith("NO_AGGREGATION")
+    assert advisor.advise("tag")[0] == best
     assert sum("place" in text for text in session.asked) == 1
 
 
