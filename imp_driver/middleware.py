@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from imp_driver.advise.advisor import Advisor
 from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
@@ -22,7 +23,7 @@ from imp_driver.errors import Error, OperationalError
 from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import SparkReader
-from imp_driver.observe.commands import explain, run_command
+from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.shadow import compare, same
 from imp_driver.observe.stopwatch import Stopwatch
@@ -62,6 +63,7 @@ class Middleware:
         self._sketches = sketches
         self._options = options
         self._interrupted: set[str] = set()
+        self._advisor = Advisor(session, source, sketches)
 
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -69,9 +71,15 @@ class Middleware:
         with watch.stage("parse"):
             statement = parse(text)
         if statement.kind is StatementKind.SKETCH_COMMAND:
-            return self._command(statement, parameters)
+            return self._command(statement, parameters, tag)
         if statement.kind is not StatementKind.QUERY:
             return self._change(statement, parameters, tag, watch)
+        outcome = self._query(statement, parameters, tag, watch)
+        self._advisor.record(tag, statement, outcome.report)
+        return outcome
+
+    def _query(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
+        text = statement.text
         try:
             rewritten = self._rewrite(statement, parameters, tag, watch)
         except Refused as refused:
@@ -86,6 +94,7 @@ class Middleware:
         with watch.stage("resolve"):
             reading = read(statement, self._session, self._source)
         requests = self._requests(reading, parameters, watch)
+        self._advisor.asked(tag, requests)
 
         def read_own(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
             return self._session.read(text, tag) if view is None else self._session.read_with(text, view, rows, tag)
@@ -281,9 +290,11 @@ class Middleware:
         assert outcome is not None
         return Outcome(None, total, outcome.report)
 
-    def _command(self, statement: Statement, parameters: Parameters) -> Outcome:
+    def _command(self, statement: Statement, parameters: Parameters, tag: str) -> Outcome:
         command = statement.command
         assert command is not None
+        if command.kind is CommandKind.ADVISE:
+            return advise(self._advisor.advise(tag))
         if command.kind is CommandKind.EXPLAIN:
             explained = parse(command.argument)
 
@@ -299,4 +310,5 @@ class Middleware:
         self._session.interrupt(tag)
 
     def close(self) -> None:
+        self._advisor.close()
         self._session.close()

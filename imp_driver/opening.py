@@ -29,7 +29,10 @@ def open_pipeline(options: Options, session: object | None) -> Middleware:
     from imp_driver.spark.owned import open_session as open_owned
 
     opened = open_embedded(options) if session is None else open_owned(session)
-    key = f"session {id(session)}" if session is not None else str(Path(str(options.warehouse)).resolve())
+    folder = None if session is not None else Path(str(options.warehouse)).expanduser().resolve()
+    key = f"session {id(session)}" if folder is None else str(folder)
     with _lock:
-        sketches = _shared.setdefault(key, Sketches(_source, options.memory))
+        sketches = _shared.setdefault(
+            key, Sketches(_source, options.memory, None if folder is None else folder / "_imp" / "workload.jsonl")
+        )
     return Middleware(opened, _source, sketches, options)

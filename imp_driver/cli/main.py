@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from imp_driver.cli import demo
 
             return demo.run(parsed, console)
+        if parsed.command == "advise":
+            from imp_driver.cli import advise
+
+            return advise.run(parsed.url, console)
         from imp_driver.cli import shell
 
         return shell.run(parsed.url, console)
@@ -50,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=int, default=7, help="seed of the constants (default %(default)s)")
     sql = commands.add_parser("sql", help="a small SQL shell with the sketch report under each result")
     sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
+    advise = commands.add_parser("advise", help="which clustering would make which of the recorded queries fast")
+    advise.add_argument("url", help="for example imp:///folder")
     return parser
 
 

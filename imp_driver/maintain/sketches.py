@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 
+from imp_driver.advise.workload import Workload
 from imp_driver.capture.clustering import cut_files
 from imp_driver.capture.instrument import qualified, rows_sql
 from imp_driver.delta.contract import ChangeSource
@@ -22,6 +24,7 @@ from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.sketch.store import SketchStore
@@ -30,9 +33,10 @@ from imp_driver.sketch.store import SketchStore
 class Sketches:
     """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
 
-    def __init__(self, source: ChangeSource, memory: int) -> None:
+    def __init__(self, source: ChangeSource, memory: int, workload_file: Path | None = None) -> None:
         self.store: SketchStore[StateEntry] = SketchStore(memory)
         self.guard = Guard()
+        self.workload: Workload[Request] = Workload(workload_file)
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
@@ -95,6 +99,15 @@ class Sketches:
             return reused.request
         is_first = not self._admission.has_admitted(_admission_name(request))
         return request if is_first or lifted is None else lifted
+
+    def state_of(self, request: Request) -> tuple[StateEntry, BoundBlock] | None:
+        """Return the entry whose state a request would use, at whatever versions, and the block that it is the state of."""
+        choice = self._choices.get(request.template.identifier)
+        if choice is None or choice.key is None:
+            return None
+        request = self._with_state(request, choice)
+        entry = self.store.find(_state_key(request, choice))
+        return None if entry is None else (entry, request.block)
 
     def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure

@@ -1,11 +1,12 @@
-"""SHOW SKETCHES, EXPLAIN SKETCH and DROP SKETCH."""
+"""SHOW SKETCHES, EXPLAIN SKETCH, DROP SKETCH and ADVISE SKETCHES."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
+from imp_driver.advise.advice import Advice
 from imp_driver.capture.clustering import cut_files, overlap_of
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dbapi.pipeline import Outcome
@@ -61,6 +62,28 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "problem": (text, values(lambda e: None if e.failure is None else e.failure.detail)),
             "statement": (text, values(lambda e: e.template_text)),
         }
+    )
+
+
+def advise(advices: Sequence[Advice]) -> Outcome:
+    """Return the rows of ADVISE SKETCHES; those without a clustering say why."""
+    text, number = pa.string(), pa.int64()
+    return Outcome(
+        LocalStream(
+            {
+                "table_name": (text, [each.table for each in advices]),
+                "clustering": (text, [each.clustering for each in advices]),
+                "templates": (number, [each.templates for each in advices]),
+                "executions": (number, [each.executions for each in advices]),
+                "bytes_now": (number, [each.bytes_now for each in advices]),
+                "bytes_then": (number, [each.bytes_then for each in advices]),
+                "saved_bytes": (number, [each.saved for each in advices]),
+                "statement": (text, [each.statement for each in advices]),
+                "reason": (text, [each.reason for each in advices]),
+            }
+        ),
+        -1,
+        _NO_SKETCH,
     )
 
 

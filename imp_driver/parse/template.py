@@ -37,3 +37,25 @@ def make_template(text: str, tables: tuple[tuple[str, str], ...], settings: tupl
     """Key a template text by the identities of its tables (location, table id), settings that change meaning, and the block's number."""
     digest = hashlib.blake2s(repr((text, tables, settings, block)).encode(), digest_size=6)
     return Template(digest.hexdigest(), text)
+
+
+_CONSTANTS = (
+    exp.Literal,
+    exp.Boolean,
+    exp.HexString,
+    exp.BitString,
+    exp.ByteString,
+    exp.RawString,
+    exp.UnicodeString,
+    exp.National,
+    exp.Placeholder,
+)
+
+
+def text_without_constants(tree: exp.Expr) -> str:
+    """Render a statement with every constant as ``?``, wherever it stands, for records that must not hold a user's values."""
+
+    def mask(node: exp.Expr) -> exp.Expr:
+        return exp.Placeholder() if isinstance(node, _CONSTANTS) else node
+
+    return tree.transform(mask).sql(dialect=DIALECT, comments=False, normalize=True)

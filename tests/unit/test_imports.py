@@ -18,13 +18,14 @@ FOR_ALL = {
     "observe.report",
     "observe.stopwatch",
     "observe.guard",
+    "advise.workload",
     "operators.contract",
     "delta.contract",
     "parse.nodes",
 }
 """Values and contracts that any module may import."""
 
-STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "maintain", "rewrite")
+STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "maintain", "rewrite", "advise")
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {

@@ -83,7 +83,7 @@ def test_having_tests_so_many_aggregates(aggregates: int) -> None:
     assert len(tested | {"b"}) == aggregates
 
 
-@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"]])
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["advise"]])
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -91,8 +91,9 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     assert "usage: imp" in capsys.readouterr().err
 
 
-def test_a_bad_url_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sql", "postgres:///x"]) == 1
+@pytest.mark.parametrize("command", ["sql", "advise"])
+def test_a_bad_url_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "postgres:///x"]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("imp: Cannot read the URL")
     assert len(captured.err.splitlines()) == 1

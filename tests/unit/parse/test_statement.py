@@ -39,6 +39,7 @@ def test_kind_and_target(text: str, kind: StatementKind, target: tuple[str, ...]
     [
         ("SHOW SKETCHES", CommandKind.SHOW, ""),
         (" show  sketches ; ", CommandKind.SHOW, ""),
+        ("Advise Sketches;", CommandKind.ADVISE, ""),
         ("explain sketch select a\nfrom t;", CommandKind.EXPLAIN, "select a\nfrom t"),
         ("DROP SKETCH '0a1b2c'", CommandKind.DROP, "0a1b2c"),
         ("drop sketch all", CommandKind.DROP, "all"),

@@ -1,0 +1,1 @@
+"""Which clustering would make which of the recorded queries fast."""

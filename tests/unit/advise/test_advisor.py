@@ -1,0 +1,207 @@
+"""Recording of queries on fakes: what is sampled when, and that no query fails for it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+
+from imp_driver.advise.advisor import RUNS_BEFORE_SAMPLE, Advisor
+from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.errors import CANCELLED, OperationalError
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.observe.report import SketchReport
+from imp_driver.parse.statement import parse
+from imp_driver.parse.template import make_template, template_text
+from imp_driver.plan.bind import bind
+from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream
+from imp_driver.reasons import Decision, Reason
+from tests.unit.tables import analysis_of
+
+SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
+QUERY = "SELECT g FROM t GROUP BY g HAVING sum(x) > 70"
+
+
+@dataclass(slots=True)
+class Files:
+    """16 files of 1000 bytes with the whole range of g each."""
+
+    sizes: npt.NDArray[np.int64] = field(default_factory=lambda: np.full(16, 1000, np.int64))
+    rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.full(16, 10, np.int64))
+
+    def bounds(self, column: str) -> tuple[pa.Array, pa.Array, npt.NDArray[np.int64]]:
+        return pa.array([0] * 16, pa.int32()), pa.array([15] * 16, pa.int32()), np.zeros(16, np.int64)
+
+
+SNAPSHOT = TableSnapshot("/t", "id", 3, SCHEMA, 160, Files())
+
+
+@dataclass(slots=True)
+class FakeSource:
+    table: TableSnapshot = SNAPSHOT
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        return self.table
+
+    def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
+        raise AssertionError("no change is read")
+
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+        raise AssertionError("no change is read")
+
+    def commit_metrics(self, location: str, version: int) -> dict[str, int]:
+        return {}
+
+
+@dataclass(slots=True)
+class FakeSession:
+    """Answers the sample query with 16 groups of 10 rows, the sum of group i being 5 * i."""
+
+    asked: list[str] = field(default_factory=list)
+    error: Exception | None = None
+
+    def read(self, text: str, tag: str) -> pa.Table:
+        self.asked.append(text)
+        if self.error is not None and not text.startswith("DESCRIBE"):
+            raise self.error
+        if text.startswith("DESCRIBE"):
+            return pa.table({"partitionColumns": pa.array([[]], pa.list_(pa.string()))})
+        ten, mean = [10] * 16, [number / 2 for number in range(16)]
+        columns = {"key_0": pa.array(range(16), pa.int32()), "sampled": ten, "drawn": ten, "matching": ten}
+        columns |= {"aggregate_0_count": ten, "aggregate_0_mean": mean, "aggregate_0_variance": [0.0] * 16}
+        return pa.table(columns)
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        return Relation(RelationKind.DELTA_TABLE, name, "/t")
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+        raise AssertionError("nothing else runs")
+
+    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        raise AssertionError("nothing else runs")
+
+    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+        raise AssertionError("nothing else runs")
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def last_commit_version(self) -> int | None:
+        return None
+
+    def interrupt(self, tag: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def _request(text: str = QUERY) -> Request:
+    analysis = analysis_of(text, SCHEMA)
+    tree = parse(text).tree
+    assert tree is not None
+    template = make_template(template_text(tree), (("/t", "id"),), ())
+    block = bind(analysis.block, None, analysis.columns)
+    return Request(template, analysis, block, {("t",): SNAPSHOT}, (), 100)
+
+
+def _report(reason: Reason, template: str | None = None) -> SketchReport:
+    return SketchReport(Decision.NOT_USED, reason, template=template, times={"execute": 2.0, "parse": 9.0})
+
+
+def _run(advisor: Advisor, reason: Reason, times: int = 1, text: str = QUERY) -> None:
+    for number in range(times):
+        advisor.asked(str(number), [_request(text)])
+        advisor.record(str(number), parse(text), _report(reason))
+
+
+def _advisor() -> tuple[Advisor, FakeSession, Sketches]:
+    session, source = FakeSession(), FakeSource()
+    sketches = Sketches(source, 1 << 20)
+    return Advisor(session, source, sketches), session, sketches
+
+
+def test_runs_are_recorded_with_their_cost_and_reason() -> None:
+    advisor, session, sketches = _advisor()
+    _run(advisor, Reason.NOT_CLUSTERED, 2)
+    (record,) = sketches.workload.records()
+    assert record.text == "SELECT g FROM t GROUP BY g HAVING SUM(x) > ?"
+    assert (record.table, record.table_id, record.attributes) == ("t", "id", ("g",))
+    assert (record.runs, record.milliseconds, record.bytes, record.reason) == (2, 4.0, 32_000, "NOT_CLUSTERED")
+    assert session.asked == []
+    (question,) = sketches.workload.questions().values()
+    assert len(question.snapshots["t",].files.sizes) == 0
+
+
+def test_only_a_query_that_ran_often_without_a_sketch_is_sampled_and_once() -> None:
+    advisor, session, sketches = _advisor()
+    _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE - 1)
+    assert session.asked == []
+    _run(advisor, Reason.NOT_CLUSTERED, 5)
+    assert len(session.asked) == 1
+    (record,) = sketches.workload.records()
+    # One of 16 groups has a sum above 70.
+    assert record.shares["g"][4] == pytest.approx(1 / 16)
+    assert record.runs == RUNS_BEFORE_SAMPLE + 4
+    advisor, session, sketches = _advisor()
+    _run(advisor, Reason.CAPTURE_DEFERRED, RUNS_BEFORE_SAMPLE + 5)
+    assert session.asked == []
+
+
+@pytest.mark.parametrize("reason", [Reason.SKETCH_OFF, Reason.INTERNAL, Reason.NOT_A_QUERY])
+def test_what_says_nothing_of_the_query_is_not_recorded(reason: Reason) -> None:
+    advisor, _, sketches = _advisor()
+    _run(advisor, reason)
+    assert sketches.workload.records() == ()
+
+
+def test_what_was_asked_counts_only_for_its_own_run() -> None:
+    advisor, _, sketches = _advisor()
+    advisor.asked("a", [_request()])
+    refused = parse("SELECT g, 'Bob' FROM t WHERE x = 5")
+    advisor.record("b", refused, _report(Reason.NO_AGGREGATION))
+    advisor.record("b", refused, _report(Reason.NO_AGGREGATION))
+    (record,) = sketches.workload.records()
+    assert (record.text, record.table, record.runs, record.reason) == ("SELECT g, ? FROM t WHERE x = ?", "", 2, "NO_AGGREGATION")
+
+
+def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) -> None:
+    advisor, session, sketches = _advisor()
+    session.error = OperationalError("no Spark")
+    with caplog.at_level(logging.WARNING, "imp_driver"):
+        _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE)
+    assert "no Spark" in caplog.text
+    with caplog.at_level(logging.WARNING, "imp_driver"):
+        _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE - 1)
+    assert len(session.asked) == 1
+    _run(advisor, Reason.NOT_CLUSTERED)
+    assert len(session.asked) == 2
+    assert sketches.workload.records()[0].runs == 2 * RUNS_BEFORE_SAMPLE
+    (advice,) = advisor.advise("tag")
+    assert (advice.clustering, advice.bytes_then) == ("g", None)
+    session.error = OperationalError("cancelled", error_class=CANCELLED)
+    with pytest.raises(OperationalError):
+        advisor.advise("tag")
+
+
+def test_advice_samples_what_was_asked_in_this_process() -> None:
+    advisor, session, _ = _advisor()
+    _run(advisor, Reason.NOT_CLUSTERED, 3)
+    advisor.record("other", parse("SELECT g FROM t"), _report(Reason.NO_AGGREGATION))
+    best, rest = advisor.advise("tag")
+    assert (best.clustering, best.executions, best.bytes_now, best.bytes_then) == ("g", 3, 48_000, 3_000)
+    assert rest.reason is not None
+    assert rest.reason.startswith("NO_AGGREGATION")
+    assert advisor.advise("tag")[0] == best
+    assert sum("place" in text for text in session.asked) == 1
+
+
+def test_a_table_that_was_made_anew_needs_no_advice() -> None:
+    session, source = FakeSession(), FakeSource()
+    advisor = Advisor(session, source, Sketches(source, 1 << 20))
+    _run(advisor, Reason.NOT_CLUSTERED)
+    source.table = replace(SNAPSHOT, table_id="another")
+    assert advisor.advise("tag") == []
