@@ -170,6 +170,17 @@ def test_slot_of_a_dead_group_hands_on_no_cells() -> None:
     assert state.sketch(retained).members().tolist() == [4]
 
 
+@pytest.mark.parametrize("delta", [([0], [1], [2]), ([0, 1], [1, 0], [-3, 1]), ([0, 0], [1, 2], [-1, 4])], ids=["more", "dropped", "new"])
+def test_prepared_delta_changes_nothing_before_its_commit(delta: tuple[list[int], list[int], list[int]]) -> None:
+    cells = CapturedCells.of(pa.array([0, 1]), pa.array([1, 3]), pa.array([3, 2]))
+    counts = FragmentCounts.capture(cells, np.array([3, 2]), PARTITION.fragments)
+    commit = counts.prepare(*map(np.array, delta))
+    assert counts.snapshot(np.arange(2)).rows.tolist() == [3, 2]
+    assert counts.rows_per_fragment().tolist() == [0, 3, 0, 2, 0]
+    commit()
+    assert counts.rows_per_fragment().sum() == 5 + sum(delta[2])
+
+
 def test_row_that_changes_its_attribute_moves_within_its_group() -> None:
     state = BLOCK.capture([row(1, 0), row(1, 0)], random.Random(0))
     state.apply(BLOCK.delta([(row(1, 0), -1), (row(1, 9), 1)]))

@@ -126,14 +126,14 @@ class FragmentCounts:
                 self._rows[held] = rows
 
             return overwrite
-        kept_rows = self._rows.copy()
-        kept_rows[held] = rows[found]
-        kept = kept_rows > 0
         fresh = ~found
+        empty = held[rows[found] == 0]
+        changed_rows = self._rows.copy()
+        changed_rows[held] = rows[found]
         # Places count the cells that are dropped too; insertion is into those that are kept.
-        shifted = places[fresh] - np.concatenate(([0], np.cumsum(~kept)))[places[fresh]]
-        new_cells = np.insert(self._cells[kept], shifted, distinct[fresh])
-        new_rows = np.insert(kept_rows[kept], shifted, rows[fresh])
+        shifted = places[fresh] - np.searchsorted(empty, places[fresh])
+        new_cells = np.insert(np.delete(self._cells, empty), shifted, distinct[fresh])
+        new_rows = np.insert(np.delete(changed_rows, empty), shifted, rows[fresh])
 
         def replace() -> None:
             self._cells, self._rows = new_cells, new_rows
