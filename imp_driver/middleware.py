@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -38,7 +38,7 @@ from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
-from imp_driver.rewrite.use import Part, plan_use
+from imp_driver.rewrite.use import Part, conditions_of, plan_use, settled
 from imp_driver.safety.analysis import Analysis
 
 _LOG = logging.getLogger("imp_driver")
@@ -102,9 +102,12 @@ class Middleware:
         prepared = self._prepared(requests, read_own, watch)
         with watch.stage("rewrite"):
             parts = [self._part(request, each) for request, each in prepared]
-            uncut, cut = self._pins(statement, reading, parts)
-            is_used = any(part.use.is_filter for part in parts)
-            text = pinned(statement, cut) if is_used else statement.text
+            conditions = conditions_of(parts, reading.times_read, self._options.maximum_runs)
+            if not conditions and any(part.use.is_filter for part in parts):
+                raise Refused(Reason.READ_TWICE)
+            parts = [settled(part, conditions) for part in parts]
+            uncut, cut = self._pins(statement, reading, parts, conditions)
+            text = pinned(statement, cut) if conditions else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, report_of(parts))
 
@@ -115,9 +118,8 @@ class Middleware:
             Refused: none is left, or one whose top-k may tie is not.
         """
         with watch.stage("bind"):
-            return accepted(
-                lambda each: self._request(reading, *each, parameters), enumerate(reading.analyses), lambda each: each[1].may_tie
-            )
+            numbered = zip(reading.numbers, reading.analyses, strict=True)
+            return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
         block = bind(analysis.block, parameters, analysis.columns)
@@ -143,7 +145,9 @@ class Middleware:
         prepared.entry.useless = 0 if use.is_filter else prepared.entry.useless + 1
         return Part(request, prepared, use)
 
-    def _pins(self, statement: Statement, reading: Reading, parts: list[Part]) -> tuple[list[Pin], list[Pin]]:
+    def _pins(
+        self, statement: Statement, reading: Reading, parts: list[Part], conditions: Mapping[int, str]
+    ) -> tuple[list[Pin], list[Pin]]:
         """Pin every occurrence of a table that a sketch stands on; return the pins without and with the conditions of the sketches."""
         versions: dict[str, int] = {}
         for part in parts:
@@ -151,7 +155,6 @@ class Middleware:
         # Where another thread was faster, one sketch may stand for a newer version than the other.
         if any(versions[location] != version for part in parts for location, version in part.prepared.sketch.versions.items()):
             raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
-        conditions = {id(cut.scan.place): part.condition(cut) for part in parts for cut in part.prepared.cuts}
         uncut, cut = [], []
         for scan in reading.scans:
             # By location: one table may have a name and a path in the same query.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from imp_driver.plan.resolve import resolve
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
+from imp_driver.safety.cuts import Cut
 
 _NOT_DELTA = {
     RelationKind.OTHER_TABLE: Reason.NOT_A_DELTA_TABLE,
@@ -40,13 +41,17 @@ class Reading:
 
     Attributes:
         analyses: the blocks that may be cut.
+        numbers: one per block; blocks that are readings of one text have the same, and so one state where all else is equal.
         scans: every occurrence of a table, one per place in the text.
+        times_read: how many occurrences a place in the text has, by its ``id``.
         tables: by the name that a scan has.
     """
 
     template_text: str
     analyses: tuple[Analysis, ...]
+    numbers: tuple[int, ...]
     scans: tuple[Scan, ...]
+    times_read: Mapping[int, int]
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
 
@@ -58,6 +63,7 @@ class _Known:
     definitions: Mapping[tuple[str, ...], Definition]
     analyses: tuple[Analysis, ...]
     scans: tuple[Scan, ...]
+    times_read: Mapping[int, int]
     template_text: str
     refused: Refused | None
 
@@ -118,11 +124,23 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
         cell[:] = [] if snapshots.has_failed else [known]
     if known.refused is not None:
         raise Refused(known.refused.reason, known.refused.detail)
-    return Reading(known.template_text, known.analyses, known.scans, snapshots.tables, settings)
+    numbers = _numbers(known.analyses)
+    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, snapshots.tables, settings)
 
 
-def _is_read_once(analysis: Analysis, times_read: Mapping[int, int]) -> bool:
-    return all(times_read[id(cut.scan.place)] == 1 for cuts in analysis.cuts.values() for cut in cuts)
+def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:
+    """Say whether some key of a block cuts only places that the blocks cut as often as they are read."""
+
+    def is_cut_often(cut: Cut) -> bool:
+        cuts = [each for other in found for every in other.cuts.values() for each in every if each.scan.place is cut.scan.place]
+        return len({each.scan.occurrence for each in cuts if each.attribute.name == cut.attribute.name}) == times_read[id(cut.scan.place)]
+
+    return any(all(map(is_cut_often, cuts)) for cuts in analysis.cuts.values())
+
+
+def _numbers(analyses: Sequence[Analysis]) -> tuple[int, ...]:
+    names = [(frozenset(id(scan.place) for scan in each.scans), tuple(key.sql() for key in each.block.keys)) for each in analyses]
+    return tuple(names.index(name) for name in names)
 
 
 @lru_cache(maxsize=2_000)
@@ -138,13 +156,14 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         every = scans(plan)
         times_read = Counter(id(scan.place) for scan in every)
         found = analyse(plan)
-        analyses = tuple(analysis for analysis in found if _is_read_once(analysis, times_read))
+        analyses = tuple(analysis for analysis in found if _may_be_cut(analysis, found, times_read))
         if not analyses or any(analysis.may_tie and analysis not in analyses for analysis in found):
             raise Refused(Reason.READ_TWICE)
         places = {id(scan.place): scan for scan in every}
-        return _Known(snapshots.definitions, analyses, tuple(places.values()), template_text(tree) + _views_text(every), None)
+        text = template_text(tree) + _views_text(every)
+        return _Known(snapshots.definitions, analyses, tuple(places.values()), times_read, text, None)
     except Refused as refused:
-        return _Known(snapshots.definitions, (), (), "", refused)
+        return _Known(snapshots.definitions, (), (), {}, "", refused)
 
 
 def _views_text(every: Iterable[Scan]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,6 +46,31 @@ class Part:
             return None
         partition = self.prepared.sketch.partition
         return range_condition(cut.attribute.name, cut.attribute.type_name or "", partition, self.use.ranges, self.use.has_null)
+
+
+def conditions_of(parts: Sequence[Part], times_read: Mapping[int, int], maximum_runs: int) -> dict[int, str]:
+    """Return the condition of each place in the text that is cut, by ``id`` of the place.
+
+    A place may be read several times (a WITH query), and its text is cut once: by all sketches together, when there is one for every
+    reading, on one column. A set of values of that column that holds each sketch is a superset of each.
+    """
+    found: dict[int, list[tuple[str, int, str | None]]] = {}
+    for part in parts:
+        for cut in part.prepared.cuts:
+            found.setdefault(id(cut.scan.place), []).append((cut.attribute.name, part.use.runs, part.condition(cut)))
+    conditions = {}
+    for place, cuts in found.items():
+        texts = {text: runs for _, runs, text in cuts if text is not None}
+        is_whole = len(cuts) == times_read[place] and all(text is not None for _, _, text in cuts)
+        if is_whole and len({name for name, _, _ in cuts}) == 1 and (len(texts) == 1 or sum(texts.values()) <= maximum_runs):
+            conditions[place] = " OR ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts))
+    return conditions
+
+
+def settled(part: Part, conditions: Mapping[int, str]) -> Part:
+    """Return a part as it is used: not at all where none of its places is cut."""
+    is_cut = any(id(cut.scan.place) in conditions for cut in part.prepared.cuts)
+    return part if is_cut else replace(part, use=replace(part.use, is_filter=False))
 
 
 def plan_use(sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:

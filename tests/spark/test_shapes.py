@@ -140,9 +140,19 @@ def test_table_with_a_name_and_a_path_is_read_at_one_version(cursor: imp_driver.
     assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
 
 
-def test_common_table_that_is_read_twice_runs_unchanged(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+def test_common_table_that_is_read_twice_is_cut_when_every_reading_is(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     text = f"WITH q AS (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 700) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
     assert sorted(cursor.execute(text).fetchall()) == [(7,), (8,), (9,)]
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert len(_report(cursor).also) == 1
+    assert _report(cursor).executed_sql.count("`g` >= ") == 1
+    both = f"WITH q AS (SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g) SELECT a.g, b.g FROM q a JOIN q b ON a.t = b.t + 900"
+    assert cursor.execute(f"{both} WHERE a.t > 900 AND b.t < 100").fetchall() == [(9, 0)]
+    assert _report(cursor).reason is Reason.FILTERED
+    assert cursor.execute(f"{both} WHERE a.t > 900").fetchall() == [(9, 0)]
+    assert _report(cursor).reason in (Reason.READ_TWICE, Reason.NO_FILTER_ABOVE_GROUPS)
+    rows = f"WITH q AS (SELECT * FROM {tables['r']}) SELECT g FROM q WHERE x IN (SELECT x FROM q) GROUP BY g HAVING sum(x) > 900"
+    assert cursor.execute(rows).fetchall() == [(9,)]
     assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.READ_TWICE)
 
 
