@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import column_named, identifiers
+from imp_driver.plan.attributes import column_named, identifiers, plain_identifier
 from imp_driver.reuse.decide import EQUAL, BlockConditions, Conjuncts, groups_are_whole, implications, rows_are_contained
 from imp_driver.safety.levels import Bound
 
@@ -41,7 +41,7 @@ def service(
         types: Delta type names of columns.
     """
     new, old = (BlockConditions(*_split(each, keys)) for each in (rows, old_rows))
-    aggregates = _Aggregates()
+    aggregates = _Aggregates(types)
     conditions = tuple(map(aggregates.lifted, groups))
     tests = implications({**types, **aggregates.types})
     for is_by_solver, implied in enumerate(tests[: 1 + with_solver]):
@@ -63,7 +63,8 @@ def _split(rows: Conjuncts, keys: frozenset[str]) -> tuple[Conjuncts, Conjuncts]
 class _Aggregates:
     """Replaces aggregates by columns, with what relates the value of part of a group to that of the whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: Mapping[str, str | None]) -> None:
+        self._columns = types
         self.relations: dict[str, Bound] = {}
         self.types: dict[str, str | None] = {}
 
@@ -80,5 +81,10 @@ class _Aggregates:
         name = f"#{function.sql(dialect='spark')}"
         kinds = ((exp.Count, Bound.AT_MOST), (exp.Max, Bound.AT_MOST), (exp.Min, Bound.AT_LEAST))
         self.relations[name] = next((bound for kind, bound in kinds if isinstance(function, kind)), Bound.UNKNOWN)
-        self.types[name] = "long" if isinstance(function, exp.Count) else None
+        self.types[name] = self._type(function)
         return column_named(name)
+
+    def _type(self, function: exp.Expr) -> str | None:
+        if isinstance(function, (exp.Min, exp.Max)) and isinstance(function.this, exp.Expr):
+            return self._columns.get(plain_identifier(function.this) or "")
+        return "long" if isinstance(function, exp.Count) else None

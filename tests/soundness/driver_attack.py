@@ -56,7 +56,7 @@ def _other_constants(chance: random.Random, text: str) -> str:
 
 def _reusable(chance: random.Random) -> str:
     """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
-    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "min(r.a)", "avg(r.a)", "count(r.x)"])
+    function = chance.choice(["sum(r.a)", "count(*)", "count(*)", "max(r.a)", "min(r.a)", "min(r.a)", "min(r.x)", "avg(r.a)"])
     atoms = [
         "r.x > 1",
         "r.x >= 0",
@@ -100,7 +100,7 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
     sketches = Sketches(warehouse, 1 << 30)
     middleware = Middleware(DuckSession(warehouse), warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
-    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(3)]
+    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)]
     for step in range(50):
         if step % 3 == 0:
             table = chance.choice(list(COLUMNS))

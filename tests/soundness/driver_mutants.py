@@ -47,4 +47,23 @@ DRIVER_MUTANTS = (
     Mutant("top-k above a filter that is left out", "../plan/blocks.py", "case TopK() if is_exact and all(", "case TopK() if all("),
     Mutant("NULL left out of the ranges", "../rewrite/ranges.py", "    if has_null:\n", "    if False:\n"),
     Mutant("last group is not kept", "../operators/topk.py", "kept[order[:limit]] = True", "kept[order[: limit - 1]] = True"),
+    Mutant("values are never negative", "../maintain/facts.py", "low, high = Decimal(pc.min(lower).as_py()),", "low, high = Decimal(0),"),
+    Mutant(
+        "relaxed conditions are not left out",
+        "partial.py",
+        "return frozenset(place for place, each in enumerate(conjuncts) if all(id(each) in own for own in kept)), False",
+        "return frozenset(range(len(conjuncts))), False",
+    ),
+    Mutant(
+        "fragments of groups that fail",
+        "../operators/aggregate/cells.py",
+        "kept = self._cells[retained[self._cells >> _SHIFT]]",
+        "kept = self._cells[~retained[self._cells >> _SHIFT]]",
+    ),
+    Mutant(
+        "text that is read twice cut for one reading",
+        "../rewrite/use.py",
+        "is_whole = len(cuts) == times_read[place] and all(",
+        "is_whole = all(",
+    ),
 )
