@@ -49,6 +49,9 @@ class Reuse:
         found = None if captured is None else self._service(request, asked, captured, entry.key)
         if captured is None or found is None or (asked.limit is not None and not found.is_exact):
             return None
+        # Without any condition left the sketch would hold every group.
+        if asked.having and not found.conditions:
+            return None
         block = replace(
             captured,
             having_nodes=tuple(each for place, each in enumerate(asked.having_nodes) if place in found.conditions),

@@ -127,7 +127,7 @@ def test_a_partitioned_table_is_ordered_within_its_partitions(cursor: imp_driver
         f"CREATE TABLE {name} USING DELTA PARTITIONED BY (p) AS SELECT /*+ REPARTITION(4) */ CAST(id % 4 AS INT) AS p, "
         "CAST(id DIV 4 % 1000 AS INT) AS g, uuid() AS filler FROM range(100000)"
     )
-    cursor.execute(f"SELECT g, count(*) FROM {name} GROUP BY g HAVING count(*) > 50 AND g < 30").fetchall()
+    cursor.execute(f"SELECT g, avg(g) FROM {name} GROUP BY g HAVING avg(g) < 30").fetchall()
     assert _reason(cursor) is Reason.NOT_CLUSTERED
     (row,) = _advice(cursor, name)
     assert "ZORDER BY (`g`)" in row["statement"]
@@ -160,7 +160,7 @@ def test_another_process_is_advised_and_no_value_is_written(tmp_path: Path) -> N
 
     def run(*arguments: object) -> str:
         command = [sys.executable, *map(str, arguments)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=environment)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
