@@ -75,6 +75,9 @@ def _reusable(chance: random.Random) -> str:
     key = chance.choice(["g", "g", "x"])
     source = chance.choice(["r", "r", "r", "r JOIN s ON r.g = s.k AND s.b > 0"])
     text = f"SELECT r.{key}, {function} AS f FROM {source} WHERE {where} GROUP BY r.{key}"
+    if chance.random() < 0.15:
+        conditions = f"c.f {chance.choice(['>', '<'])} 2 AND d.f {chance.choice(['>=', '='])} 1"
+        return f"WITH b AS ({text}) SELECT c.{key}, d.f FROM b c JOIN b d ON c.{key} = d.{key} WHERE {conditions}"
     if chance.random() < 0.25:
         return f"{text} ORDER BY f{chance.choice(['', ' DESC'])}, {key} LIMIT 2"
     return f"{text} HAVING {function} {chance.choice(['>', '>=', '<', '='])} 2"

@@ -272,8 +272,6 @@ class Queries:
             f"SELECT DISTINCT {keys[0]} FROM ({text}) b",
             f"SELECT id, a FROM r WHERE g IN (SELECT {keys[0]} FROM ({text}) b) AND a > 0",
             f"SELECT id, a FROM r WHERE NOT EXISTS (SELECT 1 FROM ({text}) b WHERE b.{keys[0]} = r.g)",
-            f"WITH b AS ({text}) SELECT c.{keys[0]}, d.{function} FROM b c JOIN b d ON c.{keys[0]} = d.{keys[0]} "
-            f"WHERE c.{function} {self.comparison()} {self.number()} AND d.{function} {self.comparison()} {self.number()}",
         )
 
     def above_top(self) -> str:
