@@ -38,7 +38,7 @@ from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
-from imp_driver.rewrite.use import Part, conditions_of, plan_use, settled
+from imp_driver.rewrite.use import Part, conditions_of, plan_use
 from imp_driver.safety.analysis import Analysis
 
 _LOG = logging.getLogger("imp_driver")
@@ -102,10 +102,10 @@ class Middleware:
         prepared = self._prepared(requests, read_own, watch)
         with watch.stage("rewrite"):
             parts = [self._part(request, each) for request, each in prepared]
-            conditions = conditions_of(parts, reading.times_read, self._options.maximum_runs)
+            conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
             if not conditions and any(part.use.is_filter for part in parts):
                 raise Refused(Reason.READ_TWICE)
-            parts = [settled(part, conditions) for part in parts]
+            parts = list(used)
             uncut, cut = self._pins(statement, reading, parts, conditions)
             text = pinned(statement, cut) if conditions else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())

@@ -23,16 +23,19 @@ from imp_driver.safety.partial import PartialCut, candidates, judge_partial, nam
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``key`` is the index of a group key, whose cuts the analysis has; None for ``column`` of ``occurrence``, which is no key."""
+    """``key`` is the index of a group key, whose cuts the analysis has; None for ``column``, which is no key.
+
+    ``place`` is that of its scan among the block's own: another reading of the same text has other occurrences in the same order.
+    """
 
     key: int | None
-    occurrence: int = -1
+    place: int = -1
     column: str = ""
 
     def cuts(self, request: Request) -> tuple[Cut, ...]:
         if self.key is not None:
             return request.analysis.cuts[self.key]
-        scan = next(each for each in request.analysis.scans if each.occurrence == self.occurrence)
+        scan = request.analysis.scans[self.place]
         return (Cut(scan, next(each for each in scan.output if each.name == self.column)),)
 
 
@@ -49,7 +52,7 @@ def choose(request: Request) -> Choice:
         return Choice(analysis.safe[best])
     for _, cut in sorted(_clustered(request), key=lambda each: each[0]):
         if _partial_cut(request, cut) is not None:
-            return Choice(None, cut.scan.occurrence, cut.attribute.name)
+            return Choice(None, analysis.scans.index(cut.scan), cut.attribute.name)
     name = analysis.attribute(analysis.safe[best])
     detail = f"{name}: an average value is in {overlaps[best]:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
     raise Refused(Reason.NOT_CLUSTERED, detail)

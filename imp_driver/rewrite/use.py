@@ -48,29 +48,48 @@ class Part:
         return range_condition(cut.attribute.name, cut.attribute.type_name or "", partition, self.use.ranges, self.use.has_null)
 
 
-def conditions_of(parts: Sequence[Part], times_read: Mapping[int, int], maximum_runs: int) -> dict[int, str]:
-    """Return the condition of each place in the text that is cut, by ``id`` of the place.
+def conditions_of(parts: Sequence[Part], times_read: Mapping[int, int], maximum_runs: int) -> tuple[dict[int, str], tuple[Part, ...]]:
+    """Return the condition of each place in the text that is cut, by ``id`` of the place, and the parts as they are used.
+
+    Of nested blocks that cut the same occurrence one is used. A part is used on all of its occurrences or on none: its proof may rest on
+    one common set for all of them (rules 1.7).
+    """
+    used: list[Part] = []
+    taken: set[int] = set()
+    for part in sorted(parts, key=lambda each: each.use.coverage.bytes_kept - each.use.coverage.bytes_total):
+        occurrences = {cut.scan.occurrence for cut in part.prepared.cuts}
+        if part.use.is_filter and not occurrences & taken:
+            used.append(part)
+            taken |= occurrences
+    while True:
+        conditions = _conditions(used, times_read, maximum_runs)
+        whole = [part for part in used if all(id(cut.scan.place) in conditions for cut in part.prepared.cuts)]
+        if len(whole) == len(used):
+            break
+        used = whole
+    kept = {id(part) for part in used}
+    return conditions, tuple(part if id(part) in kept else replace(part, use=replace(part.use, is_filter=False)) for part in parts)
+
+
+def _conditions(parts: Sequence[Part], times_read: Mapping[int, int], maximum_runs: int) -> dict[int, str]:
+    """Return the condition of each place.
 
     A place may be read several times (a WITH query), and its text is cut once: by all sketches together, when there is one for every
-    reading, on one column. A set of values of that column that holds each sketch is a superset of each.
+    reading, on one column. A set of values of that column that holds each sketch is a superset of each. Parts with several places are
+    left out of this, since their places must keep one set.
     """
-    found: dict[int, list[tuple[str, int, str | None]]] = {}
+    found: dict[int, list[tuple[Part, Cut]]] = {}
     for part in parts:
         for cut in part.prepared.cuts:
-            found.setdefault(id(cut.scan.place), []).append((cut.attribute.name, part.use.runs, part.condition(cut)))
+            found.setdefault(id(cut.scan.place), []).append((part, cut))
     conditions = {}
     for place, cuts in found.items():
-        texts = {text: runs for _, runs, text in cuts if text is not None}
-        is_whole = len(cuts) == times_read[place] and all(text is not None for _, _, text in cuts)
-        if is_whole and len({name for name, _, _ in cuts}) == 1 and (len(texts) == 1 or sum(texts.values()) <= maximum_runs):
+        texts = {part.condition(cut) or "": part.use.runs for part, cut in cuts}
+        have_one_place = all(len({id(each.scan.place) for each in part.prepared.cuts}) == 1 for part, _ in cuts)
+        may_be_joined = have_one_place and sum(texts.values()) <= maximum_runs and len({cut.attribute.name for _, cut in cuts}) == 1
+        if len(cuts) == times_read[place] and (len(texts) == 1 or may_be_joined):
             conditions[place] = " OR ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts))
     return conditions
-
-
-def settled(part: Part, conditions: Mapping[int, str]) -> Part:
-    """Return a part as it is used: not at all where none of its places is cut."""
-    is_cut = any(id(cut.scan.place) in conditions for cut in part.prepared.cuts)
-    return part if is_cut else replace(part, use=replace(part.use, is_filter=False))
 
 
 def plan_use(sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:

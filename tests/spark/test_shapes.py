@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,4 +202,6 @@ def _pretend_that_the_sketch_is_up_to_date(cursor: imp_driver.Cursor, table: str
     cursor.execute(f"INSERT INTO {table} VALUES (1, 5000)")
     pipeline: Any = cursor.connection._pipeline
     (entry,) = [each for each in pipeline._sketches.store.entries() if each.identifier == sketch_id]
-    entry.version = _report(cursor).version
+    version = _report(cursor).version
+    assert version is not None
+    entry.vector = {location: replace(each, version=version, rows=(each.rows or 0) + 1) for location, each in entry.vector.items()}
