@@ -67,7 +67,7 @@ _OPERATORS: Mapping[type[exp.Expr], Operator] = {
 
 
 def read(conjunct: exp.Expr, types: Mapping[str, str | None], negated: bool = False) -> Reading | None:
-    """Read a condition, or its negation, as atoms; None when it is nothing of the kind."""
+    """Read a conjunct (``conjuncts_of`` has split BETWEEN), or its negation, as atoms; None when it is nothing of the kind."""
     match conjunct:
         case exp.Paren():
             return read(conjunct.this, types, negated)
@@ -81,8 +81,6 @@ def read(conjunct: exp.Expr, types: Mapping[str, str | None], negated: bool = Fa
             return Reading(conjunct.this, (NOT_NULL if negated else Atom(Operator.IS_NULL),))
         case exp.In():
             return _read_list(conjunct, types, negated)
-        case exp.Between() if not negated and not conjunct.args.get("symmetric"):
-            return _read_between(conjunct, types)
         case exp.Like() if bool(conjunct.args.get("negate")) is negated:
             return _read_prefix(conjunct, types)
         case exp.Binary() if type(conjunct) in _COMPARISONS:
@@ -120,14 +118,6 @@ def _read_list(node: exp.In, types: Mapping[str, str | None], negated: bool) -> 
     if kind is None or constants is None:
         return None
     return _reading(node.this, Atom(Operator.NOT_IN if negated else Operator.IN, constants), kind)
-
-
-def _read_between(node: exp.Between, types: Mapping[str, str | None]) -> Reading | None:
-    low = _compared(node.this, exp.GTE, node.args["low"], types)
-    high = _compared(node.this, exp.LTE, node.args["high"], types)
-    if low is None or high is None or is_constant(node.this):
-        return None
-    return Reading(node.this, low.atoms + high.atoms, low.never or high.never)
 
 
 def _read_prefix(node: exp.Like, types: Mapping[str, str | None]) -> Reading | None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlglot import exp
 
-from imp_driver.reuse import entailment, reading, relations
+from imp_driver.plan.attributes import conjuncts_of
+from imp_driver.reuse import atoms, entailment, reading, relations
 from imp_driver.reuse.atoms import implies
 from imp_driver.reuse.decide import Answer, BlockConditions, answers
 from imp_driver.reuse.relations import implies_related
@@ -302,7 +302,7 @@ MUTANTS: list[tuple[object, str, Callable[..., Any]]] = [
     (entailment, "_compared", lambda less, greater, closed: True if less == greater else less.low < greater.low),
     (entailment, "contradict", lambda atoms: len(atoms) > 2),
     (entailment, "candidates", lambda atoms: next((atom.constants[:1] for atom in atoms if atom.operator is reading.Operator.IN), None)),
-    (reading, "_read_between", lambda node, types: reading._compared(node.this, exp.LTE, node.args["high"], types)),
+    (atoms, "conjuncts_of", lambda expression: conjuncts_of(expression)[-1:]),
     (relations, "_lower", lambda atom: atom),
     (relations, "_is_carried", _says_yes),
     (relations, "bound_between", lambda subject, relation: Bound.AT_MOST),
