@@ -11,6 +11,13 @@ import pyarrow as pa
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 
+CHAR_WIDTH = b"char width"
+"""Key in the metadata of a field of Arrow rows: the characters of a CHAR column, in ASCII digits."""
+COLLATED = "collated string"
+"""Type name of text that Spark compares by a collation."""
+NESTED_CHAR = "nested char"
+"""Type name of a nested column with CHAR in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:

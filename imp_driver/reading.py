@@ -129,12 +129,17 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
 
 
 def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:
-    """Say whether some key of a block cuts only places that the blocks cut as often as they are read."""
+    """Say whether some key of a block cuts only places that the blocks cut as often as they are read.
+
+    A block without such a key may read no place more than once.
+    """
 
     def is_cut_often(cut: Cut) -> bool:
         cuts = [each for other in found for every in other.cuts.values() for each in every if each.scan.place is cut.scan.place]
         return len({each.scan.occurrence for each in cuts if each.attribute.name == cut.attribute.name}) == times_read[id(cut.scan.place)]
 
+    if not analysis.cuts:
+        return all(times_read[id(scan.place)] == 1 for scan in analysis.scans)
     return any(all(map(is_cut_often, cuts)) for cuts in analysis.cuts.values())
 
 

@@ -69,8 +69,8 @@ class Advisor:
         self._asked: tuple[str, list[Request]] = ("", [])
 
     def asked(self, tag: str, requests: list[Request]) -> None:
-        """Remember what the run with this tag asks for, until ``record``."""
-        self._asked = (tag, requests)
+        """Remember what the run with this tag asks for, until ``record``; blocks that no key may cut are nothing to cluster for."""
+        self._asked = (tag, [request for request in requests if request.analysis.safe])
 
     def record(self, tag: str, statement: Statement, report: SketchReport) -> None:
         """Record one run of a query, once it has answered."""

@@ -26,7 +26,8 @@ DRAWN_ROWS = 64
 DRAWS = 24
 """Cases in which the conditions are evaluated; the standard error of a share is at most 0.5 / sqrt(DRAWS)."""
 _SEED = 7
-_EXTREMA = (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)
+_OF_SAMPLE = {AccumulatorKind.MINIMUM: "min", AccumulatorKind.MAXIMUM: "max", AccumulatorKind.COUNT_DISTINCT: "collect_set"}
+"""Aggregates that are taken to be those of all sampled rows, and the function that finds them."""
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
 
 
@@ -40,7 +41,7 @@ def sample_sql(block: BoundBlock, table: tuple[str, ...], version: int, fraction
 
     Columns: ``key_{i}``; ``sampled``, rows of the group that TABLESAMPLE took; ``drawn`` of these, ``matching`` of these by WHERE; for each
     aggregate with an argument ``aggregate_{i}_count``, ``_mean`` and ``_variance`` (of the non-NULL matching drawn arguments), or for a
-    minimum or maximum ``_extremum`` of all sampled ones.
+    minimum, maximum or count of distinct values ``_sampled``, that of all sampled ones.
     """
     keys = [f"key_{index}" for index in range(len(block.keys_sql))]
     inner = [f"{sql} AS {name}" for name, sql in zip(keys, block.keys_sql, strict=True)]
@@ -54,10 +55,10 @@ def sample_sql(block: BoundBlock, table: tuple[str, ...], version: int, fraction
         name, kind = f"aggregate_{index}", aggregate.specification.kind
         inner.append(f"{aggregate.argument_sql} AS argument_{index}")
         argument = f"if(matches, argument_{index}, NULL)"
-        if kind in _EXTREMA:
-            function = "min" if kind is AccumulatorKind.MINIMUM else "max"
-            windows.append(f"{function}({argument}) OVER (PARTITION BY {', '.join(keys)}) AS {name}_extremum")
-            outer.append(f"max({name}_extremum) AS {name}_extremum")
+        if kind in _OF_SAMPLE:
+            over = f"{_OF_SAMPLE[kind]}({argument}) OVER (PARTITION BY {', '.join(keys)})"
+            windows.append(f"{f'size({over})' if kind is AccumulatorKind.COUNT_DISTINCT else over} AS {name}_sampled")
+            outer.append(f"max({name}_sampled) AS {name}_sampled")
             continue
         outer.append(f"count({argument}) AS {name}_count")
         if kind is not AccumulatorKind.COUNT:
@@ -127,7 +128,7 @@ class Sample:
 class DrawnGroups:
     """One case of what the groups of a sample may be: every count, sum and average drawn from its normal approximation.
 
-    Minima and maxima are taken to be those of the sample.
+    Minima, maxima and counts of distinct values are taken to be those of the sample.
     """
 
     def __init__(self, sample: Sample, chance: np.random.Generator) -> None:
@@ -150,8 +151,9 @@ class DrawnGroups:
 
     def _drawn(self, index: int, specification: AggregateSpecification, chance: np.random.Generator) -> Interval:
         name, sample = f"aggregate_{index}", self._sample
-        if specification.kind in _EXTREMA:
-            return _exact(column(sample.columns, f"{name}_extremum").cast(specification.argument_type))
+        if specification.kind in _OF_SAMPLE:
+            kind = pa.int64() if specification.kind is AccumulatorKind.COUNT_DISTINCT else specification.argument_type
+            return _exact(column(sample.columns, f"{name}_sampled").cast(kind))
         if specification.kind is AccumulatorKind.COUNT_ROWS:
             return _numbers(np.maximum(self._matching, 1.0), np.zeros(len(self._matching), dtype=bool))
         if specification.kind is AccumulatorKind.COUNT:

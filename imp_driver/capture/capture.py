@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.capture.instrument import DERIVED_PARTS
 from imp_driver.operators.contract import PARTS, AccumulatorKind, AggregateSpecification
 
 
@@ -28,7 +29,7 @@ def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, .
     parts: dict[tuple[int, str], pa.Array] = {}
     for index, specification in enumerate(specifications):
         for part in PARTS[specification.kind]:
-            if part != "nonfinite":
+            if part not in DERIVED_PARTS:
                 parts[index, part] = column(captured, f"aggregate_{index}_{part}")
         if specification.kind is AccumulatorKind.SUM_FLOAT:
             parts[index, "nonfinite"] = _nonfinite(parts[index, "magnitude"], parts[index, "count"])

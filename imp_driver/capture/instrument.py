@@ -14,6 +14,9 @@ from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
 
+DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
+"""Parts that ``capture_sql`` does not select: they follow from others, or from the query of ``distinct_sql``."""
+
 
 def qualified(parts: tuple[str, ...]) -> str:
     """Quote a dotted name for Spark."""
@@ -41,8 +44,8 @@ def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool =
     items = [f"{key} AS key_{index}" for index, key in enumerate(block.keys_sql)]
     items.append("count(*) AS row_count")
     for index, aggregate in enumerate(block.aggregates):
-        parts = PARTS[aggregate.specification.kind]
-        items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts if part != "nonfinite"]
+        parts = [part for part in PARTS[aggregate.specification.kind] if part not in DERIVED_PARTS]
+        items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     groups = ", ".join(block.keys_sql)
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
@@ -53,13 +56,23 @@ def cells_sql(block: BoundBlock, relation: RelationOf, bucket: str) -> str:
 
     The columns of a block over several tables must name what ``bucket`` reads.
     """
-    keys = [f"key_{index}" for index in range(len(block.keys_sql))]
-    items = [f"{key} AS {name}" for key, name in zip(block.keys_sql, keys, strict=True)]
-    where = f" WHERE {block.where_sql}" if block.where_sql else ""
     # The bucket's text is long; below the groups it stands once and is computed once a row.
-    inner = f"SELECT {', '.join([*items, f'{bucket} AS cell_fragment'])} FROM {rows_sql(block, relation)}{where}"
-    groups = ", ".join([*keys, "cell_fragment"])
+    inner, groups = _with_keys(block, relation, bucket, "cell_fragment")
     return f"SELECT {groups}, count(*) AS cell_rows FROM ({inner}) GROUP BY {groups}"
+
+
+def distinct_sql(block: BoundBlock, relation: RelationOf, argument: str) -> str:
+    """Return the query of how often each argument occurs in each group: ``key_{i}``, ``value``, never NULL, and ``copies``."""
+    inner, groups = _with_keys(block, relation, argument, "value")
+    return f"SELECT {groups}, count(*) AS copies FROM ({inner}) WHERE value IS NOT NULL GROUP BY {groups}"
+
+
+def _with_keys(block: BoundBlock, relation: RelationOf, expression: str, name: str) -> tuple[str, str]:
+    """Return (query of the keys and one expression per row, list of the columns' names)."""
+    keys = [f"key_{index}" for index in range(len(block.keys_sql))]
+    items = [f"{sql} AS {each}" for sql, each in zip([*block.keys_sql, expression], [*keys, name], strict=True)]
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where}", ", ".join([*keys, name])
 
 
 def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:

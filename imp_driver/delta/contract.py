@@ -26,7 +26,7 @@ class ChangesUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SchemaColumn:
-    """``type_name`` is Delta's: ``integer``, ``long``, ``decimal(10,2)``, ``struct`` ...; ``char(n)``, ``collated string``."""
+    """``type_name`` is Delta's: ``integer``, ``long``, ``decimal(10,2)``, ``struct`` ..; ``char(n)``, ports.COLLATED, NESTED_CHAR."""
 
     name: str
     type_name: str

@@ -103,7 +103,7 @@ class PieceReader:
     def _typed(self, stored: pa.Table, action: DataFile, count: int) -> pa.Table:
         partition = dict(action.partition)
         arrays = [self._array(column, stored, partition, count) for column in self._columns]
-        return pa.table(arrays, schema=pa.schema([pa.field(column.column.name, column.arrow_type) for column in self._columns]))
+        return pa.table(arrays, schema=pa.schema([column.field for column in self._columns]))
 
     def _array(self, column: StoredColumn, stored: pa.Table, partition: dict[str, str | None], count: int) -> pa.ChunkedArray:
         if column.partition:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.delta.contract import SchemaColumn
+from imp_driver.ports import CHAR_WIDTH, COLLATED, NESTED_CHAR
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -57,6 +58,12 @@ class StoredColumn:
     arrow_type: pa.DataType | None
     partition: bool
     width: int = 0
+
+    @property
+    def field(self) -> pa.Field:
+        """The column in Arrow rows; a CHAR column says its width, without which Spark would compare its values as plain text."""
+        metadata = {CHAR_WIDTH: str(self.width)} if self.width else None
+        return pa.field(self.column.name, self.arrow_type, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +114,18 @@ def _read_column(field: dict[str, Any], mapped: bool, partitions: tuple[str, ...
     metadata = field.get("metadata") or {}
     fixed = _CHAR.fullmatch(str(metadata.get(_CHAR_TYPE, "")))
     # Strings that Spark compares by other rules than their bytes have a type name that no operator claims to understand.
-    special = fixed[0] if fixed else "collated string" if _COLLATIONS in metadata else None
+    special = fixed[0] if fixed else _special(field, nested)
     column = SchemaColumn(name, special or (delta_type["type"] if nested else delta_type), bool(field["nullable"]))
     return StoredColumn(column, stored_name, arrow_type, name in partitions, int(fixed[1]) if fixed else 0)
+
+
+def _special(field: dict[str, Any], nested: bool) -> str | None:
+    """Return a name for text that is compared by a collation, or is CHAR inside a nested column; None for other columns."""
+    text = json.dumps(field)
+    if _COLLATIONS in text:
+        return COLLATED
+    declared = str((field.get("metadata") or {}).get(_CHAR_TYPE, "")) if nested else ""
+    return NESTED_CHAR if re.search(r"\bchar\(", declared) else None
 
 
 def padded(values: Values, column: StoredColumn) -> Values:

@@ -57,8 +57,7 @@ class DeltaTables:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
         wanted = _columns(plan.metadata, plan.location, columns)
         if not plan.pieces:
-            fields = [pa.field(column.column.name, column.arrow_type) for column in wanted]
-            return SignedRows(pa.schema(fields).empty_table(), np.empty(0, np.int64))
+            return SignedRows(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
         reader = PieceReader(self._handle(plan.location).store, wanted)
         try:
             parts = [reader.read(piece) for piece in plan.pieces]

@@ -7,19 +7,22 @@ import pyarrow as pa
 
 from imp_driver.capture.buckets import bucket_sql, file_partition
 from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
-from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql
+from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.entry import CaptureFailure, StateEntry, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import SparkReader
-from imp_driver.operators.aggregate.cells import CapturedCells, cell_groups
+from imp_driver.operators.aggregate.cells import CapturedCells, cell_groups, groups_in_cells
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.contract import AccumulatorKind
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.render import quoted
 from imp_driver.reasons import Reason
+from imp_driver.safety.verdict import readable
+from imp_driver.sketch.codes import is_orderable
 from imp_driver.sketch.ranges import RangePartition, equi_depth
 
 FEW_ROWS = 1_000_000
@@ -28,17 +31,24 @@ MOST_BUCKETS = 200
 """Ranges of an attribute that is no key: its fragment is computed by a tree of comparisons, which must stay small enough to be compiled."""
 
 
+class _UnorderedKey(Exception):
+    """Values of a group key have no codes."""
+
+
 def capture_into(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> None:
     """Capture the state of ``entry`` at the request's versions; ``budget`` in bytes.
 
     Raises:
-        Refused: Spark failed, or the state would be too large; the entry remembers it.
+        Refused: Spark failed, the state would be too large, or groups of a key's type are not told apart here; the entry remembers it.
     """
     try:
         entry.state = _captured(entry, request, choice, read, budget)
     except StateTooLarge as error:
         entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
         raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
+    except _UnorderedKey as error:
+        entry.failure = CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error), None)
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, str(error)) from error
     except Error as error:
         if error.error_class == CANCELLED:
             raise
@@ -51,25 +61,58 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, read: Spar
 
 def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:
     block, relation = request.block, at_versions(request.versions)
-    partition = None if choice.key is not None else _partition_of_files(request, choice)
-    deep = entry.deep_buffers or request.rows < FEW_ROWS
-    captured = read(capture_sql(block, relation, deep_buffers=deep))
-    check_size(captured, budget)
-    keys = _keys(captured, request)
-    types = tuple(key.type for key in keys)
-    rows = column(captured, "row_count")
-    cells = None
-    if partition is None:
-        assert choice.key is not None
-        partition = equi_depth(keys[choice.key], np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64), request.fragments)
-    else:
-        table = read(cells_sql(block, relation, bucket_of(request, partition)))
-        check_size(table, budget)
-        groups = cell_groups(types, keys, _keys(table, request))
-        cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
-    entry.key_types = types
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-    return GroupState.capture(keys, rows, parts_of(captured, specifications), specifications, types, choice.key, partition, cells)
+    if choice.key is None and not specifications:
+        return _captured_cells(entry, request, choice, read, budget)
+    deep = entry.deep_buffers or request.rows < FEW_ROWS
+    captured = _read_checked(capture_sql(block, relation, deep_buffers=deep), read, budget)
+    keys = _keys(captured, request)
+    entry.key_types = types = tuple(key.type for key in keys)
+    rows = column(captured, "row_count")
+    parts = parts_of(captured, specifications) | _values_of(request, types, keys, read, budget)
+    if choice.key is not None:
+        partition = equi_depth(keys[choice.key], np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64), request.fragments)
+        return GroupState.capture(keys, rows, parts, specifications, types, choice.key, partition)
+    partition = _partition_of_files(request, choice)
+    table = _read_checked(cells_sql(block, relation, bucket_of(request, partition)), read, budget)
+    groups = cell_groups(types, keys, _keys(table, request))
+    cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
+    return GroupState.capture(keys, rows, parts, specifications, types, None, partition, cells)
+
+
+def _captured_cells(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:
+    """Without aggregates the rows per fragment say all that there is to know of a group."""
+    partition = _partition_of_files(request, choice)
+    table = _read_checked(cells_sql(request.block, at_versions(request.versions), bucket_of(request, partition)), read, budget)
+    cell_keys = _keys(table, request)
+    entry.key_types = types = tuple(key.type for key in cell_keys)
+    keys, rows, groups = groups_in_cells(types, cell_keys, column(table, "cell_rows"))
+    cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
+    return GroupState.capture(keys, rows, {}, (), types, None, partition, cells)
+
+
+def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
+    table = read(text)
+    check_size(table, budget)
+    return table
+
+
+def _values_of(
+    request: Request, types: tuple[pa.DataType, ...], keys: tuple[pa.Array, ...], read: SparkReader, budget: int
+) -> dict[tuple[int, str], pa.Array]:
+    """Read the distinct arguments of each count of such, one query each, as lists by group."""
+    parts = {}
+    for index, aggregate in enumerate(request.block.aggregates):
+        if aggregate.specification.kind is AccumulatorKind.COUNT_DISTINCT:
+            assert aggregate.argument_sql is not None
+            table = _read_checked(distinct_sql(request.block, at_versions(request.versions), aggregate.argument_sql), read, budget)
+            groups = cell_groups(types, keys, _keys(table, request))
+            order = pa.array(np.argsort(groups, kind="stable"))
+            offsets = pa.array(np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=len(keys[0]))))).astype(np.int32))
+            values = column(table, "value").cast(aggregate.specification.argument_type)
+            parts[index, "values"] = pa.ListArray.from_arrays(offsets, values.take(order))
+            parts[index, "copies"] = pa.ListArray.from_arrays(offsets, column(table, "copies").take(order))
+    return parts
 
 
 def bucket_of(request: Request, partition: RangePartition) -> str:
@@ -93,6 +136,8 @@ def _keys(captured: pa.Table, request: Request) -> tuple[pa.Array, ...]:
     found = []
     for place, key in enumerate(request.block.keys):
         values = column(captured, f"key_{place}")
+        if not is_orderable(values.type):
+            raise _UnorderedKey(f"the group key {readable(request.block.keys_sql[place])} has values of type {values.type}")
         wanted = request.analysis.columns.get(key.name) if isinstance(key, Column) else None
         found.append(values if wanted is None else values.cast(wanted))
     return tuple(found)

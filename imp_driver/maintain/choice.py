@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, overlap, overlap_of
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.maintain.request import Request
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.types import arrow_type
+from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.blocks import Block
 from imp_driver.reasons import Reason
-from imp_driver.safety.analysis import can_be_cut
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCut, candidates, judge_partial, name_in
 
@@ -46,14 +44,17 @@ def choose(request: Request) -> Choice:
         Refused: the files are clustered by no safe attribute.
     """
     analysis = request.analysis
-    overlaps = [overlap_of(cut_files(cuts, request.snapshots)) for cuts in analysis.cuts.values()]
-    best = int(np.argmin(np.round(overlaps, 3)))
-    if overlaps[best] <= LARGEST_OVERLAP:
-        return Choice(analysis.safe[best])
+    overlaps = {key: overlap_of(cut_files(cuts, request.snapshots)) for key, cuts in analysis.cuts.items()}
+    best = min(overlaps, key=lambda key: round(overlaps[key], 3), default=None)
+    if best is not None and overlaps[best] <= LARGEST_OVERLAP:
+        return Choice(best)
     for _, cut in sorted(_clustered(request), key=lambda each: each[0]):
         if _partial_cut(request, cut) is not None:
             return Choice(None, analysis.scans.index(cut.scan), cut.attribute.name)
-    name = analysis.attribute(analysis.safe[best])
+    if best is None:
+        assert analysis.refused is not None
+        raise Refused(analysis.refused.reason, analysis.refused.detail)
+    name = analysis.attribute(best)
     detail = f"{name}: an average value is in {overlaps[best]:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
     raise Refused(Reason.NOT_CLUSTERED, detail)
 
@@ -93,13 +94,22 @@ def _covered(block: BoundBlock, partial: PartialCut, column: str) -> BoundBlock:
 def _clustered(request: Request) -> list[tuple[float, Cut]]:
     """Return the columns that the files of a table are clustered by, with their overlap."""
     found = []
-    for cut in candidates(request.analysis.plan):
+    plan = request.analysis.plan
+    for cut in candidates(plan):
         files = request.snapshots[cut.scan.table].files
-        if len(files.sizes) >= FEW_FILES and can_be_cut(arrow_type(cut.attribute.type_name or "")):
+        if plan.of_rows and _is_compared(plan, cut):
+            # Delta skips by the condition itself.
+            continue
+        if len(files.sizes) >= FEW_FILES:
             share = overlap(files, cut.attribute.name)
             if share <= LARGEST_OVERLAP:
                 found.append((share, cut))
     return found
+
+
+def _is_compared(plan: Block, cut: Cut) -> bool:
+    """Say whether a condition compares the column with constants."""
+    return any(identifiers(each) == {cut.attribute.identifier} for each in plan.query.where)
 
 
 def _partial_cut(request: Request, cut: Cut) -> PartialCut | None:

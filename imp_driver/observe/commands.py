@@ -105,9 +105,8 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
     lines = [
         f"Template {request.template.identifier}: {request.template.text}",
         *(f"  table {'.'.join(name)} at version {snapshot.version}" for name, snapshot in request.snapshots.items()),
-        f"  groups by {', '.join(map(readable, block.keys_sql))}; safe to cut on {', '.join(names)}",
-        f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
-        "  why the rows stay the same:",
+        *_shape(request, names),
+        *(["  why the rows stay the same:"] if analysis.derivation else []),
         *(f"    {line}" for line in analysis.derivation),
         "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
         *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
@@ -118,6 +117,16 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
             lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
+
+
+def _shape(request: Request, names: list[str]) -> list[str]:
+    block = request.block
+    if request.analysis.plan.of_rows:
+        return ["  rows without groups; safe to cut on columns of the tables that they come from"]
+    return [
+        f"  groups by {', '.join(map(readable, block.keys_sql))}; safe to cut on {', '.join(names) or 'none of them'}",
+        f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
+    ]
 
 
 def _chosen(request: Request) -> list[str]:

@@ -29,6 +29,7 @@ class AccumulatorKind(Enum):
     SUM_FLOAT = "sum or average of floats"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    COUNT_DISTINCT = "count of distinct arguments"
 
 
 PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
     AccumulatorKind.MINIMUM: ("count", "buffer"),
     AccumulatorKind.MAXIMUM: ("count", "buffer"),
+    AccumulatorKind.COUNT_DISTINCT: ("count", "values", "copies"),
 }
 """Parts of the capture result per aggregate i, in columns named ``aggregate_{i}_{part}``.
 
@@ -47,6 +49,7 @@ count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like
 where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
 be NULL where count is 0), which bounds the rounding error of any order of summation. nonfinite: arguments that are NaN or infinite (int64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
+values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).
 """
 
 

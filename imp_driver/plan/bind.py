@@ -34,6 +34,7 @@ from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
+from imp_driver.plan.render import condition_sql
 from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
 
@@ -98,7 +99,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
         where_nodes=where,
-        where_sql=" AND ".join(f"({conjunct.sql(dialect=DIALECT)})" for conjunct in where) or None,
+        where_sql=condition_sql(where) or None,
         where=_all(tuple(binder.row(conjunct) for conjunct in where)),
         aggregates=tuple(binder.aggregates),
         having_nodes=having_nodes,
@@ -211,14 +212,17 @@ class _Binder:
 
     def _bound_aggregate(self, node: exp.AggFunc) -> BoundAggregate | None:
         argument = node.this
+        is_distinct = isinstance(node, exp.Count) and isinstance(argument, exp.Distinct) and len(argument.expressions) == 1
+        if is_distinct:
+            argument = argument.expressions[0]
         if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
             return None
         if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             return None
-        if isinstance(node, exp.Count) and isinstance(argument, (exp.Star, exp.Literal)):
+        if isinstance(node, exp.Count) and not is_distinct and isinstance(argument, (exp.Star, exp.Literal)):
             return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None)
         kind = infer(argument, self._columns)
-        chosen = None if kind is None else _kind(node, kind)
+        chosen = None if kind is None else AccumulatorKind.COUNT_DISTINCT if is_distinct else _kind(node, kind)
         if kind is None or chosen is None:
             return None
         self.arguments.append(argument)

@@ -41,12 +41,14 @@ class QueryBlock:
 class Block:
     """``top`` is the block as a plan of its own; ``query`` is the same in one form.
 
-    ``ends_in`` is the top-k of the query around that is part of the block, None when it has none.
+    ``ends_in`` is the top-k of the query around that is part of the block, None when it has none. A block ``of_rows`` has one constant
+    key and nothing above it: its rows, not its groups, are what is covered.
     """
 
     query: QueryBlock
     top: Plan
     ends_in: TopK | None = None
+    of_rows: bool = False
 
 
 def over_columns(block: QueryBlock) -> QueryBlock:

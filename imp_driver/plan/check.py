@@ -61,6 +61,10 @@ def check(tree: exp.Expr) -> None:
         if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_ranking(node):
             check_function(node)
         check_constants(node)
+        if isinstance(node, (exp.Where, exp.Having)) and isinstance(node.this, exp.Paren) and isinstance(node.this.this, exp.Column):
+            raise Refused(
+                Reason.UNSUPPORTED_EXPRESSION, f"{node.sql(dialect='spark')}, which Spark may read as an alias of the table before it"
+            )
         if isinstance(node, exp.Column) and "_metadata" in (node.name.lower(), node.table.lower()):
             raise Refused(Reason.QUALIFIED_COLUMN, node.sql(dialect="spark"))
 

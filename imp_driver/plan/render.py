@@ -74,13 +74,13 @@ class Renderer:
             case Scan():
                 return self._scan(plan)
             case Filter():
-                return f"SELECT * FROM {self._nested(plan.child)} WHERE {_all(plan.conjuncts)}"
+                return f"SELECT * FROM {self._nested(plan.child)} WHERE {_on(plan.conjuncts)}"
             case Project():
                 weight = [_WEIGHT] if self._is_changed(plan.child) else []
                 return f"SELECT {_list([*_named(plan.output, plan.expressions), *weight])} FROM {self._nested(plan.child)}"
             case Join():
                 words = {JoinKind.INNER: "INNER JOIN", JoinKind.LEFT: "LEFT OUTER JOIN", JoinKind.FULL: "FULL OUTER JOIN"}[plan.kind]
-                return f"SELECT * FROM {self._nested(plan.left)} {words} {self._nested(plan.right)} ON {_all(plan.conjuncts)}"
+                return f"SELECT * FROM {self._nested(plan.left)} {words} {self._nested(plan.right)} ON {_on(plan.conjuncts)}"
             case SemiJoin():
                 return self._semijoin(plan)
             case Scalar():
@@ -119,7 +119,7 @@ class Renderer:
 
     def _semijoin(self, plan: SemiJoin) -> str:
         words = "LEFT ANTI JOIN" if plan.anti else "LEFT SEMI JOIN"
-        condition = _all(plan.conjuncts)
+        condition = _on(plan.conjuncts)
         # NOT IN keeps a row only where every comparison is false, so one that is unknown counts as a partner.
         condition = f"coalesce({condition}, true)" if plan.null_aware else condition
         return f"SELECT * FROM {self._nested(plan.left)} {words} {self._nested(plan.right)} ON {condition}"
@@ -157,8 +157,16 @@ def _not_ordinal(expression: exp.Expr) -> str:
     return f"coalesce({_text(expression)})" if isinstance(expression.unnest(), exp.Literal) else _text(expression)
 
 
-def _all(conjuncts: tuple[exp.Expr, ...]) -> str:
-    return " AND ".join(f"({_text(each)})" for each in conjuncts) or "true"
+def condition_sql(conjuncts: tuple[exp.Expr, ...]) -> str:
+    """Render conjuncts for WHERE or ON, empty without any.
+
+    No column stands alone in brackets: Spark reads ``FROM t WHERE (a)`` as an alias of the table with a list of columns.
+    """
+    return " AND ".join(f"({_text(each)} AND true)" if isinstance(each.unnest(), exp.Column) else f"({_text(each)})" for each in conjuncts)
+
+
+def _on(conjuncts: tuple[exp.Expr, ...]) -> str:
+    return condition_sql(conjuncts) or "true"
 
 
 def _identifier(attribute: Attribute) -> str:

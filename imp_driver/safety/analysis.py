@@ -9,11 +9,16 @@ import pyarrow as pa
 
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.types import arrow_type
+from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted, over_columns
 from imp_driver.plan.nodes import Plan, Scan, scans
+from imp_driver.plan.render import read_identifiers
+from imp_driver.plan.rows import row_blocks
+from imp_driver.ports import COLLATED, NESTED_CHAR
 from imp_driver.reasons import Reason
-from imp_driver.safety.cuts import Cut, find_cuts
+from imp_driver.safety.cuts import Cut, can_be_cut, find_cuts
 from imp_driver.safety.levels import Refusal
+from imp_driver.safety.partial import may_be_partial
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
 
@@ -27,8 +32,9 @@ class Analysis:
         lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
         scans: every occurrence that the block reads, cut or not.
         columns: types of the columns that the block is over.
-        cuts: per safe group key, by its index, the occurrences that it cuts.
+        cuts: per safe group key, by its index, the occurrences that it cuts; none where only a column that is no key may be cut.
         derivation: proof for the first of them.
+        refused: why no key may be cut.
         may_tie: the block's top-k must be found decided at each use; when it is not, or the block is not in use, the query runs unchanged.
     """
 
@@ -40,6 +46,7 @@ class Analysis:
     cuts: Mapping[int, tuple[Cut, ...]]
     derivation: tuple[str, ...]
     may_tie: bool = False
+    refused: Refused | None = None
 
     @property
     def safe(self) -> tuple[int, ...]:
@@ -59,7 +66,17 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
     whole = judge(plan, Setting(Assignment({})))
     if not whole.is_safe:
         raise _refused(whole)
-    undecided, blocks = whole.needs.undecided, find_blocks(plan)
+    undecided = whole.needs.undecided
+    try:
+        return _grouped(find_blocks(plan), undecided)
+    except Refused:
+        rows = () if undecided else row_blocks(plan)
+        if not rows:
+            raise
+        return tuple(accepted(_of_rows, rows))
+
+
+def _grouped(blocks: tuple[Block, ...], undecided: tuple[Plan, ...]) -> tuple[Analysis, ...]:
     ends = [block.ends_in for block in blocks]
     for top in undecided:
         if not any(top is end for end in ends):
@@ -77,7 +94,7 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
     refusal: Verdict | None = None
     for index in range(len(block.query.keys)):
         found, verdict = find_cuts(block, index) or ((), None)
-        if verdict is None or not can_be_cut(arrow_type(found[0].attribute.type_name or "")):
+        if verdict is None or not can_be_cut(found[0]):
             continue
         if verdict.is_safe:
             cuts[index] = found
@@ -85,11 +102,39 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
             may_tie = may_tie or bool(verdict.needs.undecided)
         else:
             refusal = verdict
-    if not cuts:
-        raise Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
+    refused = None if cuts else Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
+    if refused is not None and not may_be_partial(block):
+        raise refused
+    check_collations(block)
     query = over_columns(block.query)
     every = scans(query.source)
-    return Analysis(query, block, lifted(query), every, _types(query.source), cuts, derivation, may_tie)
+    return Analysis(query, block, lifted(query), every, _types(query.source), cuts, derivation, may_tie, refused)
+
+
+def _of_rows(block: Block) -> Analysis:
+    check_collations(block)
+    query = over_columns(block.query)
+    refused = Refused(
+        Reason.NOT_CLUSTERED,
+        "rows without groups are cut on columns that the files are clustered by, if the query has no condition on them",
+    )
+    return Analysis(query, block, None, scans(query.source), _types(query.source), {}, (), refused=refused)
+
+
+def check_collations(block: Block) -> None:
+    """Refuse a block that computes with text which Spark compares by other rules than those of its value alone.
+
+    Changed rows come without these rules, so Spark would group and compare them by their bytes.
+
+    Raises:
+        Refused: it names the column.
+    """
+    query = block.query
+    expressions = (*query.keys, *query.where, *query.having, *(key.expression for key in query.order))
+    read = read_identifiers(query.source).union(*map(identifiers, expressions))
+    for attribute in (each for scan in scans(query.source) for each in scan.output):
+        if attribute.identifier in read and attribute.type_name in (COLLATED, NESTED_CHAR):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{attribute.name}: text with a collation, or CHAR inside a nested column")
 
 
 def _types(source: Plan) -> dict[str, pa.DataType | None]:
@@ -101,8 +146,3 @@ def _types(source: Plan) -> dict[str, pa.DataType | None]:
 def _refused(verdict: Verdict) -> Refused:
     reason = Reason.ORDER_NOT_TOTAL if verdict.refusal is Refusal.ORDER_NOT_TOTAL else Reason.NOT_SAFE
     return Refused(reason, verdict.step.derived.note)
-
-
-def can_be_cut(kind: pa.DataType | None) -> bool:
-    """Booleans have two values only; types without an Arrow form here have no order that both sides share."""
-    return kind is not None and not pa.types.is_boolean(kind)

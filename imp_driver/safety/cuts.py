@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import by_identifier, plain_identifier
 from imp_driver.plan.blocks import Block
 from imp_driver.plan.nodes import (
@@ -41,6 +43,12 @@ class Cut:
 
     scan: Scan
     attribute: Attribute
+
+
+def can_be_cut(cut: Cut) -> bool:
+    """Booleans have two values only; types without an Arrow form here have no order that both sides share."""
+    kind = arrow_type(cut.attribute.type_name or "")
+    return kind is not None and not pa.types.is_boolean(kind)
 
 
 def find_cuts(block: Block, index: int) -> tuple[tuple[Cut, ...], Verdict] | None:

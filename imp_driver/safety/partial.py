@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from imp_driver.plan.blocks import Block
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Aggregate, Filter, Plan, Scan, TopK, scans
-from imp_driver.safety.cuts import Cut
+from imp_driver.safety.cuts import Cut, can_be_cut
+from imp_driver.safety.intervals import Interval
 from imp_driver.safety.setting import Assignment, Facts, Setting
 from imp_driver.safety.verdict import judge
 
@@ -35,26 +37,42 @@ class PartialCut:
 
 
 def candidates(block: Block) -> Iterator[Cut]:
-    """Yield every column of the tables whose rows reach the groups one by one, with the column still there."""
+    """Yield every column that can be cut of the tables whose rows reach the groups one by one, with the column still there."""
     source = block.query.source
     visible = {attribute.identifier for attribute in source.output}
     for scan in scans(source):
         if is_linear(source, scan.occurrence):
-            yield from (Cut(scan, attribute) for attribute in scan.output if attribute.identifier in visible)
+            cuts = (Cut(scan, attribute) for attribute in scan.output if attribute.identifier in visible)
+            yield from filter(can_be_cut, cuts)
 
 
 def judge_partial(block: Block, cut: Cut, facts: Facts, *, checks_overflow: bool) -> PartialCut | None:
     """Return the cut when it is safe and the state of the block's groups can say what the proof needs covered."""
     assignment = Assignment({cut.scan.occurrence: cut.attribute.identifier})
     verdict = judge(block.top, Setting(assignment, facts, checks_overflow))
-    covered = _covered(block.top, verdict.needs.pins) if verdict.is_safe else None
+    covered = _covered(block, verdict.needs.pins) if verdict.is_safe else None
     if covered is None:
         return None
     return PartialCut(cut, len(block.query.having), *covered, bool(verdict.needs.undecided), verdict.needs.facts, verdict.derivation)
 
 
-def _covered(top: Plan, pins: tuple[Plan, ...]) -> tuple[frozenset[int], bool] | None:
+def may_be_partial(block: Block) -> bool:
+    """Say whether some column may be cut with the right facts about the data."""
+    return any(judge_partial(block, cut, _AllFacts(), checks_overflow=True) is not None for cut in candidates(block))
+
+
+class _AllFacts:
+    """Everything is as a proof would have it: neither negative nor positive."""
+
+    def interval(self, table: tuple[str, ...], column: str) -> Interval:
+        return Interval(Decimal(0), Decimal(0))
+
+
+def _covered(block: Block, pins: tuple[Plan, ...]) -> tuple[frozenset[int], bool] | None:
     """Return which conditions and whether the order decide what is covered; None when the proof covers something else."""
+    top = block.top
+    if block.of_rows:
+        return (frozenset(), False) if all(pin is top for pin in pins) else None
     filtered = top.child if isinstance(top, TopK) else top
     conjuncts = filtered.conjuncts if isinstance(filtered, Filter) else ()
     groups = filtered.child if isinstance(filtered, Filter) else filtered

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import Error
 from imp_driver.parse.literals import bind_text
-from imp_driver.ports import Parameters, Relation, RelationKind
+from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind
 from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
@@ -44,6 +44,8 @@ _SETTINGS_OF_SPEED = (
     "spark.sql.execution.arrow.pyspark.enabled",
 )
 """Settings known not to change what a query means."""
+_CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
+"""Key in the metadata of a column that Spark declares as CHAR."""
 _CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""
 
@@ -115,7 +117,12 @@ class SparkChildSession:
     @contextmanager
     def _visible(self, view: str, rows: pa.Table, tag: str) -> Iterator[None]:
         with mapped(tag):
-            self.spark.createDataFrame(rows).createOrReplaceTempView(view)
+            frame = self.spark.createDataFrame(rows)
+            for field in rows.schema:
+                if field.metadata and CHAR_WIDTH in field.metadata:
+                    # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.
+                    frame = frame.withMetadata(field.name, {_CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
+            frame.createOrReplaceTempView(view)
         try:
             yield
         finally:

@@ -131,6 +131,8 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec))}
         case K.SUM_FLOAT:
             return {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
+        case K.COUNT_DISTINCT:
+            return {"count": pa.int64(), "values": pa.list_(spec.argument_type), "copies": pa.list_(pa.int64())}
         case _:
             return {"count": pa.int64(), "buffer": pa.list_(spec.argument_type)}
 
@@ -166,6 +168,12 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
         ordered = sorted(present, key=rank, reverse=spec.kind is K.MAXIMUM)[:BUFFER_SIZE]
         chance.shuffle(ordered)
         parts["buffer"] = ordered or None
+    elif spec.kind is K.COUNT_DISTINCT:
+        copies = Counter(canonical(value) for value in present)
+        values = list(copies)
+        chance.shuffle(values)
+        parts["values"] = [math.nan if value is NAN else value for value in values]
+        parts["copies"] = [copies[value] for value in values]
     return parts
 
 
@@ -186,6 +194,8 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
         return len(values)
     if spec.kind is K.COUNT:
         return len(present)
+    if spec.kind is K.COUNT_DISTINCT:
+        return len({canonical(value) for value in present})
     if not present:
         return None
     average = spec.form is ValueForm.AVERAGE

@@ -27,12 +27,15 @@ from tests.soundness.tables import COLUMNS
 
 @dataclass(slots=True)
 class Tally:
-    """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key."""
+    """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key,
+    ``of_rows`` those without groups.
+    """
 
     decisions: Counter[Decision] = field(default_factory=Counter)
     reasons: Counter[Reason] = field(default_factory=Counter)
     reused: int = 0
     partial: int = 0
+    of_rows: int = 0
     differences: list[str] = field(default_factory=list)
 
 
@@ -56,7 +59,8 @@ def _other_constants(chance: random.Random, text: str) -> str:
 
 def _reusable(chance: random.Random) -> str:
     """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
-    function = chance.choice(["sum(r.a)", "count(*)", "count(*)", "max(r.a)", "min(r.a)", "min(r.a)", "min(r.x)", "avg(r.a)"])
+    functions = ["sum(r.a)", "count(*)", "count(*)", "max(r.a)", "min(r.a)", "min(r.a)", "min(r.x)", "avg(r.a)", "count(DISTINCT r.a)"]
+    function = chance.choice(functions)
     atoms = [
         "r.x > 1",
         "r.x >= 0",
@@ -83,6 +87,33 @@ def _reusable(chance: random.Random) -> str:
     return f"{text} HAVING {function} {chance.choice(['>', '>=', '<', '='])} 2"
 
 
+def _rows(chance: random.Random) -> str:
+    """A query whose rows come from rows of a table one by one, bare or below something that needs them all."""
+    atoms = ["r.x > 1", "r.a >= 2", "r.g <> 3", "r.id < 40", "r.a IN (1, 2)", "EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 1)"]
+    atoms += ["r.g IN (SELECT k FROM s)", "r.x NOT IN (SELECT y FROM s WHERE y > 2)", "r.a > (SELECT min(b) FROM s WHERE s.k = r.g)"]
+    joins = [
+        "r",
+        "r",
+        "r JOIN s ON r.g = s.k",
+        "r JOIN s ON r.x = s.y AND s.b < 3",
+        "r LEFT JOIN s ON r.g = s.k",
+        "s LEFT JOIN r ON r.g = s.k",
+    ]
+    source = f"{chance.choice(joins)} WHERE {' AND '.join(chance.sample(atoms, chance.randint(1, 2)))}"
+    return chance.choice(
+        [
+            f"SELECT r.id, r.a FROM {source}",
+            f"SELECT DISTINCT r.a FROM {source}",
+            f"SELECT count(*) AS n, sum(r.a) AS f FROM {source}",
+            f"SELECT r.x + 1 AS k, avg(r.a) AS f FROM {source} GROUP BY r.x + 1",
+            f"SELECT r.x + 1 AS k, count(*) AS f FROM {source} GROUP BY r.x + 1 HAVING count(*) > 2",
+            f"SELECT r.id FROM {source} ORDER BY r.id, r.g, r.x, r.a LIMIT 3",
+            f"SELECT id FROM s WHERE b > 0 UNION ALL SELECT r.id FROM {source}",
+            f"SELECT id FROM s EXCEPT SELECT r.id FROM {source}",
+        ]
+    )
+
+
 def attack(warehouses: int, seed: int) -> Tally:
     """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
     chance = random.Random(seed)
@@ -103,7 +134,7 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
     sketches = Sketches(warehouse, 1 << 30)
     middleware = Middleware(DuckSession(warehouse), warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
-    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)]
+    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)] + [_rows(chance) for _ in range(3)]
     for step in range(50):
         if step % 3 == 0:
             table = chance.choice(list(COLUMNS))
@@ -123,6 +154,9 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
         if any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
         entry = next((entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id), None)
+        tally.of_rows += (
+            entry is not None and report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
+        )
         tally.partial += entry is not None and entry.state is not None and "cell_rows" in entry.state.snapshot()
         if entry is not None and report.decision is Decision.MAINTAINED and _maintained(entry) != _captured(entry, warehouse):
             tally.differences.append(f"{asked[place]}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
@@ -153,5 +187,5 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 if __name__ == "__main__":
     found = attack(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     print(*found.differences, sep="\n")
-    print(dict(found.decisions), found.reused, found.partial)
+    print(dict(found.decisions), found.reused, found.partial, found.of_rows)
     sys.exit(bool(found.differences))

@@ -95,8 +95,20 @@ SLOW_DRIVER_MUTANTS = (
     Mutant(
         "fragments of groups that fail",
         "../operators/aggregate/cells.py",
-        "kept = self._cells[retained[self._cells >> _SHIFT]]",
-        "kept = self._cells[~retained[self._cells >> _SHIFT]]",
+        "mask[self._cells.members[retained[self._cells.slots]]] = True",
+        "mask[self._cells.members[~retained[self._cells.slots]]] = True",
+    ),
+    Mutant(
+        "rows of the optional side one by one",
+        "../plan/rows.py",
+        "any(is_linear(inner, scan.occurrence) for scan in scans(inner))",
+        "True",
+    ),
+    Mutant(
+        "distinct values that never go",
+        "../operators/aggregate/distinct.py",
+        "np.subtract.at(self._distinct, slots_of(pairs.vanished), 1)",
+        "pass",
     ),
 )
 """Found too, but after minutes: for wide runs."""

@@ -19,8 +19,9 @@ _VALUES = {
     "DATE": ["DATE'2024-01-01'", "DATE'2024-02-29'", "DATE'1969-12-31'", "DATE'1582-10-15'", "DATE'9999-12-31'"],
     "TIMESTAMP": ["TIMESTAMP'2024-01-01 00:00:00'", "TIMESTAMP'2024-03-31 02:30:00.123456'", "TIMESTAMP'1969-12-31 23:59:59.999999'"],
     "STRING": ["''", "'a'", "'B'", "'ab'", "'é'", "' a'"],
+    "CHAR(3)": ["''", "'a'", "'B'", "'ab '", "'éa'"],
 }
-_COLUMNS = {"g": "INT", "d": "DOUBLE", "p": "DECIMAL(10,2)", "day": "DATE", "t": "TIMESTAMP", "s": "STRING"}
+_COLUMNS = {"g": "INT", "d": "DOUBLE", "p": "DECIMAL(10,2)", "day": "DATE", "t": "TIMESTAMP", "s": "STRING", "c": "CHAR(3)"}
 _TABLES = ("m", "n")
 _NUMBERS = ("g", "d", "p")
 
@@ -68,8 +69,10 @@ class _Typed:
     def function(self, alias: str) -> tuple[str, str]:
         """Return an aggregate and a literal of its type."""
         column = self.chance.choice(list(_COLUMNS))
-        kinds = ["min", "max", "count"] + (["sum", "avg", "sum"] if column in _NUMBERS else [])
+        kinds = ["min", "max", "count", "count distinct"] + (["sum", "avg", "sum"] if column in _NUMBERS else [])
         kind = self.chance.choice(kinds)
+        if kind == "count distinct":
+            return f"count(DISTINCT {alias}.{column})", "2"
         return f"{kind}({alias}.{column})", "2" if kind == "count" else self.literal(column)
 
     def query(self) -> str:

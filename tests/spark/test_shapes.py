@@ -57,6 +57,8 @@ CUT = (
     "SELECT g FROM {r} GROUP BY g HAVING sum(x) > 700 EXCEPT SELECT k FROM {s} WHERE label > 'l3'",
     "SELECT g, sum(x) AS t FROM {r} GROUP BY g ORDER BY t DESC LIMIT 2",
     "SELECT label FROM {s} JOIN (SELECT g, sum(x) AS t FROM {r} GROUP BY g ORDER BY t DESC LIMIT 1 OFFSET 1) b ON b.g = k",
+    "SELECT g, count(DISTINCT x) AS n, avg(x) FROM {r} GROUP BY g HAVING count(DISTINCT x) >= 10 AND g > 6",
+    "SELECT g, count(DISTINCT x + 1) AS n FROM {r} GROUP BY g ORDER BY n DESC, g LIMIT 1",
 )
 
 

@@ -71,7 +71,7 @@ def _refusal(text: str, relations: dict[str, Relation], tables: dict[str, TableS
     return caught.value.reason
 
 
-QUERY = "SELECT g FROM t GROUP BY g HAVING sum(x) > 1"
+QUERY = "SELECT g FROM t GROUP BY g HAVING avg(x) > 1"
 
 
 def test_every_table_is_read_at_one_version_and_every_place_is_known() -> None:

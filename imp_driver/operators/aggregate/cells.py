@@ -1,7 +1,7 @@
 """Rows per (group, fragment) of an attribute that is not a group key: merge with counts (IMP paper sections 5.1 and 5.2.5).
 
-The rows of a group may then lie in several fragments; a fragment is kept while it holds a row of a retained group. Invariant: a cell that
-is held has a row, and the cells of a group add up to its rows, so a slot without a group has no cells to hand on to the next one.
+The rows of a group may then lie in several fragments; a fragment is kept while it holds a row of a retained group. Invariant: the cells
+of a group add up to its rows, so a slot without a group has no cells to hand on to the next one.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, StateCorrupt, nothing
+from imp_driver.operators.aggregate.accumulator import Commit, StateCorrupt
 from imp_driver.operators.aggregate.keys import KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.operators.aggregate.pairs import PairCounts, TooFew
 from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 Fragments: TypeAlias = npt.NDArray[np.int32]
-
-_SHIFT = 32
-_MASK = np.int64((1 << _SHIFT) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +55,23 @@ def cell_groups(key_types: Sequence[pa.DataType], keys: Sequence[Column], cell_k
     return groups[inverse]
 
 
-class FragmentCounts:
-    """Rows per cell. Cells are sorted by slot, then fragment, both packed into one integer, which is the index too: 16 bytes a cell."""
+def groups_in_cells(
+    key_types: Sequence[pa.DataType], cell_keys: Sequence[Column], rows: Column
+) -> tuple[tuple[pa.Array, ...], pa.Array, IntegerArray]:
+    """Return (keys of the groups that cells are of, rows of each group, per cell the row number of its group)."""
+    codecs = [Codec(key_type) for key_type in key_types]
+    inverse, values = grouped(codecs, [one_array(key) for key in cell_keys])
+    totals = np.zeros(len(values[0].codes), dtype=np.int64)
+    np.add.at(totals, inverse, _whole_numbers(rows))
+    keys = tuple(codec.decode(value.codes, value.nulls) for codec, value in zip(codecs, values, strict=True))
+    return keys, pa.array(totals), inverse
 
-    def __init__(self, cells: IntegerArray, rows: IntegerArray, fragments: int) -> None:
+
+class FragmentCounts:
+    """Rows per cell."""
+
+    def __init__(self, cells: PairCounts, fragments: int) -> None:
         self._cells = cells
-        self._rows = rows
         self._fragments = fragments
 
     @classmethod
@@ -78,14 +87,12 @@ class FragmentCounts:
         if np.any((cells.group < 0) | (cells.group >= len(group_rows))):
             raise StateCorrupt("a captured cell is of no group; the state must be captured again")
         _check_fragments(cells.fragment, fragments)
-        packed = _packed(cells.group, cells.fragment)
-        order = np.argsort(packed, kind="stable")
-        packed, rows = packed[order], cells.rows[order]
+        pairs = PairCounts.of(cells.group, cells.fragment, cells.rows)
         totals = np.zeros(len(group_rows), dtype=np.int64)
         np.add.at(totals, cells.group, cells.rows)
-        if np.any(packed[1:] == packed[:-1]) or np.any(rows <= 0) or np.any(totals != group_rows):
+        if pairs is None or np.any(totals != group_rows):
             raise StateCorrupt("the captured cells of a group do not add up to its rows; the state must be captured again")
-        return cls(packed, rows, fragments)
+        return cls(pairs, fragments)
 
     def apply(self, slots: IntegerArray, fragments: npt.NDArray[np.integer], weights: IntegerArray) -> None:
         """Apply signed rows. Raises StateCorrupt, and then nothing has changed."""
@@ -101,56 +108,22 @@ class FragmentCounts:
             StateCorrupt: more was deleted from a cell than was there, or there is no such fragment.
         """
         _check_fragments(fragments, self._fragments)
-        distinct, inverse = np.unique(_packed(slots, fragments), return_inverse=True)
-        added = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(added, inverse, weights)
-        touched = added != 0
-        distinct, added = distinct[touched], added[touched]
-        places = np.searchsorted(self._cells, distinct)
-        found = np.zeros(len(distinct), dtype=bool)
-        within = places < len(self._cells)
-        found[within] = self._cells[places[within]] == distinct[within]
-        rows = added.copy()
-        rows[found] += self._rows[places[found]]
-        if np.any(rows < 0):
-            raise StateCorrupt("a delta deleted more rows of a group from a fragment than it held; the state must be captured again")
-        return self._commit(distinct, places, found, rows)
-
-    def _commit(self, distinct: IntegerArray, places: IntegerArray, found: BooleanArray, rows: IntegerArray) -> Commit:
-        held = places[found]
-        if not len(distinct):
-            return nothing
-        if np.all(found) and np.all(rows > 0):
-
-            def overwrite() -> None:
-                self._rows[held] = rows
-
-            return overwrite
-        fresh = ~found
-        empty = held[rows[found] == 0]
-        changed_rows = self._rows.copy()
-        changed_rows[held] = rows[found]
-        # Places count the cells that are dropped too; insertion is into those that are kept.
-        shifted = places[fresh] - np.searchsorted(empty, places[fresh])
-        new_cells = np.insert(np.delete(self._cells, empty), shifted, distinct[fresh])
-        new_rows = np.insert(np.delete(changed_rows, empty), shifted, rows[fresh])
-
-        def replace() -> None:
-            self._cells, self._rows = new_cells, new_rows
-
-        return replace
+        try:
+            return self._cells.prepare(slots, fragments.astype(np.int64), weights).commit
+        except TooFew:
+            message = "a delta deleted more rows of a group from a fragment than it held; the state must be captured again"
+            raise StateCorrupt(message) from None
 
     def fragments_of(self, retained: BooleanArray) -> BooleanArray:
         """Return per fragment whether it holds a row of a retained group; ``retained`` has one entry per slot."""
-        kept = self._cells[retained[self._cells >> _SHIFT]]
         mask = np.zeros(self._fragments, dtype=bool)
-        mask[kept & _MASK] = True
+        mask[self._cells.members[retained[self._cells.slots]]] = True
         return mask
 
     def rows_per_fragment(self) -> IntegerArray:
         """Return rows per fragment, the NULL fragment last."""
         totals = np.zeros(self._fragments, dtype=np.int64)
-        np.add.at(totals, self._cells & _MASK, self._rows)
+        np.add.at(totals, self._cells.members, self._cells.counts)
         return totals
 
     def __len__(self) -> int:
@@ -160,17 +133,12 @@ class FragmentCounts:
     @property
     def memory(self) -> int:
         """Bytes."""
-        return int(self._cells.nbytes + self._rows.nbytes)
+        return self._cells.memory
 
     def snapshot(self, slots: IntegerArray) -> CapturedCells:
         """Return what ``capture`` takes back, groups numbered by their place in ``slots``: all slots with a group, ascending."""
-        group = np.searchsorted(slots, self._cells >> _SHIFT)
-        return CapturedCells(group.astype(np.int64), self._cells & _MASK, self._rows.copy())
-
-
-def _packed(slots: IntegerArray, fragments: npt.NDArray[np.integer]) -> IntegerArray:
-    packed: IntegerArray = (slots.astype(np.int64) << _SHIFT) | fragments.astype(np.int64)
-    return packed
+        group = np.searchsorted(slots, self._cells.slots)
+        return CapturedCells(group.astype(np.int64), self._cells.members, self._cells.counts.copy())
 
 
 def _check_fragments(fragments: npt.NDArray[np.integer], total: int) -> None:

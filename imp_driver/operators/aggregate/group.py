@@ -28,6 +28,7 @@ from imp_driver.operators.aggregate.accumulator import (
 from imp_driver.operators.aggregate.cells import CapturedCells, FragmentCounts
 from imp_driver.operators.aggregate.counts import Count
 from imp_driver.operators.aggregate.decimals import DecimalSum
+from imp_driver.operators.aggregate.distinct import DistinctCount
 from imp_driver.operators.aggregate.extrema import Extremum
 from imp_driver.operators.aggregate.floats import FloatSum
 from imp_driver.operators.aggregate.integers import IntegerSum
@@ -293,5 +294,7 @@ def _accumulator(specification: AggregateSpecification, parts: Parts, rows: Inte
             return DecimalSum.load(parts, argument_type, average=average)
         case AccumulatorKind.SUM_FLOAT:
             return FloatSum.load(parts, average=average)
+        case AccumulatorKind.COUNT_DISTINCT:
+            return DistinctCount.load(parts, argument_type)
         case _:
             return Extremum.load(parts, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)
