@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,10 @@ from imp_driver.delta.contract import TableSnapshot
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.upkeep import Upkeep
+from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCut
@@ -76,3 +78,21 @@ class Prepared:
     files: tuple[FileFragments, ...]
     rows: npt.NDArray[np.int64]
     reuse: str = ""
+
+
+def united(every: Sequence[Prepared]) -> Prepared:
+    """Return one sketch that holds those of several states of a block.
+
+    Raises:
+        Refused: they are of different versions, or over different ranges.
+    """
+    first = every[0]
+    if any(each.sketch.versions != first.sketch.versions for each in every):
+        raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
+    if any(each.sketch.partition != first.sketch.partition for each in every):
+        raise Refused(Reason.CAPTURE_DEFERRED, "states of other constants would do, but they have different ranges")
+    fragments, rows = first.sketch.fragments, first.rows
+    for each in every[1:]:
+        # A row that several states hold is counted more than once, which only makes the sketch look larger.
+        fragments, rows = fragments.union(each.sketch.fragments), rows + each.rows
+    return first if len(every) == 1 else replace(first, sketch=replace(first.sketch, fragments=fragments), rows=rows)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
+from imp_driver.reuse.union import covering
+
+FoundT = TypeVar("FoundT")
 
 MOST_CANDIDATES = 8
 """States that are asked about, the most recently used first: each question costs about a millisecond the first time."""
@@ -31,6 +35,7 @@ class Reuse:
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, ...], Service | None] = OrderedDict()
+        self._unions: OrderedDict[tuple[str, ...], tuple[int, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, request: Request, family: str, entries: Iterable[StateEntry]) -> Reused | None:
@@ -43,6 +48,20 @@ class Reuse:
             if reused is not None:
                 found.append((not reused.is_exact, rows, place, reused))
         return min(found, key=lambda each: each[:3])[3] if found else None
+
+    def find_union(self, request: Request, family: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
+        """Return requests about states that serve a block of rows together; none when they do not."""
+        candidates = [entry for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
+        candidates = candidates[-MOST_CANDIDATES:]
+        blocks = [entry.block for entry in candidates if entry.block is not None]
+        question = ("union", *(entry.key for entry in candidates), "", *(repr(each) for each in request.block.where_nodes))
+        found = self._remembered(
+            self._unions,
+            question,
+            lambda: covering(request.block.where_nodes, [block.where_nodes for block in blocks], _types(request), with_solver=True),
+        )
+        note = f"served by {len(found or ())} states of other constants together"
+        return tuple(replace(request, block=blocks[place], lifted=None, reuse=note) for place in found or ())
 
     def _reused(self, request: Request, entry: StateEntry) -> Reused | None:
         asked, captured = request.lifted or request.block, entry.block
@@ -65,16 +84,23 @@ class Reuse:
     def _service(self, request: Request, asked: BoundBlock, captured: BoundBlock, key: str) -> Service | None:
         rows = request.block.where_nodes
         question = (key, *(repr(each) for each in rows), "", *(repr(each) for each in asked.having_nodes))
-        with self._lock:
-            if question in self._known:
-                self._known.move_to_end(question)
-                return self._known[question]
         keys = frozenset(each.unnest().name for each in request.analysis.block.keys)
-        found = service(rows, asked.having_nodes, captured.where_nodes, keys, _types(request), with_solver=True)
+        return self._remembered(
+            self._known,
+            question,
+            lambda: service(rows, asked.having_nodes, captured.where_nodes, keys, _types(request), with_solver=True),
+        )
+
+    def _remembered(self, memory: OrderedDict[tuple[str, ...], FoundT], question: tuple[str, ...], answer: Callable[[], FoundT]) -> FoundT:
         with self._lock:
-            self._known[question] = found
-            if len(self._known) > _LARGEST_MEMORY:
-                self._known.popitem(last=False)
+            if question in memory:
+                memory.move_to_end(question)
+                return memory[question]
+        found = answer()
+        with self._lock:
+            memory[question] = found
+            if len(memory) > _LARGEST_MEMORY:
+                memory.popitem(last=False)
         return found
 
 

@@ -17,7 +17,7 @@ from imp_driver.maintain.choice import Choice, applied, choose
 from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
-from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
@@ -54,18 +54,21 @@ class Sketches:
         if problem is not None:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
         choice = self._choice(request)
-        request = self._with_state(applied(choice, request), choice)
+        every = self._with_states(applied(choice, request), choice)
+        prepared = [self._prepare_one(each, choice, read, watch) for each in every]
+        self.store.evict()
+        return united(prepared)
+
+    def _prepare_one(self, request: Request, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         key = _state_key(request, choice)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, choice))
         try:
             with entry.lock:
-                prepared = self._prepare_locked(request, entry, choice, read, watch)
+                return self._prepare_locked(request, entry, choice, read, watch)
         except BaseException:
             if entry.state is None and entry.failure is None and entry.awaited is None:
                 self.store.discard(key, entry)
             raise
-        self.store.evict()
-        return prepared
 
     def _choice(self, request: Request) -> Choice:
         """Return the attribute that the template's states are cut on; without a state it is chosen by the files as they are now."""
@@ -99,6 +102,16 @@ class Sketches:
             return reused.request
         is_first = not self._admission.has_admitted(_admission_name(request))
         return request if is_first or lifted is None else lifted
+
+    def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
+        """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
+        single = self._with_state(request, choice)
+        entry = self.store.find(_state_key(single, choice))
+        if request.analysis.plan.of_rows and not single.reuse and (entry is None or entry.state is None):
+            found = self._reuse.find_union(request, _family(request, choice), self.store.entries())
+            if found and self._admission.is_first(_state_key(request, choice)):
+                return found
+        return (single,)
 
     def state_of(self, request: Request) -> tuple[StateEntry, BoundBlock] | None:
         """Return the entry whose state a request would use, at whatever versions, and the block that it is the state of."""

@@ -23,13 +23,16 @@ class Template:
 
 
 def template_text(tree: exp.Expr) -> str:
-    """Render a statement with every constant and marker of its conditions as ``?``."""
+    """Render a statement with every constant and marker of its conditions as ``?``, and lists of these as ``(?)``."""
     copy = tree.copy()
     for condition in list(copy.find_all(exp.Where, exp.Having)):
         for node in list(condition.find_all(exp.Literal, exp.Placeholder, exp.Boolean, exp.Null)):
             if isinstance(node.parent, exp.Is) or node.parent is None:
                 continue
             node.replace(exp.Placeholder())
+        for member in condition.find_all(exp.In):
+            if member.expressions and all(isinstance(each, exp.Placeholder) for each in member.expressions):
+                member.set("expressions", [exp.Placeholder()])
     return copy.sql(dialect=DIALECT, comments=False, normalize=True)
 
 

@@ -28,7 +28,7 @@ from tests.soundness.tables import COLUMNS
 @dataclass(slots=True)
 class Tally:
     """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key,
-    ``of_rows`` those without groups.
+    ``of_rows`` those without groups, ``united`` those from several states together.
     """
 
     decisions: Counter[Decision] = field(default_factory=Counter)
@@ -36,6 +36,7 @@ class Tally:
     reused: int = 0
     partial: int = 0
     of_rows: int = 0
+    united: int = 0
     differences: list[str] = field(default_factory=list)
 
 
@@ -54,6 +55,11 @@ def _changed(chance: random.Random, rows: list[Row], least: int) -> list[Row]:
 
 def _other_constants(chance: random.Random, text: str) -> str:
     """Change some constants of conditions, which leaves the template as it is."""
+
+    def other_list(found: re.Match[str]) -> str:
+        return found[0] if chance.random() < 0.5 else ", ".join(str(chance.randint(0, 3)) for _ in range(chance.randint(1, 3)))
+
+    text = re.sub(r"(?<=IN \()[\d, ]+(?=\))", other_list, text)
     return re.sub(r"(?<=[<>=] )-?\d+\b", lambda found: str(chance.randint(-1, 5)) if chance.random() < 0.5 else found[0], text)
 
 
@@ -90,6 +96,8 @@ def _reusable(chance: random.Random) -> str:
 def _rows(chance: random.Random) -> str:
     """A query whose rows come from rows of a table one by one, bare or below something that needs them all."""
     atoms = ["r.x > 1", "r.a >= 2", "r.g <> 3", "r.id < 40", "r.a IN (1, 2)", "EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 1)"]
+    if chance.random() < 0.3:
+        return f"SELECT r.id, r.a FROM r WHERE r.a IN ({chance.randint(0, 3)})"
     atoms += ["r.g IN (SELECT k FROM s)", "r.x NOT IN (SELECT y FROM s WHERE y > 2)", "r.a > (SELECT min(b) FROM s WHERE s.k = r.g)"]
     joins = [
         "r",
@@ -149,6 +157,7 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
         tally.decisions[report.decision] += 1
         tally.reasons[report.reason] += 1
         tally.reused += "other constants" in report.detail
+        tally.united += "together" in report.detail
         if report.reason is Reason.INTERNAL:
             tally.differences.append(f"{asked[place]}: {report.detail}")
         if any(version != warehouse.newest(table) for table, version in report.versions.items()):
@@ -187,5 +196,5 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 if __name__ == "__main__":
     found = attack(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     print(*found.differences, sep="\n")
-    print(dict(found.decisions), found.reused, found.partial, found.of_rows)
+    print(dict(found.decisions), found.reused, found.partial, found.of_rows, found.united)
     sys.exit(bool(found.differences))

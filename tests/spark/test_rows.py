@@ -79,6 +79,20 @@ def test_change_of_a_subquery_is_captured_again(cursor: imp_driver.Cursor, table
     assert _report(cursor).reason is Reason.FILTERED
 
 
+def test_states_of_single_values_serve_a_list_together(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
+    text = f"SELECT x FROM {tables['r']} WHERE kind IN ({{}})"
+    for value in (3, 4):
+        for _ in range(2):
+            cursor.execute(text.format(value)).fetchall()
+        assert _report(cursor).reason is Reason.FILTERED
+    assert len(cursor.execute(text.format("4, 3")).fetchall()) == 200
+    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.FRESH, Reason.FILTERED)
+    assert "2 states of other constants together" in _report(cursor).detail
+    cursor.execute(f"INSERT INTO {tables['r']} VALUES (99, 4, 7)")
+    assert len(cursor.execute(text.format("4, 3")).fetchall()) == 201
+    assert len(cursor.execute(text.format("4, 5")).fetchall()) == 201
+
+
 def test_condition_on_the_clustered_column_is_left_to_delta(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     cursor.execute(
         f"CREATE TABLE {tables['r']}_day USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, day) */ day, 1 AS one FROM {tables['r']}"
