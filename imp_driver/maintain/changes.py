@@ -1,13 +1,13 @@
 """The changes of the tables below a block -> signed rows of its keys and arguments.
 
-One table: in process where the operators can evaluate the block's expressions, else in Spark. A join: one query per changed table with a
-term for each of its occurrences, the three-term delta of a join in general (IMP paper 5.2.4).
+One table: in process where the operators can evaluate the block's expressions, else in Spark. A join: a term for each occurrence of a
+changed table, the three-term delta of a join in general (IMP paper 5.2.4), over sides in memory or in one query of Spark per changed table.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,8 @@ from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
 from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.entry import TableState
+from imp_driver.maintain.partners import partner_conditions
+from imp_driver.maintain.sides import Sides
 from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
@@ -72,12 +74,20 @@ def check_linear(block: BoundBlock, changes: Sequence[TableChange]) -> None:
 
 
 class Changes:
-    """Reads the changes of one block's tables for one maintenance step."""
+    """Reads the changes of one block's tables for one maintenance step; ``in_memory`` counts tables that were joined without Spark."""
 
     def __init__(
-        self, block: BoundBlock, key_types: tuple[pa.DataType, ...], source: ChangeSource, read: SparkReader, bucket: Bucket | None = None
+        self,
+        block: BoundBlock,
+        key_types: tuple[pa.DataType, ...],
+        source: ChangeSource,
+        read: SparkReader,
+        bucket: Bucket | None = None,
+        sides: Sides | None = None,
     ) -> None:
         self._block = block
+        self._sides = sides
+        self.in_memory = 0
         self._bucket = bucket
         self._key_types = key_types
         self._source = source
@@ -105,16 +115,39 @@ class Changes:
 
     def _of_join(self, changes: Sequence[TableChange], place: int) -> Projected:
         change = changes[place]
-        signed, view = None, ""
-        if change.plan.relation is None:
-            signed, view = self._source.read(change.plan, self._columns(change)), _view_name()
+        if change.plan.relation is not None:
+            if self._sides is not None:
+                self._sides.clear()
+            return self._of_join_by_spark(changes, place, None)
+        signed = self._source.read(change.plan, self._columns(change))
+        if self._sides is None:
+            return self._of_join_by_spark(changes, place, signed)
+        changed = [scan.occurrence for scan in scans(self._block.source) if scan.table in change.names]
+        joined = self._sides.joined(changed, signed.rows, signed.weights)
+        if joined is None:
+            self._sides.apply(changed, signed.rows, signed.weights)
+            return self._of_join_by_spark(changes, place, signed)
+        try:
+            rows = _in_process(SignedRows(*joined), self._block, self._key_types, self._bucket)
+        except NotEvaluable:
+            return self._of_join_by_spark(changes, place, signed)
+        self.in_memory += 1
+        return Projected(rows, len(signed.weights), int(signed.weights.sum()))
+
+    def _of_join_by_spark(self, changes: Sequence[TableChange], place: int, signed: SignedRows | None) -> Projected:
+        change = changes[place]
+        view = "" if signed is None else _view_name()
         relation = change.plan.relation or view
-        every = scans(self._block.source)
-        terms = [
-            rows_sql(self._block, lambda other, scan=scan: self._at(other, scan, changes, place, relation), scan.occurrence)  # type: ignore[misc]
-            for scan in every
-            if scan.table in change.names
-        ]
+        terms = []
+        for scan in scans(self._block.source):
+            if scan.table in change.names:
+                narrowed = {} if signed is None else partner_conditions(self._block, scan, signed.rows)
+
+                def relation_of(other: Scan, scan: Scan = scan, narrowed: Mapping[int, str] = narrowed) -> str:
+                    found = self._at(other, scan, changes, place, relation)
+                    return f"(SELECT * FROM {found} WHERE {narrowed[other.occurrence]})" if other.occurrence in narrowed else found
+
+                terms.append(rows_sql(self._block, relation_of, scan.occurrence))
         return self._by_spark(tuple(terms), change, signed, view)
 
     def _at(self, other: Scan, changed: Scan, changes: Sequence[TableChange], place: int, relation: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,6 +14,9 @@ from imp_driver.delta.coverage import FileFragments
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
+
+if TYPE_CHECKING:
+    from imp_driver.maintain.sides import Sides
 
 PATIENCE = 3
 """Useless sketches in a row after which maintenance is left out now and then."""
@@ -68,6 +72,7 @@ class StateEntry:
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
         failure: why the last capture failed.
+        sides: the tables of a join, kept for its next change; ``without_sides`` says that this was tried in vain.
         useless: how many sketches in a row kept almost everything; ``rested`` counts the queries since that were not maintained for.
     """
 
@@ -86,6 +91,8 @@ class StateEntry:
     vector: Vector = field(default_factory=dict)
     file_fragments: tuple[Vector, tuple[FileFragments, ...]] | None = None
     deep_buffers: bool = False
+    sides: Sides | None = None
+    without_sides: bool = False
     awaited: Vector | None = None
     failure: CaptureFailure | None = None
     useless: int = 0
@@ -102,7 +109,7 @@ class StateEntry:
 
     @property
     def memory(self) -> int:
-        return 0 if self.state is None else self.state.memory
+        return (0 if self.state is None else self.state.memory) + (0 if self.sides is None else self.sides.memory)
 
     @property
     def version(self) -> int | None:

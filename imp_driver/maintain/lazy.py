@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable
+from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.capturing import bucket_of
 from imp_driver.maintain.changes import Bucket, Changes, TableChange, check_linear
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.request import Request
+from imp_driver.maintain.sides import Sides, sides_of
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.parse.supported import Refused
@@ -38,8 +40,7 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
     if entry.vector == vector_of(request.tables):
         return Upkeep(Decision.FRESH, from_version)
     try:
-        rows, kind = _maintain(entry, request, source, read)
-        return Upkeep(Decision.MAINTAINED, from_version, rows, kind)
+        return _maintain(entry, request, source, read)
     except ChangesUnavailable as unavailable:
         entry.state = None
         entry.deep_buffers |= unavailable.reason is RecaptureReason.INEXACT_STATE
@@ -60,14 +61,16 @@ def _put_off_once(entry: StateEntry, request: Request, is_due: bool, detail: str
     entry.awaited = None
 
 
-def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader) -> tuple[int, DeltaSource]:
+def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader) -> Upkeep:
+    from_version = entry.version
     changes = [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
     check_linear(request.block, changes)
     state, entry.state = entry.state, None
     # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
     assert state is not None
     bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
-    reader = Changes(request.block, entry.key_types, source, read, bucket)
+    sides, entry.sides = _sides(entry, request, read), None
+    reader = Changes(request.block, entry.key_types, source, read, bucket, sides)
     count = 0
     for place in range(len(changes)):
         share = reader.project(changes, place)
@@ -81,7 +84,32 @@ def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: S
     if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
     entry.vector, entry.state = vector_of(request.tables), state
-    return count, _source_of(changes)
+    if sides is not None:
+        sides.vector, entry.sides = entry.vector, sides
+        entry.without_sides = not sides.is_useful
+    detail = "joined in memory" if reader.in_memory else ""
+    return Upkeep(Decision.MAINTAINED, from_version, count, _source_of(changes), detail=detail)
+
+
+def _sides(entry: StateEntry, request: Request, read: SparkReader) -> Sides | None:
+    """Return the sides of a join at the state's versions. They are read when it changes for the second time: then it is likely to go on."""
+    known = entry.sides
+    if known is not None and known.vector == entry.vector and not known.is_worn:
+        return known
+    if entry.without_sides or not entry.counters.maintained:
+        return None
+    found = sides_of(request, entry.key_types)
+    try:
+        if found is not None:
+            found.read(request, entry.vector, read)
+    except Error as error:
+        if error.error_class == CANCELLED:
+            raise
+        found = None
+    if found is None or not found.is_useful:
+        entry.without_sides = True
+        return None
+    return found
 
 
 def _change(entry: StateEntry, request: Request, location: str, source: ChangeSource) -> TableChange:

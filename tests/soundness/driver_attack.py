@@ -9,6 +9,7 @@ import random
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from imp_driver.errors import InternalError
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
+from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
@@ -28,7 +30,8 @@ from tests.soundness.tables import COLUMNS
 @dataclass(slots=True)
 class Tally:
     """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key,
-    ``of_rows`` those without groups, ``united`` those from several states together.
+    ``of_rows`` those without groups, ``united`` those from several states together,
+    ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about.
     """
 
     decisions: Counter[Decision] = field(default_factory=Counter)
@@ -37,6 +40,8 @@ class Tally:
     partial: int = 0
     of_rows: int = 0
     united: int = 0
+    in_memory: int = 0
+    asked_engine: int = 0
     differences: list[str] = field(default_factory=list)
 
 
@@ -122,29 +127,55 @@ def _rows(chance: random.Random) -> str:
     )
 
 
+def _joins(chance: random.Random) -> str:
+    """Groups over inner joins of two or three occurrences of the tables."""
+    source = chance.choice(["r JOIN s ON r.g = s.k", "r JOIN s ON s.y = r.x AND r.a < 4", "r JOIN r s ON r.g = s.x"])
+    other = {"k": "g", "y": "x", "b": "a"} if source.startswith("r JOIN r") else {"k": "k", "y": "y", "b": "b"}
+    if chance.random() < 0.5:
+        third = chance.choice(["r t ON t.g = s.{k}", "s t ON t.k = r.x AND t.b < 4", "s t ON t.k = s.{k} AND t.y = r.x"])
+        source += f" JOIN {third.format(k=other['k'])}"
+    where = chance.choice(["", f" WHERE s.{other['b']} > 0", " WHERE r.a <> 3", f" WHERE r.x < s.{other['y']}"])
+    key = chance.choice(["r.g", "r.g", "r.x", f"s.{other['k']}"])
+    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", f"min(s.{other['b']})", f"count(DISTINCT s.{other['b']})"])
+    return f"SELECT {key}, {function} AS f FROM {source}{where} GROUP BY {key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
+
+
 def attack(warehouses: int, seed: int) -> Tally:
     """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
     chance = random.Random(seed)
     queries = Queries(chance)
+    shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
+
+    def asked() -> list[str]:
+        return [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)] + [_rows(chance) for _ in range(3)]
+
+    return _attack(chance, warehouses, asked, lambda step: step % 3 == 0)
+
+
+def attack_joins(warehouses: int, seed: int) -> Tally:
+    """Ask few joins again and again, each time after a change."""
+    chance = random.Random(seed)
+    return _attack(chance, warehouses, lambda: [_joins(chance) for _ in range(3)], lambda _: True)
+
+
+def _attack(chance: random.Random, warehouses: int, asked: Callable[[], list[str]], changes: Callable[[int], bool]) -> Tally:
     tally = Tally()
     for _ in range(warehouses):
-        _attack_one(chance, queries, tally)
+        _attack_one(chance, asked(), changes, tally)
         if tally.differences:
             break
     return tally
 
 
-def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
+def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int], bool], tally: Tally) -> None:
     warehouse = Warehouse(clustering=chance.randint(1, 3))
     least = chance.choice([-2, 0])
     for table in COLUMNS:
         warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
-    sketches = Sketches(warehouse, 1 << 30)
-    middleware = Middleware(DuckSession(warehouse), warehouse, sketches, Options(sketch=SketchMode.SHADOW))
-    shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
-    asked = [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)] + [_rows(chance) for _ in range(3)]
+    sketches, session = Sketches(warehouse, 1 << 30), DuckSession(warehouse)
+    middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     for step in range(50):
-        if step % 3 == 0:
+        if changes(step):
             table = chance.choice(list(COLUMNS))
             warehouse.commit(table, _changed(chance, warehouse.rows(table), least))
         place = chance.randrange(len(asked))
@@ -163,13 +194,19 @@ def _attack_one(chance: random.Random, queries: Queries, tally: Tally) -> None:
         if any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
         entry = next((entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id), None)
-        tally.of_rows += (
-            entry is not None and report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
-        )
-        tally.partial += entry is not None and entry.state is not None and "cell_rows" in entry.state.snapshot()
-        if entry is not None and report.decision is Decision.MAINTAINED and _maintained(entry) != _captured(entry, warehouse):
-            tally.differences.append(f"{asked[place]}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
+        if entry is not None:
+            _check_entry(entry, asked[place], report, warehouse, tally)
+    tally.asked_engine += session.joined
     warehouse.connection.close()
+
+
+def _check_entry(entry: StateEntry, text: str, report: SketchReport, warehouse: Warehouse, tally: Tally) -> None:
+    """Compare a state that was maintained with a new capture."""
+    tally.of_rows += report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
+    tally.partial += entry.state is not None and "cell_rows" in entry.state.snapshot()
+    tally.in_memory += report.decision is Decision.MAINTAINED and entry.sides is not None
+    if report.decision is Decision.MAINTAINED and _maintained(entry) != _captured(entry, warehouse):
+        tally.differences.append(f"{text}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
 
 
 def _maintained(entry: StateEntry) -> Counter[Row]:
@@ -194,7 +231,10 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 
 
 if __name__ == "__main__":
-    found = attack(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
-    print(*found.differences, sep="\n")
-    print(dict(found.decisions), found.reused, found.partial, found.of_rows, found.united)
-    sys.exit(bool(found.differences))
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    for found in (attack_joins(int(sys.argv[1]), seed), attack(int(sys.argv[1]), seed)):
+        print(*found.differences, sep="\n")
+        print({each.name: count for each, count in found.decisions.items()})
+        print(f"{found.reused=} {found.partial=} {found.of_rows=} {found.united=} {found.in_memory=} {found.asked_engine=}")
+        if found.differences:
+            sys.exit(1)

@@ -59,6 +59,18 @@ DRIVER_MUTANTS = (
         "is_new = number < place or (number == place and other.occurrence < changed.occurrence)",
         "is_new = True",
     ),
+    Mutant(
+        "changed rows do not find each other",
+        "../maintain/sides.py",
+        "                parts.append(self._term(number, signed, weights))\n                self._apply(number, signed, weights)\n",
+        "                parts.append(self._term(number, signed, weights))\n            self.apply(changed, signed, weights)\n",
+    ),
+    Mutant(
+        "deleted rows of a side stay",
+        "../operators/join.py",
+        "np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
+        "np.ones(len(both), dtype=np.int64)",
+    ),
 )
 
 SLOW_DRIVER_MUTANTS = (

@@ -117,9 +117,10 @@ class TableStream:
 
 @dataclass(slots=True)
 class DuckSession:
-    """A session over a warehouse; it only reads."""
+    """A session over a warehouse; it only reads. ``joined`` counts queries over changed rows."""
 
     warehouse: Warehouse
+    joined: int = 0
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
         found = self.warehouse.query(text)
@@ -129,6 +130,7 @@ class DuckSession:
         return self.warehouse.query(text)
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        self.joined += 1
         self.warehouse.connection.register(view, rows)
         try:
             return self.warehouse.query(text)

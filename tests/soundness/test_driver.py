@@ -13,7 +13,7 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.operators.model import WIDE
-from tests.soundness.driver_attack import attack
+from tests.soundness.driver_attack import attack, attack_joins
 from tests.soundness.driver_mutants import DRIVER_MUTANTS, SLOW_DRIVER_MUTANTS
 from tests.soundness.mutants import Mutant, prepare, run
 
@@ -25,6 +25,13 @@ def test_answers_are_those_of_the_plain_query(seed: int) -> None:
     assert min(tally.decisions[decision] for decision in (Decision.CAPTURED, Decision.MAINTAINED, Decision.FRESH)) > 20
     assert tally.reasons[Reason.FILTERED] > 100
     assert tally.reused > 5
+
+
+def test_changes_of_joins_are_exact_in_memory_and_by_the_engine() -> None:
+    tally = attack_joins(400 if WIDE else 8, 0)
+    assert tally.differences == []
+    assert tally.in_memory > 60
+    assert tally.asked_engine > 30
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

@@ -55,11 +55,12 @@ INCREMENTAL = (
 )
 
 
-@pytest.mark.parametrize("query", INCREMENTAL)
-def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
+@pytest.mark.parametrize(("query", "in_memory_at_least"), zip(INCREMENTAL, (2, 2, 1, 0, 0, 2), strict=True))
+def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str, str], query: str, in_memory_at_least: int) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
     assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    in_memory = 0
     for change in (
         f"INSERT INTO {tables['l']} VALUES (3, 9, 5000), (49, 5, -900), (77, 1, 4000), (NULL, 1, 9000)",
         f"INSERT INTO {tables['o']} VALUES (77, 3, 1), (48, 2, 1), (NULL, NULL, 0)",
@@ -70,7 +71,9 @@ def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str,
         cursor.execute(text).fetchall()
         report = _report(cursor)
         assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
+        in_memory += report.detail == "joined in memory"
         assert set(report.versions) <= {f"spark_catalog.default.{name}" for name in tables.values()}
+    assert in_memory >= in_memory_at_least
 
 
 def test_both_sides_of_a_join_are_cut_on_the_key(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
