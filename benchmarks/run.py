@@ -11,10 +11,10 @@ from typing import Any
 import imp_driver
 from benchmarks.harness import Systems, environment
 from benchmarks.report import write
-from benchmarks.workloads import maintenance, mixes, overhead, selective, startup
+from benchmarks.workloads import joins, maintenance, mixes, overhead, selective, startup
 from imp_driver.cli.synthetic import SyntheticTable, create
 
-_ALL = ("startup", "overhead", "selective", "maintenance", "mixes")
+_ALL = ("startup", "overhead", "selective", "maintenance", "joins", "mixes")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -50,6 +50,8 @@ def _run(parsed: argparse.Namespace, warehouse: str) -> dict[str, list[dict[str,
             results["selective"] = selective.run(systems, parsed.repetitions)
         if "maintenance" in parsed.workloads:
             results["maintenance"] = maintenance.run(systems, max(5, parsed.repetitions // 2))
+        if "joins" in parsed.workloads:
+            results["joins"] = joins.run(systems, max(5, parsed.repetitions // 2))
         if "mixes" in parsed.workloads:
             results["mixes"] = mixes.run(systems, parsed.rounds, parsed.quick)
     return results
