@@ -55,7 +55,7 @@ INCREMENTAL = (
 )
 
 
-@pytest.mark.parametrize(("query", "in_memory_at_least"), zip(INCREMENTAL, (2, 2, 1, 0, 0, 2), strict=True))
+@pytest.mark.parametrize(("query", "in_memory_at_least"), list(zip(INCREMENTAL, (2, 2, 1, 0, 0, 2), strict=True)))
 def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str, str], query: str, in_memory_at_least: int) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
