@@ -22,6 +22,7 @@ from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import Error, OperationalError
 from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.report import SketchReport
@@ -141,8 +142,9 @@ class Middleware:
         )
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
-        use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs)
-        prepared.entry.useless = 0 if use.is_filter else prepared.entry.useless + 1
+        share = max(own_share(request, cut) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
+        use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs, own_share=share)
+        self._sketches.note_use(prepared, is_useful=use.is_filter)
         return Part(request, prepared, use)
 
     def _pins(

@@ -1,4 +1,5 @@
 """When a first capture pays: at once for a template's first row conditions, for other row conditions when they are asked again.
+Where the last captures of a template were of no use, only after more and more requests.
 
 A template whose constants below the groups change with every query would otherwise capture each time and gain nothing.
 """
@@ -8,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+PATIENCE = 3
+MOST_LEFT_OUT = 256
 _LARGEST_MEMORY = 10_000
 
 
@@ -17,6 +20,7 @@ class Admission:
     def __init__(self) -> None:
         self._asked: OrderedDict[str, None] = OrderedDict()
         self._captured: OrderedDict[str, None] = OrderedDict()
+        self._misses: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def admits(self, template: str, key: str) -> bool:
@@ -42,3 +46,21 @@ class Admission:
         """Say whether some state of a template was captured before."""
         with self._lock:
             return template in self._captured
+
+    def learn(self, template: str, *, is_useful: bool) -> None:
+        """Count a capture whose sketch would skip nothing; a useful one clears the count."""
+        with self._lock:
+            missed, _ = self._misses.pop(template, (0, 0))
+            if not is_useful:
+                self._misses[template] = (missed + 1, 0)
+                while len(self._misses) > _LARGEST_MEMORY:
+                    self._misses.popitem(last=False)
+
+    def is_tired(self, template: str) -> bool:
+        """Count one request for a capture and say whether it is left out: after PATIENCE misses all but one of 2, 4, 8 .. MOST_LEFT_OUT."""
+        with self._lock:
+            missed, left_out = self._misses.get(template, (0, 0))
+            if missed < PATIENCE or left_out + 1 >= min(2 ** (missed - PATIENCE + 1), MOST_LEFT_OUT):
+                return False
+            self._misses[template] = (missed, left_out + 1)
+            return True

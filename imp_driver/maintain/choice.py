@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, overlap, overlap_of
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.maintain.request import Request
+from imp_driver.maintain.skipping import own_share
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import BoundBlock
@@ -17,6 +18,9 @@ from imp_driver.plan.blocks import Block
 from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCut, candidates, judge_partial, name_in
+
+FEW_LEFT = 0.25
+"""Share of a table that its own conditions may leave for a sketch of its rows to be worth a capture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +101,10 @@ def _clustered(request: Request) -> list[tuple[float, Cut]]:
     plan = request.analysis.plan
     for cut in candidates(plan):
         files = request.snapshots[cut.scan.table].files
-        if plan.of_rows and _is_compared(plan, cut):
-            # Delta skips by the condition itself.
-            continue
-        if len(files.sizes) >= FEW_FILES:
-            share = overlap(files, cut.attribute.name)
-            if share <= LARGEST_OVERLAP:
-                found.append((share, cut))
+        share = overlap(files, cut.attribute.name) if len(files.sizes) >= FEW_FILES else 1.0
+        # Rows that Delta finds by the query's own conditions need no sketch.
+        if share <= LARGEST_OVERLAP and not (plan.of_rows and (_is_compared(plan, cut) or own_share(request, cut) <= FEW_LEFT)):
+            found.append((share, cut))
     return found
 
 

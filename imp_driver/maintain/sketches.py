@@ -25,7 +25,7 @@ from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.reasons import Reason
+from imp_driver.reasons import Decision, Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.sketch.store import SketchStore
 
@@ -151,6 +151,8 @@ class Sketches:
             raise Refused(Reason.CAPTURE_DEFERRED, f"{entry.attribute} is no group key, so most of the table may be needed")
         if not self._admission.admits(_admission_name(request), entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
+        if self._admission.is_tired(entry.template):
+            raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
 
     def _new_entry(self, request: Request, key: str, choice: Choice) -> StateEntry:
         cut = choice.cuts(request)[0]
@@ -174,6 +176,13 @@ class Sketches:
             located = [FileFragments.locate(files, name, state.partition) for files, name in cut_files(cuts, request.snapshots)]
             entry.file_fragments = (entry.vector, tuple(located))
         return entry.file_fragments[1]
+
+    def note_use(self, prepared: Prepared, *, is_useful: bool) -> None:
+        """Learn from how a sketch turned out: one that would skip nothing is maintained more rarely, and fewer of its kind are captured."""
+        entry = prepared.entry
+        entry.useless = 0 if is_useful else entry.useless + 1
+        if prepared.upkeep.decision is Decision.CAPTURED:
+            self._admission.learn(entry.template, is_useful=is_useful)
 
     def _count(self, entry: StateEntry, upkeep: Upkeep) -> None:
         counters = entry.counters

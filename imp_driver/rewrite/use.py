@@ -92,8 +92,16 @@ def _conditions(parts: Sequence[Part], times_read: Mapping[int, int], maximum_ru
     return conditions
 
 
-def plan_use(sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int) -> Use:
-    """Choose the runs of a sketch. ``files`` are those of each cut table, ``rows`` are rows per fragment, the NULL fragment last."""
+def plan_use(
+    sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int, *, own_share: float = 1.0
+) -> Use:
+    """Choose the runs of a sketch.
+
+    Args:
+        files: of each cut table.
+        rows: rows per fragment, the NULL fragment last.
+        own_share: of the bytes, that the query's own conditions leave without the sketch.
+    """
     fragments = sketch.partition.ranges
     runs = capped_runs(sketch.fragments, maximum_runs, rows[:fragments])
     mask = runs_mask(runs, fragments)
@@ -101,7 +109,7 @@ def plan_use(sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[n
     coverage = total_coverage(each.coverage(mask, has_null) for each in files)
     kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
     total = int(rows.sum())
-    skips_files = coverage.bytes_kept <= LARGEST_SHARE * coverage.bytes_total
+    skips_files = coverage.bytes_kept <= LARGEST_SHARE * own_share * coverage.bytes_total
     skips_rows = total > 0 and kept <= LARGEST_SHARE * total
     if total > 0 and not skips_files and not skips_rows:
         return Use(False, (), False, replace(coverage, files_kept=coverage.files_total, bytes_kept=coverage.bytes_total))
