@@ -15,6 +15,7 @@ from imp_driver.operators.truth import Truth
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
+from imp_driver.sketch.codes import BooleanArray
 from imp_driver.sketch.sketch import Sketch
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
@@ -26,11 +27,20 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, ma
     Raises:
         Refused: ``may_tie`` says that the order leaves ties, and there may be one where the top-k begins or ends.
     """
-    truth = _TRUE if block.condition is None else evaluate(block.condition, state)
     if may_tie and block.limit is not None:
-        row = undecided_boundary(state, truth, block.order, (block.offset, block.limit))
+        row = undecided_boundary(state, _truth(state, block), block.order, (block.offset, block.limit))
         if row is not None:
             raise Refused(Reason.TIE_AT_LIMIT, f"rows {row} and {row + 1}; a tie-break at the end of ORDER BY would decide")
-    retained = truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
+    retained = retained_groups(state, block)
     versions = {location: table.version for location, table in entry.vector.items()}
     return Sketch(versions, entry.attribute, state.partition, state.sketch(retained))
+
+
+def retained_groups(state: GroupState, block: BoundBlock) -> BooleanArray:
+    """Return which slots hold a group that may be in the block's answer."""
+    truth = _truth(state, block)
+    return truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
+
+
+def _truth(state: GroupState, block: BoundBlock) -> Truth:
+    return _TRUE if block.condition is None else evaluate(block.condition, state)

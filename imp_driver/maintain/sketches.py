@@ -12,6 +12,7 @@ from imp_driver.capture.instrument import qualified, rows_sql
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.admission import Admission
+from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, choose
 from imp_driver.maintain.derive import derive_sketch
@@ -40,6 +41,7 @@ class Sketches:
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
+        self._settled: set[str] = set()
         self._unclustered: dict[str, tuple[Vector, Refused]] = {}
         self._reuse = Reuse()
 
@@ -140,10 +142,22 @@ class Sketches:
         state = entry.state
         assert state is not None
         with watch.stage("sketch"):
+            if upkeep.decision is Decision.CAPTURED:
+                self._reconsider(request, state, choice)
             sketch = derive_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
             cuts = choice.cuts(request)
             files = self._files(request, entry, cuts, state)
             return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows(), request.reuse)
+
+    def _reconsider(self, request: Request, state: GroupState, choice: Choice) -> None:
+        """Let the template's next state be cut on another key, once, if that reads less; it is then captured at the next query."""
+        template = request.template.identifier
+        if template not in self._settled:
+            self._settled.add(template)
+            better = better_choice(request, state, choice)
+            if better is not None:
+                self._choices[template] = better
+                self._admission.is_first(_state_key(request, better))
 
     def _admit(self, request: Request, entry: StateEntry) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""

@@ -99,3 +99,21 @@ def test_explain_says_why_a_column_that_is_no_key_is_safe(cursor: imp_driver.Cur
     assert "Cut on day, which is no group key" in text
     assert "price >= 0 AND price <= 4" in text
     assert "at most that of the whole group" in text
+
+
+def test_another_key_is_cut_where_the_captured_groups_lie_closer_together(cursor: imp_driver.Cursor) -> None:
+    """Sixteen files, one for each x and y; the groups that pass have every x and one y."""
+    cursor.execute(
+        "CREATE TABLE two_keys USING DELTA PARTITIONED BY (px, py) AS SELECT /*+ REPARTITION(1) */ *, x AS px, y AS py "
+        "FROM (SELECT CAST(id % 4 AS INT) AS x, CAST(id DIV 4 % 4 AS INT) AS y, IF(id DIV 4 % 4 = 2, 100, 1) AS v FROM range(160))"
+    )
+    text = "SELECT x, y, avg(v) FROM two_keys GROUP BY x, y HAVING avg(v) > 50"
+    for decision, reason, attribute in (
+        (Decision.CAPTURED, Reason.COVERS_ALMOST_ALL, "x"),
+        (Decision.CAPTURED, Reason.FILTERED, "y"),
+        (Decision.FRESH, Reason.FILTERED, "y"),
+    ):
+        assert len(cursor.execute(text).fetchall()) == 4
+        report = _report(cursor)
+        assert (report.decision, report.reason, report.attribute) == (decision, reason, attribute)
+    assert (report.files_kept, report.files_total) == (4, 16)

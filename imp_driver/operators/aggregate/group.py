@@ -220,6 +220,11 @@ class GroupState:
             self._key_intervals[index] = self._keys[index].interval(self._index.used)
         return self._key_intervals[index]
 
+    def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
+        """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""
+        values = self._keys[index].take(slots)
+        return self._keys[index].codec.decode(values.codes, values.nulls)
+
     def aggregate_interval(self, index: int) -> Interval:
         """Return the i-th aggregate per slot."""
         if index not in self._aggregate_intervals:

@@ -1,0 +1,47 @@
+"""Whether another safe key would read less than the one that was chosen, by the state that has just been captured.
+
+Source: sketch-safety rules 4, estimated size of a sketch. The state has every key of every group, so the estimate needs no sample, which
+would read as much as a capture does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imp_driver.capture.clustering import LARGEST_OVERLAP, cut_files, overlap_of
+from imp_driver.delta.coverage import FileFragments
+from imp_driver.maintain.choice import Choice
+from imp_driver.maintain.derive import retained_groups
+from imp_driver.maintain.request import Request
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.sketch.codes import BooleanArray
+from imp_driver.sketch.ranges import equi_depth
+
+WORTH_A_CAPTURE = 0.75
+"""Share of the bytes below which another key pays for being captured anew."""
+
+
+def better_choice(request: Request, state: GroupState, choice: Choice) -> Choice | None:
+    """Return the safe key whose sketch of this query would read least, if that is clearly less than with the key at hand."""
+    if choice.key is None or len(request.analysis.cuts) < 2:
+        return None
+    retained = retained_groups(state, request.block)
+    read = {
+        key: _bytes(request, key, state, retained)
+        for key, cuts in request.analysis.cuts.items()
+        if key == choice.key or overlap_of(cut_files(cuts, request.snapshots)) <= LARGEST_OVERLAP
+    }
+    best = min(read, key=lambda key: read[key])
+    return Choice(best) if read[best] < WORTH_A_CAPTURE * read[choice.key] else None
+
+
+def _bytes(request: Request, key: int, state: GroupState, retained: BooleanArray) -> int:
+    """Return the bytes of the files that hold retained groups, were the state cut on this key."""
+    slots = np.flatnonzero(state.alive)
+    values = state.key_values(key, slots)
+    partition = equi_depth(values, state.rows[slots], request.fragments)
+    kept = np.zeros(partition.fragments, dtype=bool)
+    kept[partition.locate(values)[retained[slots]]] = True
+    every = cut_files(request.analysis.cuts[key], request.snapshots)
+    located = (FileFragments.locate(files, name, partition) for files, name in every)
+    return sum(each.coverage(kept[:-1], bool(kept[-1])).bytes_kept for each in located)
