@@ -11,15 +11,16 @@ from typing import Any
 import imp_driver
 from benchmarks.harness import Systems, environment
 from benchmarks.report import write
-from benchmarks.workloads import joins, maintenance, mixes, overhead, selective, startup
+from benchmarks.workloads import joins, maintenance, mixes, overhead, selective, startup, tpch
 from imp_driver.cli.synthetic import SyntheticTable, create
 
-_ALL = ("startup", "overhead", "selective", "maintenance", "joins", "mixes")
+_ALL = ("startup", "overhead", "selective", "maintenance", "joins", "tpch", "mixes")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default %(default)s)")
+    parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=1, help="how often each mix is repeated (default %(default)s)")
     parser.add_argument("--repetitions", type=int, default=15, help="repetitions behind each median (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="two mixes only")
@@ -52,6 +53,8 @@ def _run(parsed: argparse.Namespace, warehouse: str) -> dict[str, list[dict[str,
             results["maintenance"] = maintenance.run(systems, max(5, parsed.repetitions // 2))
         if "joins" in parsed.workloads:
             results["joins"] = joins.run(systems, max(5, parsed.repetitions // 2))
+        if "tpch" in parsed.workloads:
+            results["tpch"] = tpch.run(systems, parsed.scale, max(3, parsed.repetitions // 3))
         if "mixes" in parsed.workloads:
             results["mixes"] = mixes.run(systems, parsed.rounds, parsed.quick)
     return results
