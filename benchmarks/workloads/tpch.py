@@ -29,24 +29,29 @@ def run(systems: Systems, scale: float, repetitions: int) -> list[dict[str, Any]
 
 
 def _deltas(systems: Systems, name: str, scale: float, delta: int, capture: float, repetitions: int) -> dict[str, Any]:
-    text, spent, cut, plain, last = QUERIES[name], [], [], [], ""
+    text, last = QUERIES[name], ""
+    spent: list[float] = []
+    cut: list[float] = []
+    plain: list[float] = []
     for repetition in range(repetitions + WARM_UP):
         insert_lines(systems.incremental, scale, delta, systems.seed)
         systems.seed += 20
         answers: list[Answer] = [systems.ask("IMP", text), systems.ask("NS", text)]
         checked(answers)
         if repetition >= WARM_UP:
-            spent.append(before_execution(answers[0].report))
+            if answers[0].report.decision.name == "MAINTAINED":
+                spent.append(before_execution(answers[0].report))
             cut.append(answers[0].seconds * 1000)
             plain.append(answers[1].seconds * 1000)
         last = f"{answers[0].report.decision.name}, {answers[0].report.detail or answers[0].report.reason.name}"
-    median = statistics.median(spent)
+    median = statistics.median(spent) if spent else None
     return {
         "query": name,
         "delta": delta,
-        "maintain ms": round(median, 1),
+        "maintained": f"{len(spent)} of {repetitions}",
+        "maintain ms": "-" if median is None else round(median, 1),
         "recapture ms": round(capture, 1),
-        "recapture/maintain": round(capture / median, 1),
+        "recapture/maintain": "-" if median is None else round(capture / median, 1),
         "IMP ms": round(statistics.median(cut)),
         "NS ms": round(statistics.median(plain)),
         "NS/IMP": round(statistics.median(plain) / statistics.median(cut), 2),
