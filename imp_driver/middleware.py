@@ -142,7 +142,7 @@ class Middleware:
         )
 
     def _part(self, request: Request, prepared: Prepared) -> Part:
-        share = max(own_share(request, cut) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
+        share = max(own_share(request, cut.scan) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
         use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs, own_share=share)
         self._sketches.note_use(prepared, is_useful=use.is_filter)
         return Part(request, prepared, use)

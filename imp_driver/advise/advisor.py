@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.advise.advice import Advice, Demand, Layout, advices_for, unserved
-from imp_driver.advise.estimate import Shares, passing, shares
+from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.advise.workload import Record
 from imp_driver.capture.capture import column
@@ -22,7 +22,7 @@ from imp_driver.config import Options
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.errors import CANCELLED, Error, OperationalError
-from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.derive import derive_sketch, retained_groups
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.report import SketchReport
@@ -201,7 +201,7 @@ class Advisor:
             if state is None:
                 return None
             slots = np.flatnonzero(state.alive)
-            passes = passing(state, block)[slots]
+            passes = retained_groups(state, block)[slots]
             columns = state.snapshot()
         rows = np.asarray(columns["rows"].to_numpy(zero_copy_only=False), dtype=np.float64)
         return {request.analysis.attribute(index): shares(columns[f"key_{index}"], rows, [passes]) for index in request.analysis.safe}

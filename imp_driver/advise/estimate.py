@@ -8,32 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.condition import GroupValues, evaluate
-from imp_driver.operators.topk import retain_top
-from imp_driver.operators.truth import Truth
-from imp_driver.plan.bind import BoundBlock
 from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray
 
 PIECES = tuple(1 << power for power in range(13))
 """Numbers of files for which a share is kept."""
-_TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 _ROUNDING = 1e-9
 """A group that ends where a file ends may seem to reach into the next one by so much of the table."""
 
 Shares = tuple[float, ...]
 """One share (0 to 1) per entry of PIECES."""
-
-
-class Groups(GroupValues, Protocol):
-    """Keys and aggregates of all groups, and which exist."""
-
-    @property
-    def alive(self) -> BooleanArray: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +29,6 @@ class Unseen:
 
     groups: float = 0.0
     chance: float = 0.0
-
-
-def passing(groups: Groups, block: BoundBlock) -> BooleanArray:
-    """Return which groups may be in the answer of a block."""
-    size = len(groups.alive)
-    truth = (_TRUE if block.condition is None else evaluate(block.condition, groups)).broadcast(size)
-    return truth.may_be_true & groups.alive if block.limit is None else retain_top(groups, truth, block.order, block.limit)
 
 
 def shares(values: pa.Array, rows: FloatArray, draws: Sequence[BooleanArray], unseen: Unseen | None = None) -> Shares:

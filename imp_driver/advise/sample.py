@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.advise.estimate import Shares, Unseen, passing, shares
+from imp_driver.advise.estimate import Shares, Unseen, shares
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import qualified
+from imp_driver.maintain.derive import retained_groups
 from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.operators.interval import Family, Interval, from_codes
 from imp_driver.plan.bind import BoundBlock
@@ -172,7 +173,7 @@ def estimated_shares(sample: Sample, block: BoundBlock, indexes: tuple[int, ...]
     """Return the expected shares for each of some keys, by index; reproducible."""
     chance = np.random.default_rng(_SEED)
     is_exact = sample.fraction >= 1 and bool(np.all(sample.numbers("drawn") == sample.numbers("sampled")))
-    draws = [passing(DrawnGroups(sample, chance), block) for _ in range(1 if is_exact else DRAWS)]
+    draws = [retained_groups(DrawnGroups(sample, chance), block) for _ in range(1 if is_exact else DRAWS)]
     single = sample.numbers("sampled") == 1
     unseen = Unseen(sample.unseen_groups(), float(np.mean([passes[single].mean() for passes in draws])) if single.any() else 0.0)
     return {index: shares(sample.keys[index], sample.rows, draws, unseen) for index in indexes}

@@ -99,11 +99,14 @@ def _clustered(request: Request) -> list[tuple[float, Cut]]:
     """Return the columns that the files of a table are clustered by, with their overlap."""
     found = []
     plan = request.analysis.plan
+    # Rows that Delta finds by the query's own conditions need no sketch.
+    few_left = {scan.occurrence for scan in request.analysis.scans if plan.of_rows and own_share(request, scan) <= FEW_LEFT}
     for cut in candidates(plan):
         files = request.snapshots[cut.scan.table].files
-        share = overlap(files, cut.attribute.name) if len(files.sizes) >= FEW_FILES else 1.0
-        # Rows that Delta finds by the query's own conditions need no sketch.
-        if share <= LARGEST_OVERLAP and not (plan.of_rows and (_is_compared(plan, cut) or own_share(request, cut) <= FEW_LEFT)):
+        if len(files.sizes) < FEW_FILES or cut.scan.occurrence in few_left or (plan.of_rows and _is_compared(plan, cut)):
+            continue
+        share = overlap(files, cut.attribute.name)
+        if share <= LARGEST_OVERLAP:
             found.append((share, cut))
     return found
 

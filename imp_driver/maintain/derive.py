@@ -10,7 +10,7 @@ import numpy as np
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.condition import evaluate
-from imp_driver.operators.topk import retain_top, undecided_boundary
+from imp_driver.operators.topk import OrderedGroups, retain_top, undecided_boundary
 from imp_driver.operators.truth import Truth
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
@@ -36,11 +36,11 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, ma
     return Sketch(versions, entry.attribute, state.partition, state.sketch(retained))
 
 
-def retained_groups(state: GroupState, block: BoundBlock) -> BooleanArray:
-    """Return which slots hold a group that may be in the block's answer."""
-    truth = _truth(state, block)
-    return truth.may_be_true & state.alive if block.limit is None else retain_top(state, truth, block.order, block.limit)
+def retained_groups(groups: OrderedGroups, block: BoundBlock) -> BooleanArray:
+    """Return which groups may be in the block's answer."""
+    truth = _truth(groups, block)
+    return truth.may_be_true & groups.alive if block.limit is None else retain_top(groups, truth, block.order, block.limit)
 
 
-def _truth(state: GroupState, block: BoundBlock) -> Truth:
-    return _TRUE if block.condition is None else evaluate(block.condition, state)
+def _truth(groups: OrderedGroups, block: BoundBlock) -> Truth:
+    return _TRUE if block.condition is None else evaluate(block.condition, groups)

@@ -40,10 +40,9 @@ class Reuse:
 
     def find(self, request: Request, family: str, entries: Iterable[StateEntry]) -> Reused | None:
         """Return the request about the best state of a family: exact ones first, then those of the fewest rows, then the newest."""
-        candidates = [entry for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
         found: list[tuple[bool, int, int, Reused]] = []
-        for place, entry in enumerate(reversed(candidates[-MOST_CANDIDATES:])):
-            reused = self._reused(request, entry)
+        for place, (entry, captured) in enumerate(reversed(_candidates(family, entries))):
+            reused = self._reused(request, entry.key, captured)
             rows = 0 if entry.state is None else entry.state.total_rows
             if reused is not None:
                 found.append((not reused.is_exact, rows, place, reused))
@@ -51,10 +50,9 @@ class Reuse:
 
     def find_union(self, request: Request, family: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
         """Return requests about states that serve a block of rows together; none when they do not."""
-        candidates = [entry for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
-        candidates = candidates[-MOST_CANDIDATES:]
-        blocks = [entry.block for entry in candidates if entry.block is not None]
-        question = ("union", *(entry.key for entry in candidates), "", *(repr(each) for each in request.block.where_nodes))
+        candidates = _candidates(family, entries)
+        blocks = [block for _, block in candidates]
+        question = ("union", *(entry.key for entry, _ in candidates), "", *(repr(each) for each in request.block.where_nodes))
         found = self._remembered(
             self._unions,
             question,
@@ -63,10 +61,10 @@ class Reuse:
         note = f"served by {len(found or ())} states of other constants together"
         return tuple(replace(request, block=blocks[place], lifted=None, reuse=note) for place in found or ())
 
-    def _reused(self, request: Request, entry: StateEntry) -> Reused | None:
-        asked, captured = request.lifted or request.block, entry.block
-        found = None if captured is None else self._service(request, asked, captured, entry.key)
-        if captured is None or found is None or (asked.limit is not None and not found.is_exact):
+    def _reused(self, request: Request, key: str, captured: BoundBlock) -> Reused | None:
+        asked = request.lifted or request.block
+        found = self._service(request, asked, captured, key)
+        if found is None or (asked.limit is not None and not found.is_exact):
             return None
         # Without any condition left the sketch would hold every group.
         if asked.having and not found.conditions:
@@ -102,6 +100,12 @@ class Reuse:
             if len(memory) > _LARGEST_MEMORY:
                 memory.popitem(last=False)
         return found
+
+
+def _candidates(family: str, entries: Iterable[StateEntry]) -> list[tuple[StateEntry, BoundBlock]]:
+    """Return the states of a family with their blocks that are asked about, the most recently used last."""
+    found = [(entry, entry.block) for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
+    return found[-MOST_CANDIDATES:]
 
 
 def _types(request: Request) -> dict[str, str | None]:

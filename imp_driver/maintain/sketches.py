@@ -108,10 +108,13 @@ class Sketches:
     def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
         single = self._with_state(request, choice)
-        entry = self.store.find(_state_key(single, choice))
-        if request.analysis.plan.of_rows and not single.reuse and (entry is None or entry.state is None):
+        if not request.analysis.plan.of_rows or single.reuse:
+            return (single,)
+        key = _state_key(single, choice)
+        entry = self.store.find(key)
+        if entry is None or entry.state is None:
             found = self._reuse.find_union(request, _family(request, choice), self.store.entries())
-            if found and self._admission.is_first(_state_key(request, choice)):
+            if found and self._admission.is_first(key):
                 return found
         return (single,)
 

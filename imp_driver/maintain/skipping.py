@@ -16,6 +16,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.operators.condition import evaluate
 from imp_driver.operators.interval import Interval, from_codes, unknown
 from imp_driver.parse.nodes import And, Arithmetic, Column, Comparison, Expression, IsNull, KeyReference, Not, Opaque, Or
+from imp_driver.plan.nodes import Scan
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import name_in
 from imp_driver.sketch.codes import BooleanArray, Codec, is_orderable
@@ -90,9 +91,9 @@ def kept_by_conditions(
     return np.asarray(evaluate(table.over_keys(where), table).broadcast(size).may_be_true, dtype=bool)
 
 
-def own_share(request: Request, cut: Cut) -> float:
-    """Return the share of a cut table's bytes that are left by the query's own conditions on its rows."""
-    files = request.snapshots[cut.scan.table].files
-    names = {name_in(request.analysis.plan, Cut(cut.scan, attribute)): attribute.name for attribute in cut.scan.output}
+def own_share(request: Request, scan: Scan) -> float:
+    """Return the share of a table's bytes that are left by the query's own conditions on its rows."""
+    files = request.snapshots[scan.table].files
+    names = {name_in(request.analysis.plan, Cut(scan, attribute)): attribute.name for attribute in scan.output}
     kept = kept_by_conditions(files, request.block.where, request.analysis.columns, names)
     return float(files.sizes[kept].sum() / max(1, files.sizes.sum()))

@@ -25,6 +25,13 @@ def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
         yield connection
 
 
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    """A cursor in shadow mode; a module that wants another one has its own."""
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+        yield connection.cursor()
+
+
 @pytest.fixture(scope="session")
 def spark(engine: imp_driver.Connection, warehouse: Path) -> SparkSession:
     """The SparkSession below the embedded engine."""

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason, RecaptureReason
+from tests.spark.reports import report_of
 
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
-        yield connection.cursor()
 
 
 @pytest.fixture
@@ -38,11 +30,6 @@ def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
     return names
 
 
-def _report(cursor: imp_driver.Cursor) -> SketchReport:
-    assert cursor.sketch_report is not None
-    return cursor.sketch_report
-
-
 INCREMENTAL = (
     "SELECT o.k, sum(l.price) FROM {o} o JOIN {l} l ON o.k = l.k WHERE o.d < 2 GROUP BY o.k HAVING sum(l.price) > 1700",
     "SELECT l.k, count(*), min(c.name) FROM {o} o, {l} l, {c} c WHERE o.k = l.k AND o.c = c.c GROUP BY l.k "
@@ -59,7 +46,7 @@ INCREMENTAL = (
 def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str, str], query: str, in_memory_at_least: int) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
     in_memory = 0
     for change in (
         f"INSERT INTO {tables['l']} VALUES (3, 9, 5000), (49, 5, -900), (77, 1, 4000), (NULL, 1, 9000)",
@@ -69,7 +56,7 @@ def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str,
     ):
         cursor.execute(change)
         cursor.execute(text).fetchall()
-        report = _report(cursor)
+        report = report_of(cursor)
         assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
         in_memory += report.detail == "joined in memory"
         assert set(report.versions) <= {f"spark_catalog.default.{name}" for name in tables.values()}
@@ -78,7 +65,7 @@ def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str,
 
 def test_both_sides_of_a_join_are_cut_on_the_key(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     cursor.execute(INCREMENTAL[0].format(**tables)).fetchall()
-    report = _report(cursor)
+    report = report_of(cursor)
     assert report.executed_sql.count("`k` >= ") == 2
     assert report.files_total == 15
     assert report.files_kept is not None
@@ -99,16 +86,16 @@ NOT_INCREMENTAL = (
 def test_what_is_not_incremental_is_captured_again_once_it_pays(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
     cursor.execute(f"INSERT INTO {tables['l']} VALUES (49, 5, 900)")
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
     for _ in range(2):
         cursor.execute(f"UPDATE {tables['o']} SET d = (d + 1) % 3 WHERE k > 40")
         cursor.execute(text).fetchall()
-        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.RECAPTURE_DEFERRED)
+        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.RECAPTURE_DEFERRED)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
 
 
 def test_the_reason_of_a_new_capture_is_shown(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -116,8 +103,8 @@ def test_the_reason_of_a_new_capture_is_shown(cursor: imp_driver.Cursor, tables:
     cursor.execute(text).fetchall()
     cursor.execute(f"UPDATE {tables['o']} SET d = 1 WHERE k = 3")
     cursor.execute(text).fetchall()
-    assert "changed, which is read in a subquery" in _report(cursor).detail
-    assert _report(cursor).recapture_reason in (None, RecaptureReason.NOT_INCREMENTAL)
+    assert "changed, which is read in a subquery" in report_of(cursor).detail
+    assert report_of(cursor).recapture_reason in (None, RecaptureReason.NOT_INCREMENTAL)
 
 
 def test_every_table_below_the_groups_is_read_at_the_version_of_the_sketch(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -126,6 +113,6 @@ def test_every_table_below_the_groups_is_read_at_the_version_of_the_sketch(curso
         "JOIN {c} c ON c.c = b.c WHERE b.k IN (SELECT k FROM {o})"
     ).format(**tables)
     cursor.execute(text).fetchall()
-    sql = _report(cursor).executed_sql
+    sql = report_of(cursor).executed_sql
     assert sql.count("VERSION AS OF") == 3
     assert f"{tables['c']} c" in sql

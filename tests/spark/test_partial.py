@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import imp_driver
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from tests.spark.reports import report_of
 
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
-        yield connection.cursor()
 
 
 @pytest.fixture
@@ -33,17 +26,12 @@ def table(cursor: imp_driver.Cursor) -> str:
     return name
 
 
-def _report(cursor: imp_driver.Cursor) -> SketchReport:
-    assert cursor.sketch_report is not None
-    return cursor.sketch_report
-
-
 def _asked_twice(cursor: imp_driver.Cursor, text: str) -> SketchReport:
     """The first time such a capture is put off."""
     cursor.execute(text).fetchall()
-    assert _report(cursor).reason is Reason.CAPTURE_DEFERRED
+    assert report_of(cursor).reason is Reason.CAPTURE_DEFERRED
     cursor.execute(text).fetchall()
-    return _report(cursor)
+    return report_of(cursor)
 
 
 QUERIES = (
@@ -69,7 +57,7 @@ def test_groups_in_part_do_not_change_the_answer(cursor: imp_driver.Cursor, tabl
     ):
         cursor.execute(change)
         cursor.execute(text).fetchall()
-        report = _report(cursor)
+        report = report_of(cursor)
         assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
         used = used or report.reason is Reason.FILTERED
     assert used
@@ -80,17 +68,17 @@ def test_a_negative_value_ends_the_proof_and_its_deletion_renews_it(cursor: imp_
     assert _asked_twice(cursor, text).decision is Decision.CAPTURED
     cursor.execute(f"INSERT INTO {table} VALUES (300, 6, -30, '1')")
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.NOT_SAFE)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.NOT_SAFE)
     cursor.execute(f"DELETE FROM {table} WHERE price < 0")
     cursor.execute(f"INSERT INTO {table} VALUES (99, 9, 1, '1')")
     cursor.execute(text).fetchall()
-    assert _report(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
+    assert report_of(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
 
 
 @pytest.mark.parametrize("having", ["count(*) < 31", "avg(price) > 1", "min(price) > 0"])
 def test_what_part_of_a_group_could_satisfy_alone_is_refused(cursor: imp_driver.Cursor, table: str, having: str) -> None:
     cursor.execute(f"SELECT c FROM {table} GROUP BY c HAVING {having}").fetchall()
-    assert _report(cursor).reason is Reason.NOT_CLUSTERED
+    assert report_of(cursor).reason is Reason.NOT_CLUSTERED
 
 
 def test_explain_says_why_a_column_that_is_no_key_is_safe(cursor: imp_driver.Cursor, table: str) -> None:
@@ -114,6 +102,6 @@ def test_another_key_is_cut_where_the_captured_groups_lie_closer_together(cursor
         (Decision.FRESH, Reason.FILTERED, "y"),
     ):
         assert len(cursor.execute(text).fetchall()) == 4
-        report = _report(cursor)
+        report = report_of(cursor)
         assert (report.decision, report.reason, report.attribute) == (decision, reason, attribute)
     assert (report.files_kept, report.files_total) == (4, 16)

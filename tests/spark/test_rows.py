@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from tests.spark.reports import report_of
 
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
-        yield connection.cursor()
 
 
 @pytest.fixture
@@ -37,11 +29,6 @@ def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
     return names
 
 
-def _report(cursor: imp_driver.Cursor) -> SketchReport:
-    assert cursor.sketch_report is not None
-    return cursor.sketch_report
-
-
 CUT = (
     "SELECT r.x, s.kind FROM {r} r JOIN {s} s ON r.kind = s.kind WHERE s.wanted",
     "SELECT count(*), sum(x) FROM {r} WHERE kind = 3",
@@ -57,10 +44,10 @@ CUT = (
 def test_rows_are_cut_and_follow_every_table(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.CAPTURE_DEFERRED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.CAPTURE_DEFERRED)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    assert _report(cursor).attribute in ("day", "x")
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert report_of(cursor).attribute in ("day", "x")
     for change in (
         f"INSERT INTO {tables['r']} VALUES (150, 3, 5000), (NULL, 3, 800), (1, NULL, 1)",
         f"DELETE FROM {tables['r']} WHERE day IN (31, 32)",
@@ -68,7 +55,7 @@ def test_rows_are_cut_and_follow_every_table(cursor: imp_driver.Cursor, tables: 
     ):
         cursor.execute(change)
         cursor.execute(text).fetchall()
-        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
 
 
 def test_change_of_a_subquery_is_captured_again(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -77,9 +64,9 @@ def test_change_of_a_subquery_is_captured_again(cursor: imp_driver.Cursor, table
         assert len(cursor.execute(text).fetchall()) == 80
     cursor.execute(f"UPDATE {tables['s']} SET wanted = true WHERE kind = 4")
     assert len(cursor.execute(text).fetchall()) == 160
-    assert _report(cursor).reason is Reason.RECAPTURE_DEFERRED
+    assert report_of(cursor).reason is Reason.RECAPTURE_DEFERRED
     assert len(cursor.execute(text).fetchall()) == 160
-    assert _report(cursor).reason is Reason.FILTERED
+    assert report_of(cursor).reason is Reason.FILTERED
 
 
 def test_states_of_single_values_serve_a_list_together(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -87,10 +74,10 @@ def test_states_of_single_values_serve_a_list_together(cursor: imp_driver.Cursor
     for value in (3, 4):
         for _ in range(2):
             cursor.execute(text.format(value)).fetchall()
-        assert _report(cursor).reason is Reason.FILTERED
+        assert report_of(cursor).reason is Reason.FILTERED
     assert len(cursor.execute(text.format("4, 3")).fetchall()) == 160
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.FRESH, Reason.FILTERED)
-    assert "2 states of other constants together" in _report(cursor).detail
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.FRESH, Reason.FILTERED)
+    assert "2 states of other constants together" in report_of(cursor).detail
     cursor.execute(f"INSERT INTO {tables['r']} VALUES (99, 4, 7)")
     assert len(cursor.execute(text.format("4, 3")).fetchall()) == 161
     assert len(cursor.execute(text.format("4, 5")).fetchall()) == 161
@@ -102,14 +89,14 @@ def test_condition_on_the_clustered_column_is_left_to_delta(cursor: imp_driver.C
     )
     for _ in range(3):
         cursor.execute(f"SELECT count(*) FROM {tables['r']}_day WHERE day = 7").fetchall()
-        assert _report(cursor).reason is Reason.NOT_CLUSTERED
+        assert report_of(cursor).reason is Reason.NOT_CLUSTERED
 
 
 def test_rows_that_the_querys_own_conditions_find_need_no_sketch(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     for condition in ("day = 31", "day BETWEEN 30 AND 41"):
         for _ in range(3):
             cursor.execute(f"SELECT sum(x) FROM {tables['r']} WHERE {condition} AND kind = 3").fetchall()
-            assert _report(cursor).reason is Reason.NOT_CLUSTERED
+            assert report_of(cursor).reason is Reason.NOT_CLUSTERED
 
 
 def test_char_is_compared_as_spark_compares_it_in_changes_too(cursor: imp_driver.Cursor) -> None:
@@ -120,7 +107,7 @@ def test_char_is_compared_as_spark_compares_it_in_changes_too(cursor: imp_driver
     assert cursor.execute(text).fetchall() == []
     cursor.execute(f"INSERT INTO {name} VALUES (1, 'ab', 5), (2, 'abc', 5)")
     assert cursor.execute(text).fetchall() == [(1, 11)]
-    assert _report(cursor).decision is Decision.MAINTAINED
+    assert report_of(cursor).decision is Decision.MAINTAINED
     cursor.execute(f"ALTER TABLE {name} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)")
     cursor.execute(f"UPDATE {name} SET c = 'ab' WHERE x = 5 AND g = 2")
     assert sorted(cursor.execute(text).fetchall()) == [(1, 11), (2, 11)]
@@ -130,11 +117,11 @@ def test_a_column_alone_is_a_condition(cursor: imp_driver.Cursor, tables: dict[s
     text = "SELECT day FROM {r} WHERE EXISTS (SELECT 1 FROM {s}_flags WHERE flag) GROUP BY day HAVING sum(x) > 9000".format(**tables)
     cursor.execute(f"CREATE TABLE {tables['s']}_flags USING DELTA AS SELECT false AS flag")
     assert cursor.execute(text).fetchall() == []
-    assert _report(cursor).decision is Decision.CAPTURED
+    assert report_of(cursor).decision is Decision.CAPTURED
     cursor.execute(f"INSERT INTO {tables['s']}_flags VALUES (true)")
     for _ in range(2):
         assert len(cursor.execute(text).fetchall()) == 10
-    assert _report(cursor).reason is Reason.FILTERED
+    assert report_of(cursor).reason is Reason.FILTERED
 
 
 @pytest.mark.parametrize("column", ["CAST('x' AS BINARY)", "named_struct('a', 1)", "array(1)"])
@@ -143,5 +130,5 @@ def test_group_key_without_an_order_runs_unchanged(cursor: imp_driver.Cursor, co
     cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT CAST(id DIV 10 AS INT) AS g, {column} AS k FROM range(20)")
     for _ in range(2):
         assert len(cursor.execute(f"SELECT g, k FROM {name} GROUP BY g, k HAVING count(*) > 5").fetchall()) == 2
-        assert _report(cursor).reason is Reason.UNSUPPORTED_EXPRESSION
-        assert "group key" in _report(cursor).detail
+        assert report_of(cursor).reason is Reason.UNSUPPORTED_EXPRESSION
+        assert "group key" in report_of(cursor).detail

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,10 @@ from typing import Any
 import pytest
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from tests.spark.reports import report_of
 
 _numbers = itertools.count()
-
-
-@pytest.fixture
-def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
-        yield connection.cursor()
 
 
 @pytest.fixture
@@ -34,11 +27,6 @@ def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
     )
     cursor.execute(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id * 2 AS INT) AS k, concat('l', id) AS label FROM range(5)")
     return names
-
-
-def _report(cursor: imp_driver.Cursor) -> SketchReport:
-    assert cursor.sketch_report is not None
-    return cursor.sketch_report
 
 
 CUT = (
@@ -66,8 +54,8 @@ CUT = (
 def test_block_is_cut_and_its_answer_follows_every_table(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
     text = query.format(**tables)
     cursor.execute(text).fetchall()
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    assert _report(cursor).attribute == "g"
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert report_of(cursor).attribute == "g"
     for change in (
         f"INSERT INTO {tables['r']} VALUES (2, 5000), (11, 800), (NULL, 900)",
         f"UPDATE {tables['s']} SET k = k + 3 WHERE k IN (2, 8)",
@@ -75,8 +63,8 @@ def test_block_is_cut_and_its_answer_follows_every_table(cursor: imp_driver.Curs
     ):
         cursor.execute(change)
         cursor.execute(text).fetchall()
-        assert _report(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
-        assert _report(cursor).reason in (Reason.FILTERED, Reason.COVERS_ALMOST_ALL)
+        assert report_of(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
+        assert report_of(cursor).reason in (Reason.FILTERED, Reason.COVERS_ALMOST_ALL)
 
 
 def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -85,7 +73,7 @@ def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[s
         "CROSS JOIN (SELECT g FROM {r} GROUP BY g HAVING min(x) < 10) b"
     ).format(**tables)
     assert cursor.execute(text).fetchall() == [(9, 0)]
-    report = _report(cursor)
+    report = report_of(cursor)
     assert len(report.also) == 1
     assert {report.sketch_id, report.also[0].sketch_id} - {None} == {report.sketch_id, report.also[0].sketch_id}
     assert report.sketch_id != report.also[0].sketch_id
@@ -97,23 +85,23 @@ def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[s
 def test_top_without_tie_break_is_cut_unless_rows_tie_where_it_ends(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     text = f"SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g ORDER BY t DESC LIMIT 2"
     assert cursor.execute(text).fetchall() == [(9, 945), (8, 845)]
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
     cursor.execute(f"INSERT INTO {tables['r']} VALUES (7, 100)")
     first, second = cursor.execute(text).fetchall()
     assert (first, second[1]) == ((9, 945), 845)
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TIE_AT_LIMIT)
-    assert _report(cursor).detail.startswith("rows 2 and 3")
-    assert _report(cursor).executed_sql == text
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.TIE_AT_LIMIT)
+    assert report_of(cursor).detail.startswith("rows 2 and 3")
+    assert report_of(cursor).executed_sql == text
     cursor.execute(f"INSERT INTO {tables['r']} VALUES (7, 1)")
     assert cursor.execute(text).fetchall() == [(9, 945), (7, 846)]
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
 
 
 def test_tie_between_rows_inside_the_top_or_behind_it_matters_not(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     cursor.execute(f"INSERT INTO {tables['r']} VALUES (8, 100), (5, 100)")
     text = f"SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g ORDER BY t DESC LIMIT 3"
     assert sorted(cursor.execute(text).fetchall()) == [(7, 745), (8, 945), (9, 945)]
-    assert _report(cursor).reason is Reason.FILTERED
+    assert report_of(cursor).reason is Reason.FILTERED
 
 
 @pytest.mark.parametrize(
@@ -126,37 +114,37 @@ def test_top_that_may_tie_beside_another_block(cursor: imp_driver.Cursor, tables
         f"CROSS JOIN (SELECT count(*) AS n FROM (SELECT g FROM {tables['r']} GROUP BY g ORDER BY {top}) t) b"
     )
     assert cursor.execute(text).fetchall() == [(9, 1)]
-    assert _report(cursor).reason is reason
-    assert (_report(cursor).executed_sql == text) is (reason is not Reason.FILTERED)
+    assert report_of(cursor).reason is reason
+    assert (report_of(cursor).executed_sql == text) is (reason is not Reason.FILTERED)
 
 
 def test_occurrence_that_is_not_cut_reads_the_same_version(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     text = f"SELECT x FROM {tables['r']} WHERE g IN (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 900)"
     cursor.execute(text).fetchall()
-    assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
+    assert report_of(cursor).executed_sql.count(f"VERSION AS OF {report_of(cursor).version}") == 2
 
 
 def test_table_with_a_name_and_a_path_is_read_at_one_version(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     path = cursor.execute(f"DESCRIBE DETAIL {tables['r']}").fetch_arrow_table().column("location")[0].as_py().removeprefix("file:")
     text = f"SELECT x FROM delta.`{path}` WHERE g IN (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 900)"
     assert sorted(cursor.execute(text).fetchall()) == [(x,) for x in range(90, 100)]
-    assert _report(cursor).executed_sql.count(f"VERSION AS OF {_report(cursor).version}") == 2
+    assert report_of(cursor).executed_sql.count(f"VERSION AS OF {report_of(cursor).version}") == 2
 
 
 def test_common_table_that_is_read_twice_is_cut_when_every_reading_is(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
     text = f"WITH q AS (SELECT g FROM {tables['r']} GROUP BY g HAVING sum(x) > 700) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
     assert sorted(cursor.execute(text).fetchall()) == [(7,), (8,), (9,)]
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    assert len(_report(cursor).also) == 1
-    assert _report(cursor).executed_sql.count("`g` >= ") == 1
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert len(report_of(cursor).also) == 1
+    assert report_of(cursor).executed_sql.count("`g` >= ") == 1
     both = f"WITH q AS (SELECT g, sum(x) AS t FROM {tables['r']} GROUP BY g) SELECT a.g, b.g FROM q a JOIN q b ON a.t = b.t + 900"
     assert cursor.execute(f"{both} WHERE a.t > 900 AND b.t < 100").fetchall() == [(9, 0)]
-    assert _report(cursor).reason is Reason.FILTERED
+    assert report_of(cursor).reason is Reason.FILTERED
     assert cursor.execute(f"{both} WHERE a.t > 900").fetchall() == [(9, 0)]
-    assert _report(cursor).reason in (Reason.READ_TWICE, Reason.NO_FILTER_ABOVE_GROUPS)
+    assert report_of(cursor).reason in (Reason.READ_TWICE, Reason.NO_FILTER_ABOVE_GROUPS)
     rows = f"WITH q AS (SELECT * FROM {tables['r']}) SELECT g FROM q WHERE x IN (SELECT x FROM q) GROUP BY g HAVING sum(x) > 900"
     assert cursor.execute(rows).fetchall() == [(9,)]
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.READ_TWICE)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.READ_TWICE)
 
 
 def test_explain_prints_the_derivation(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -177,11 +165,11 @@ def test_changing_conditions_on_keys_need_one_more_capture_and_then_none(cursor:
             (g, sum(range(10 * g, 10 * g + 10))) for g in range(constants[0], 10) if g != constants[1] and 10 * g + 9 > constants[2]
         ]
         assert sorted(cursor.execute(query, constants).fetchall()) == expected
-        decisions.append(_report(cursor).decision)
+        decisions.append(report_of(cursor).decision)
     assert decisions == [Decision.CAPTURED, Decision.CAPTURED, Decision.FRESH, Decision.FRESH, Decision.FRESH]
     cursor.execute(f"INSERT INTO {tables['r']} VALUES (5, 1000)")
     assert sorted(cursor.execute(query, (5, 9, 500)).fetchall()) == [(5, sum(range(50, 60)) + 1000)]
-    assert (_report(cursor).decision, _report(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
 
 
 def test_guard_returns_the_plain_rows_and_disables_the_template(warehouse: Path, tables: dict[str, str]) -> None:
@@ -189,14 +177,14 @@ def test_guard_returns_the_plain_rows_and_disables_the_template(warehouse: Path,
     with imp_driver.connect(warehouse=str(warehouse), sketch_guard=1) as connection:
         cursor = connection.cursor()
         cursor.execute(query, (900,))
-        assert (_report(cursor).reason, cursor.fetchall()) == (Reason.FILTERED, [(9,)])
-        _pretend_that_the_sketch_is_up_to_date(cursor, tables["r"], _report(cursor).sketch_id)
+        assert (report_of(cursor).reason, cursor.fetchall()) == (Reason.FILTERED, [(9,)])
+        _pretend_that_the_sketch_is_up_to_date(cursor, tables["r"], report_of(cursor).sketch_id)
         assert sorted(cursor.execute(query, (900,)).fetchall()) == [(1,), (9,)]
-        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
+        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
         assert sorted(cursor.execute(query, (800,)).fetchall()) == [(1,), (8,), (9,)]
-        assert (_report(cursor).decision, _report(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
+        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.TEMPLATE_DISABLED)
         cursor.execute(f"SELECT g FROM {tables['r']} GROUP BY g HAVING max(x) > 95").fetchall()
-        assert _report(cursor).reason is Reason.FILTERED
+        assert report_of(cursor).reason is Reason.FILTERED
 
 
 def _pretend_that_the_sketch_is_up_to_date(cursor: imp_driver.Cursor, table: str, sketch_id: str | None) -> None:
@@ -204,6 +192,6 @@ def _pretend_that_the_sketch_is_up_to_date(cursor: imp_driver.Cursor, table: str
     cursor.execute(f"INSERT INTO {table} VALUES (1, 5000)")
     pipeline: Any = cursor.connection._pipeline
     (entry,) = [each for each in pipeline._sketches.store.entries() if each.identifier == sketch_id]
-    version = _report(cursor).version
+    version = report_of(cursor).version
     assert version is not None
     entry.vector = {location: replace(each, version=version, rows=(each.rows or 0) + 1) for location, each in entry.vector.items()}
