@@ -102,7 +102,7 @@ class Middleware:
 
         prepared = self._prepared(requests, read_own, watch)
         with watch.stage("rewrite"):
-            parts = [self._part(request, each) for request, each in prepared]
+            parts = [self._part(request, each, reading.bytes) for request, each in prepared]
             conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
             if not conditions and any(part.use.is_filter for part in parts):
                 raise Refused(Reason.READ_TWICE)
@@ -141,9 +141,10 @@ class Middleware:
             lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests, lambda request: request.analysis.may_tie
         )
 
-    def _part(self, request: Request, prepared: Prepared) -> Part:
+    def _part(self, request: Request, prepared: Prepared, query_bytes: int) -> Part:
         share = max(own_share(request, cut.scan) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
-        use = plan_use(prepared.sketch, prepared.files, prepared.rows, self._options.maximum_runs, own_share=share)
+        runs = self._options.maximum_runs
+        use = plan_use(prepared.sketch, prepared.files, prepared.rows, runs, query_bytes=query_bytes, own_share=share)
         self._sketches.note_use(prepared, is_useful=use.is_filter)
         return Part(request, prepared, use)
 

@@ -55,6 +55,11 @@ class Reading:
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the files of every table, as often as it is read."""
+        return sum(self.times_read[id(scan.place)] * int(self.tables[scan.table].snapshot.files.sizes.sum()) for scan in self.scans)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:

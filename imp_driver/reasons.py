@@ -19,7 +19,7 @@ class Reason(Enum):
     """Why. The name is the stable code; the value is one sentence for people."""
 
     FILTERED = "the query ran with the range filter of its sketch"
-    COVERS_ALMOST_ALL = "the sketch covers so much of the table that a filter would skip next to nothing"
+    COVERS_ALMOST_ALL = "the sketch would save next to nothing of what the query reads"
     SKETCH_OFF = "sketches are switched off for this connection"
     NOT_A_QUERY = "the statement is not a SELECT"
     NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"

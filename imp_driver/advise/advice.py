@@ -16,10 +16,11 @@ from imp_driver.capture.instrument import qualified
 from imp_driver.delta.contract import FileStatistics
 from imp_driver.plan.render import quoted
 from imp_driver.reasons import Reason
-from imp_driver.rewrite.use import LARGEST_SHARE
 
 LEAST_SAVING = 0.1
 """Of the table per execution; estimates are not better than that."""
+MOST_READ = 0.75
+"""Of a table; a query that reads more has no use of its clustering."""
 CLUSTERED_FILES = 3
 """Where an average value is in so few files, the table is clustered by the column already."""
 _DEFAULT_FILE = 1 << 30
@@ -126,7 +127,7 @@ def _advice(layout: Layout, demands: Sequence[Demand], attribute: str) -> Advice
     now = sum(bytes_read_now(layout, demand) * demand.record.runs for demand in demands)
     then: int | None = sum(_bytes_then(layout, demand, attribute) * demand.record.runs for demand in demands)
     if not any(attribute in demand.record.shares for demand in served):
-        if all(bytes_read_now(layout, demand) <= LARGEST_SHARE * layout.bytes for demand in served):
+        if all(bytes_read_now(layout, demand) <= MOST_READ * layout.bytes for demand in served):
             return None
         then = None
     elif then is not None and now - then < LEAST_SAVING * layout.bytes * executions:
@@ -141,7 +142,7 @@ def _bytes_then(layout: Layout, demand: Demand, attribute: str) -> int:
 
 
 def _usable(kept: int, layout: Layout) -> int:
-    return kept if kept <= LARGEST_SHARE * layout.bytes else layout.bytes
+    return kept if kept <= MOST_READ * layout.bytes else layout.bytes
 
 
 def _statement(layout: Layout, attribute: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.advise.advice import Advice, Demand, Layout, advices_for, unserved
+from imp_driver.advise.advice import MOST_READ, Advice, Demand, Layout, advices_for, unserved
 from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.advise.workload import Record
@@ -32,7 +32,7 @@ from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
-from imp_driver.rewrite.use import LARGEST_SHARE, plan_use
+from imp_driver.rewrite.use import plan_use
 
 _LOG = logging.getLogger("imp_driver")
 RUNS_BEFORE_SAMPLE = 10
@@ -234,7 +234,7 @@ def _snapshot_of(request: Request) -> TableSnapshot:
 
 def _is_worth_an_estimate(record: Record) -> bool:
     """Say whether another clustering could help: none is where files are skipped on the only attribute."""
-    return not record.shares and (len(record.attributes) > 1 or record.last_bytes > LARGEST_SHARE * record.table_bytes)
+    return not record.shares and (len(record.attributes) > 1 or record.last_bytes > MOST_READ * record.table_bytes)
 
 
 def _typed(key: pa.Array, request: Request, index: int) -> pa.Array:

@@ -49,6 +49,12 @@ def overlap_of(cuts: Sequence[tuple[FileStatistics, str]]) -> float:
     return float(np.average([overlap(files, name) for files, name in cuts], weights=weights))
 
 
+def may_save(cuts: Sequence[tuple[FileStatistics, str]], total: int) -> float:
+    """Return the share of ``total`` bytes in files of the cut tables that an average value is not in."""
+    saved = (int(files.sizes.sum()) * (1 - (overlap(files, name) if len(files.sizes) >= FEW_FILES else 0.0)) for files, name in cuts)
+    return sum(saved) / max(1, total)
+
+
 def _numbers(values: pa.Array) -> npt.NDArray[Any]:
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64())

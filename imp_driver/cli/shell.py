@@ -119,6 +119,6 @@ def report_lines(report: SketchReport, seconds: float) -> list[str]:
     second = (
         f"sketch {report.sketch_id} on {report.table}.{report.attribute} at version {report.version}{source}: "
         f"{report.fragments_kept}/{report.fragments_total} fragments in {report.runs_used} ranges, "
-        f"{report.files_kept}/{report.files_total} files"
+        f"{report.files_kept}/{report.files_total} files, estimated gain {report.gain or 0.0:.0%}"
     )
     return [first, second]

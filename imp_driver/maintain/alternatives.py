@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from imp_driver.capture.clustering import LARGEST_OVERLAP, cut_files, overlap_of
-from imp_driver.delta.coverage import FileFragments
+from imp_driver.delta.coverage import FileFragments, total_coverage
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import retained_groups
 from imp_driver.maintain.request import Request
@@ -36,7 +36,7 @@ def better_choice(request: Request, state: GroupState, choice: Choice) -> Choice
 
 
 def _bytes(request: Request, key: int, state: GroupState, retained: BooleanArray) -> int:
-    """Return the bytes of the files that hold retained groups, were the state cut on this key."""
+    """Return the bytes of all files that the block would read, were the state cut on this key."""
     slots = np.flatnonzero(state.alive)
     values = state.key_values(key, slots)
     partition = equi_depth(values, state.rows[slots], request.fragments)
@@ -44,4 +44,5 @@ def _bytes(request: Request, key: int, state: GroupState, retained: BooleanArray
     kept[partition.locate(values)[retained[slots]]] = True
     every = cut_files(request.analysis.cuts[key], request.snapshots)
     located = (FileFragments.locate(files, name, partition) for files, name in every)
-    return sum(each.coverage(kept[:-1], bool(kept[-1])).bytes_kept for each in located)
+    coverage = total_coverage(each.coverage(kept[:-1], bool(kept[-1])) for each in located)
+    return request.bytes - coverage.bytes_total + coverage.bytes_kept

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, overlap, overlap_of
+from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, may_save, overlap, overlap_of
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.skipping import own_share
@@ -21,6 +21,9 @@ from imp_driver.safety.partial import PartialCut, candidates, judge_partial, nam
 
 FEW_LEFT = 0.25
 """Share of a table that its own conditions may leave for a sketch of its rows to be worth a capture."""
+
+LEAST_SAVING = 0.1
+"""Share of the bytes of a block's tables that a sketch of one average value must save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,11 @@ def choose(request: Request) -> Choice:
         Refused: the files are clustered by no safe attribute.
     """
     analysis = request.analysis
-    overlaps = {key: overlap_of(cut_files(cuts, request.snapshots)) for key, cuts in analysis.cuts.items()}
-    best = min(overlaps, key=lambda key: round(overlaps[key], 3), default=None)
-    if best is not None and overlaps[best] <= LARGEST_OVERLAP:
+    files = {key: cut_files(cuts, request.snapshots) for key, cuts in analysis.cuts.items()}
+    savings = {key: may_save(each, request.bytes) for key, each in files.items()}
+    best = max(savings, key=lambda key: round(savings[key], 3), default=None)
+    is_clustered = best is not None and overlap_of(files[best]) <= LARGEST_OVERLAP
+    if best is not None and is_clustered and savings[best] >= LEAST_SAVING:
         return Choice(best)
     for _, cut in sorted(_clustered(request), key=lambda each: each[0]):
         if _partial_cut(request, cut) is not None:
@@ -58,9 +63,13 @@ def choose(request: Request) -> Choice:
     if best is None:
         assert analysis.refused is not None
         raise Refused(analysis.refused.reason, analysis.refused.detail)
-    name = analysis.attribute(best)
-    detail = f"{name}: an average value is in {overlaps[best]:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
-    raise Refused(Reason.NOT_CLUSTERED, detail)
+    raise Refused(Reason.NOT_CLUSTERED, _why_not(analysis.attribute(best), overlap_of(files[best]), savings[best]))
+
+
+def _why_not(name: str, overlap: float, saving: float) -> str:
+    if overlap <= LARGEST_OVERLAP:
+        return f"{name} cuts only small tables: at most {saving:.1%} of the bytes that the query reads"
+    return f"{name}: an average value is in {overlap:.0%} of the files; try CLUSTER BY or ZORDER BY {name}"
 
 
 def applied(choice: Choice, request: Request) -> Request:
@@ -106,7 +115,7 @@ def _clustered(request: Request) -> list[tuple[float, Cut]]:
         if len(files.sizes) < FEW_FILES or cut.scan.occurrence in few_left or (plan.of_rows and _is_compared(plan, cut)):
             continue
         share = overlap(files, cut.attribute.name)
-        if share <= LARGEST_OVERLAP:
+        if share <= LARGEST_OVERLAP and may_save([(files, cut.attribute.name)], request.bytes) >= LEAST_SAVING:
             found.append((share, cut))
     return found
 

@@ -56,6 +56,11 @@ class Request:
         return {name: snapshot.version for name, snapshot in self.snapshots.items()}
 
     @property
+    def bytes(self) -> int:
+        """Bytes of the files of the block's tables, as often as it reads them."""
+        return sum(int(self.snapshots[scan.table].files.sizes.sum()) for scan in self.analysis.scans)
+
+    @property
     def rows(self) -> int:
         """Rows of all tables together; 0 for what is not known."""
         return sum(snapshot.row_count or 0 for snapshot in self.tables)

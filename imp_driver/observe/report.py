@@ -25,6 +25,7 @@ class SketchReport:
         fragments_kept, fragments_total: size of the sketch, with the NULL fragment.
         runs_used: ranges conjoined to the query (0 when the filter was dropped).
         files_kept, files_total, bytes_kept, bytes_total: what the table's file statistics say Spark must read.
+        gain: estimated share of the query's work that the filter saves, negative where it would cost more; None without a sketch.
         times: milliseconds of each stage, by name, in order.
         executed_sql: text that Spark ran.
         also: reports of the query's other blocks that have a sketch.
@@ -50,6 +51,7 @@ class SketchReport:
     files_total: int | None = None
     bytes_kept: int | None = None
     bytes_total: int | None = None
+    gain: float | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     executed_sql: str = ""
     also: tuple[SketchReport, ...] = ()

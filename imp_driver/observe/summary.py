@@ -43,4 +43,5 @@ def _report(part: Part) -> SketchReport:
         files_total=coverage.files_total,
         bytes_kept=coverage.bytes_kept,
         bytes_total=coverage.bytes_total,
+        gain=round(part.use.gain, 3),
     )

@@ -10,22 +10,21 @@ import numpy.typing as npt
 
 from imp_driver.delta.coverage import Coverage, FileFragments, total_coverage
 from imp_driver.maintain.request import Prepared, Request
+from imp_driver.rewrite.gain import LEAST_GAIN, estimated_gain
 from imp_driver.rewrite.ranges import capped_runs, range_condition, runs_mask
 from imp_driver.safety.cuts import Cut
 from imp_driver.sketch.sketch import Sketch
 
-LARGEST_SHARE = 0.75
-"""Above this share of rows, with no file skipped, a filter costs more than it saves (sketch-safety rules 3.4)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a sketch is used: its runs of ranges; ``is_filter`` is False when they would skip next to nothing."""
+    """How a sketch is used: its runs of ranges; ``is_filter`` is False when they would save too little, by the estimated ``gain``."""
 
     is_filter: bool
     ranges: tuple[tuple[int, int], ...]
     has_null: bool
     coverage: Coverage
+    gain: float
 
     @property
     def runs(self) -> int:
@@ -93,13 +92,20 @@ def _conditions(parts: Sequence[Part], times_read: Mapping[int, int], maximum_ru
 
 
 def plan_use(
-    sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], maximum_runs: int, *, own_share: float = 1.0
+    sketch: Sketch,
+    files: Sequence[FileFragments],
+    rows: npt.NDArray[np.int64],
+    maximum_runs: int,
+    *,
+    query_bytes: int = 0,
+    own_share: float = 1.0,
 ) -> Use:
     """Choose the runs of a sketch.
 
     Args:
         files: of each cut table.
         rows: rows per fragment, the NULL fragment last.
+        query_bytes: of the files of all tables that the query reads; 0 where these are the cut ones.
         own_share: of the bytes, that the query's own conditions leave without the sketch.
     """
     fragments = sketch.partition.ranges
@@ -107,10 +113,10 @@ def plan_use(
     mask = runs_mask(runs, fragments)
     has_null = sketch.fragments.has_null
     coverage = total_coverage(each.coverage(mask, has_null) for each in files)
-    kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
     total = int(rows.sum())
-    skips_files = coverage.bytes_kept <= LARGEST_SHARE * own_share * coverage.bytes_total
-    skips_rows = total > 0 and kept <= LARGEST_SHARE * total
-    if total > 0 and not skips_files and not skips_rows:
-        return Use(False, (), False, replace(coverage, files_kept=coverage.files_total, bytes_kept=coverage.bytes_total))
-    return Use(True, runs, has_null, coverage)
+    kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
+    gain = estimated_gain(coverage, kept / max(1, total), len(runs) + int(has_null), query_bytes, own_share)
+    # Of no rows at all nothing can be saved, and the empty filter says so in the plan.
+    if total > 0 and gain < LEAST_GAIN:
+        return Use(False, (), False, replace(coverage, files_kept=coverage.files_total, bytes_kept=coverage.bytes_total), gain)
+    return Use(True, runs, has_null, coverage, gain)

@@ -24,7 +24,9 @@ def _part(name: str, is_filter: bool, kept: int, total: int) -> Any:
     coverage = _Anything(files_kept=1, files_total=1, bytes_kept=kept, bytes_total=total)
     entry, sketch = _Anything(identifier=name, location="/t"), _Anything(versions={"/t": 1})
     prepared = _Anything(entry=entry, sketch=sketch, upkeep=_Anything(detail=""), reuse="")
-    return _Anything(use=_Anything(is_filter=is_filter, runs=1, coverage=coverage), prepared=prepared, request=_Anything(snapshots={}))
+    return _Anything(
+        use=_Anything(is_filter=is_filter, runs=1, coverage=coverage, gain=0.5), prepared=prepared, request=_Anything(snapshots={})
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,26 @@ def test_bucket_is_the_fragment(type_name: str, data: st.DataObject) -> None:
     values = pa.concat_arrays([cut_from, others, pa.array(partition.bounds, type=kind), pa.array([None], type=kind)])
     name = quoted("odd `name")
     assert computed(bucket_sql(name, type_name, partition), values) == partition.locate(values).tolist()
-    # What use compares with is the same: each run holds the rows of its fragments.
-    first = data.draw(st.integers(0, partition.ranges - 1))
-    run = (first, data.draw(st.integers(first, partition.ranges - 1)))
-    condition = range_condition("odd `name", type_name, partition, (run,), False)
-    located = partition.locate(values)
-    assert computed(f"coalesce({condition}, FALSE)", values) == ((located >= run[0]) & (located <= run[1])).tolist()
+    # What use compares with is the same: runs hold the rows of their fragments, NULL where it is asked for.
+    has_null = data.draw(st.booleans())
+    kept = np.array([*data.draw(st.lists(st.booleans(), min_size=partition.ranges, max_size=partition.ranges)), has_null])
+    condition = range_condition("odd `name", type_name, partition, runs_of(kept[:-1]), has_null)
+    assert computed(f"coalesce({condition}, FALSE)", values) == kept[partition.locate(values)].tolist()
+
+
+def runs_of(kept: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    places = np.flatnonzero(kept)
+    if len(places) == 0:
+        return ()
+    return tuple((int(run[0]), int(run[-1])) for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1))
+
+
+def test_a_row_meets_few_of_many_runs() -> None:
+    partition = RangePartition(pa.int32(), tuple(range(400)))
+    text = range_condition("a", "integer", partition, tuple((place, place) for place in range(1, 400, 2)), False)
+    tree = sqlglot.parse_one(text, read="spark")
+    depth = max(sum(isinstance(each, sqlglot.exp.Or) for each in _ancestors(leaf)) for leaf in tree.find_all(sqlglot.exp.Literal))
+    assert 7 <= depth <= 8
 
 
 def test_bucket_compares_as_often_as_a_binary_search() -> None:
