@@ -19,6 +19,13 @@ class SketchMode(Enum):
     SHADOW = "shadow"
 
 
+class Policy(Enum):
+    """auto: bring a sketch up to date when that is estimated to cost less than it saves. incremental: whenever it can be."""
+
+    AUTO = "auto"
+    INCREMENTAL = "incremental"
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a connection was asked for.
@@ -27,6 +34,7 @@ class Options:
         warehouse: folder of the embedded warehouse; None when the application brings its own session.
         schema: current schema of the connection.
         sketch: how sketches are used.
+        policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
@@ -38,6 +46,7 @@ class Options:
     warehouse: str | None = None
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
+    policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
     fragments: int = 10_000
     maximum_runs: int = 40
@@ -68,6 +77,8 @@ def _read(name: str, value: Any) -> Any:
         return None
     if name == "sketch":
         return _read_mode(value)
+    if name == "policy":
+        return _read_policy(value)
     if name == "sketch_guard":
         return _read_share(name, value)
     if name in _POSITIVE:
@@ -100,6 +111,13 @@ def _read_mode(value: Any) -> SketchMode:
         return SketchMode(str(value).lower())
     except ValueError:
         raise InterfaceError(f"Option 'sketch' must be off, lazy or shadow, not {value!r}.") from None
+
+
+def _read_policy(value: Any) -> Policy:
+    try:
+        return value if isinstance(value, Policy) else Policy(str(value).lower())
+    except ValueError:
+        raise InterfaceError(f"Option 'policy' must be auto or incremental, not {value!r}.") from None
 
 
 def options_from_url(url: str) -> Options:

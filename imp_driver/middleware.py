@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from imp_driver.advise.advisor import Advisor
-from imp_driver.config import Options, SketchMode
+from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import Error, OperationalError
@@ -52,7 +52,7 @@ class Rewritten:
     text: str
     pinned_text: str
     snapshots: tuple[TableSnapshot, ...]
-    report: SketchReport
+    parts: tuple[Part, ...]
 
 
 class Middleware:
@@ -110,7 +110,7 @@ class Middleware:
             uncut, cut = self._pins(statement, reading, parts, conditions)
             text = pinned(statement, cut) if conditions else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
-        return Rewritten(text, pinned(statement, uncut), snapshots, report_of(parts))
+        return Rewritten(text, pinned(statement, uncut), snapshots, tuple(parts))
 
     def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
@@ -129,7 +129,8 @@ class Middleware:
         identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         template = make_template(reading.template_text, identity, reading.settings, number)
         wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
-        return Request(template, analysis, block, snapshots, reading.settings, self._options.fragments, wide)
+        by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
+        return Request(template, analysis, block, snapshots, reading.settings, self._options.fragments, wide, by_cost=by_cost)
 
     def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
@@ -170,12 +171,14 @@ class Middleware:
 
     def _use(self, rewritten: Rewritten, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         """Run the cut query, then make sure that it read the table which the sketch stands for."""
-        report = replace(rewritten.report, executed_sql=rewritten.text, times=watch.times)
+        report = replace(report_of(rewritten.parts), executed_sql=rewritten.text, times=watch.times)
         try:
             with watch.stage("execute"):
                 stream = self._session.execute(rewritten.text, parameters, tag)
         except Error as error:
             return self._after_failure(error, text, parameters, tag, watch)
+        for part in rewritten.parts:
+            self._sketches.note_time(part.prepared, watch.times["execute"] / 1000, part.use.gain if part.use.is_filter else 0.0)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Outcome(stream, -1, report)
         if not all(map(self._is_still, rewritten.snapshots)):

@@ -53,6 +53,9 @@ class Reason(Enum):
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "a state that may serve these constants alone, or little, is captured when it is asked for again"
     RECAPTURE_DEFERRED = "only a new capture would do after this change; it is made when the same versions are asked for again"
+    MAINTENANCE_DEFERRED = (
+        "to bring the sketch up to date would cost more than it saves; it is done when the same versions are asked for again"
+    )
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
     TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
@@ -69,6 +72,7 @@ class RecaptureReason(Enum):
     RESTORED = "the table was restored or overwritten"
     HISTORY_GONE = "the history between the sketch and now is no longer there"
     DELTA_TOO_LARGE = "so many rows changed that capturing again is cheaper"
+    COSTS_MORE = "by the times of the last steps, capturing again is cheaper than maintaining"
     INEXACT_STATE = "minimum or maximum buffers ran dry for many groups"
     ROW_COUNT_DIFFERS = "the maintained row count does not match the table; the change feed was incomplete"
     CHANGES_UNREADABLE = "the changes could not be read"

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.delta.coverage import FileFragments
+from imp_driver.maintain.costs import Costs
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
@@ -97,6 +98,7 @@ class StateEntry:
     failure: CaptureFailure | None = None
     useless: int = 0
     rested: int = 0
+    costs: Costs = field(default_factory=Costs)
     counters: Counters = field(default_factory=Counters)
 
     def rests(self) -> bool:

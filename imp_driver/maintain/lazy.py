@@ -5,12 +5,14 @@ Source: IMP paper sections 4.4 and 6; lazy strategy. Whatever is not certain end
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.capturing import bucket_of
 from imp_driver.maintain.changes import Bucket, Changes, TableChange, check_linear
+from imp_driver.maintain.costs import Advice
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sides import Sides, sides_of
@@ -29,15 +31,16 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
     """Make ``entry`` stand for the request's snapshots; the caller holds its lock. ``capture`` fills the entry from Spark.
 
     Raises:
-        Refused: only a new capture would do, and it is put off.
+        Refused: only a new capture would do, or maintenance would cost more than it saves, and it is put off.
         Error: Spark failed.
     """
     if entry.state is None:
         _put_off_once(entry, request, entry.awaited is not None)
-        capture()
+        _captured(entry, capture)
         return Upkeep(Decision.CAPTURED, None)
     from_version = entry.version
     if entry.vector == vector_of(request.tables):
+        entry.costs.note_asked(is_new=False)
         return Upkeep(Decision.FRESH, from_version)
     try:
         return _maintain(entry, request, source, read)
@@ -45,8 +48,14 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
         entry.state = None
         entry.deep_buffers |= unavailable.reason is RecaptureReason.INEXACT_STATE
         _put_off_once(entry, request, unavailable.reason is RecaptureReason.NOT_INCREMENTAL, unavailable.detail)
-        capture()
+        _captured(entry, capture)
         return Upkeep(Decision.RECAPTURED, from_version, recapture_reason=unavailable.reason, detail=unavailable.detail)
+
+
+def _captured(entry: StateEntry, capture: Callable[[], None]) -> None:
+    begin = time.perf_counter()
+    capture()
+    entry.costs.captured = time.perf_counter() - begin
 
 
 def _put_off_once(entry: StateEntry, request: Request, is_due: bool, detail: str = "") -> None:
@@ -65,6 +74,8 @@ def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: S
     from_version = entry.version
     changes = [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
     check_linear(request.block, changes)
+    _check_cost(entry, request, changes)
+    begin = time.perf_counter()
     state, entry.state = entry.state, None
     # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
     assert state is not None
@@ -87,8 +98,25 @@ def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: S
     if sides is not None:
         sides.vector, entry.sides = entry.vector, sides
         entry.without_sides = not sides.is_useful
+    entry.costs.note_maintenance(count, time.perf_counter() - begin)
     detail = "joined in memory" if reader.in_memory else ""
     return Upkeep(Decision.MAINTAINED, from_version, count, _source_of(changes), detail=detail)
+
+
+def _check_cost(entry: StateEntry, request: Request, changes: Sequence[TableChange]) -> None:
+    """Put maintenance off until the same versions are asked for again, or ask for a capture, where the past of this state says so."""
+    vector = vector_of(request.tables)
+    is_new = entry.awaited != vector
+    entry.costs.note_asked(is_new=is_new)
+    if not request.by_cost:
+        return
+    judgement = entry.costs.judge(sum(change.plan.rows or 0 for change in changes))
+    if is_new and not judgement.is_worth_it:
+        entry.awaited = vector
+        raise Refused(Reason.MAINTENANCE_DEFERRED, judgement.detail)
+    entry.awaited = None
+    if judgement.advice is Advice.RECAPTURE:
+        raise ChangesUnavailable(RecaptureReason.COSTS_MORE, judgement.detail)
 
 
 def _sides(entry: StateEntry, request: Request, read: SparkReader) -> Sides | None:

@@ -201,6 +201,10 @@ class Sketches:
         if prepared.upkeep.decision is Decision.CAPTURED:
             self._admission.learn(entry.template, is_useful=is_useful)
 
+    def note_time(self, prepared: Prepared, seconds: float, gain: float) -> None:
+        """Learn what a sketch saved a query that took ``seconds``; ``gain`` is 0 where it was no filter."""
+        prepared.entry.costs.note_query(seconds, gain)
+
     def _count(self, entry: StateEntry, upkeep: Upkeep) -> None:
         counters = entry.counters
         counters.uses += 1

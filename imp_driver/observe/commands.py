@@ -59,10 +59,17 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "captures": (number, values(lambda e: e.counters.captures)),
             "maintained": (number, values(lambda e: e.counters.maintained)),
             "delta_rows": (number, values(lambda e: e.counters.delta_rows)),
+            "capture_ms": (number, values(lambda e: _milliseconds(e.costs.captured))),
+            "maintain_ms": (number, values(lambda e: _milliseconds(e.costs.maintenance(1)))),
+            "saved_ms": (number, values(lambda e: _milliseconds(e.costs.saved))),
             "problem": (text, values(lambda e: None if e.failure is None else e.failure.detail)),
             "statement": (text, values(lambda e: e.template_text)),
         }
     )
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
 
 
 def advise(advices: Sequence[Advice]) -> Outcome:

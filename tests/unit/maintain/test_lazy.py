@@ -12,6 +12,7 @@ import pytest
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, SignedRows, TableSnapshot
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.admission import Admission
+from imp_driver.maintain.costs import Costs
 from imp_driver.maintain.derive import derive_sketch
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
@@ -224,3 +225,41 @@ def test_other_row_conditions_are_captured_when_asked_again() -> None:
     admission = Admission()
     assert [admission.admits("t", key) for key in ("a", "b", "b", "c", "a")] == [True, False, True, False, True]
     assert admission.admits("other", "z")
+
+
+def _expensive(entry: StateEntry, source: FakeSource, captured: float, saved: float) -> Request:
+    """Capture at version 0, let maintenance look slow, and return the request for the newest version."""
+    first = FakeSource(source.commits[:1])
+    update(entry, first)
+    entry.costs = Costs(captured, saved)
+    for _ in range(3):
+        entry.costs.note_maintenance(1, 1.0)
+    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
+    return replace(request, by_cost=True)
+
+
+def test_upkeep_that_costs_more_than_it_saves_waits_for_a_second_query_of_the_same_version() -> None:
+    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
+    request = _expensive(entry, source, captured=5.0, saved=0.1)
+    with pytest.raises(Refused) as refused:
+        bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+    assert refused.value.reason is Reason.MAINTENANCE_DEFERRED
+    assert entry.state is not None
+    assert entry.version == 0
+    upkeep = bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+    assert (upkeep.decision, entry.version) == (Decision.MAINTAINED, 1)
+
+
+def test_a_state_is_captured_again_where_that_is_cheaper() -> None:
+    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
+    request = _expensive(entry, source, captured=0.1, saved=5.0)
+    upkeep = bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+    assert (upkeep.decision, upkeep.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.COSTS_MORE)
+    assert entry.costs.captured is not None
+    assert entry.costs.captured < 0.1
+
+
+def test_without_the_rule_it_is_maintained_whatever_it_costs() -> None:
+    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
+    request = replace(_expensive(entry, source, captured=0.1, saved=0.0), by_cost=False)
+    assert bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source)).decision is Decision.MAINTAINED

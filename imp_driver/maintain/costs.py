@@ -1,0 +1,115 @@
+"""What one state's upkeep costs and what its sketch saves, learned from its own past; from that, whether to bring it up to date now.
+
+Source: issue of the cost rule; history beats a formula. Times are in seconds. Without enough history the answer is to maintain.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+CHEAP = 0.03
+"""Upkeep below this is always done: the estimates are not better than that."""
+FEWEST = 2
+"""Maintenance steps behind an estimate."""
+_REMEMBERED = 8
+_WEIGHT = 0.3
+"""Of the newest in a moving average."""
+_MARGIN = 1.25
+"""Hysteresis: a decision is changed when the other side is better by this factor."""
+_DEARER = 2.0
+"""Factor by which maintenance must be dearer than the last capture for capturing to be tried."""
+MOST_PUT_OFF = 8
+"""Times in a row, after which one step is made to learn anew."""
+
+
+class Advice(Enum):
+    """What to do about a state that is behind."""
+
+    MAINTAIN = "maintain"
+    RECAPTURE = "capture again"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``is_worth_it`` says whether the sketch saves the queries of one version more than ``advice`` costs.
+
+    ``cost`` and ``saved`` as far as they are known.
+    """
+
+    advice: Advice
+    is_worth_it: bool
+    cost: float | None = None
+    saved: float | None = None
+
+    @property
+    def detail(self) -> str:
+        return f"to {self.advice.value} is estimated at {_milliseconds(self.cost)}, what it saves at {_milliseconds(self.saved)}"
+
+
+@dataclass(slots=True)
+class Costs:
+    """Mutable; used under the lock of its entry.
+
+    Attributes:
+        captured: what the last capture took.
+        saved: what the filter saves a query, a moving average; None before the first such query.
+        queries: that see the same versions, a moving average.
+    """
+
+    captured: float | None = None
+    saved: float | None = None
+    queries: float = 1.0
+    _asked: int = 0
+    _steps: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    _recaptures: bool = False
+    _put_off: int = 0
+
+    def note_asked(self, *, is_new: bool) -> None:
+        """Count one query; ``is_new`` for the first at its versions of the tables."""
+        if is_new and self._asked:
+            self.queries = (1 - _WEIGHT) * self.queries + _WEIGHT * self._asked
+        self._asked = 1 if is_new else self._asked + 1
+
+    def note_maintenance(self, rows: int, seconds: float) -> None:
+        self._steps.append((rows, seconds))
+
+    def note_query(self, seconds: float, gain: float) -> None:
+        """Learn from a query that took ``seconds`` with a filter of this estimated gain (rewrite/gain.py); without a filter it is 0."""
+        gain = min(0.95, max(0.0, gain))
+        saved = seconds * gain / (1 - gain)
+        self.saved = saved if self.saved is None else (1 - _WEIGHT) * self.saved + _WEIGHT * saved
+
+    def maintenance(self, rows: int) -> float | None:
+        """Estimate the maintenance of so many changed rows; None without enough history."""
+        if len(self._steps) < FEWEST:
+            return None
+        # The fastest of the small steps is the fixed part: what is slower was disturbed, or larger.
+        least = min(self._steps, key=lambda step: step[1])
+        most = max(self._steps)
+        if most[0] <= 2 * least[0] or most[1] <= least[1]:
+            return least[1] * max(1.0, rows / max(1, most[0]))
+        rate = (most[1] - least[1]) / (most[0] - least[0])
+        return least[1] + rate * max(0, rows - least[0])
+
+    def judge(self, rows: int) -> Judgement:
+        """Say what to do about so many changed rows."""
+        cost = self.maintenance(rows)
+        if cost is None or cost <= CHEAP:
+            self._recaptures, self._put_off = False, 0
+            return Judgement(Advice.MAINTAIN, True, cost, self.saved)
+        factor = 1.0 if self._recaptures else _DEARER
+        self._recaptures = self.captured is not None and cost > factor * self.captured
+        if self._recaptures:
+            cost = self.captured
+        assert cost is not None
+        margin = 1 / _MARGIN if self._put_off else _MARGIN
+        saved = None if self.saved is None else self.saved * max(1.0, self.queries)
+        is_worth_it = saved is None or cost <= margin * saved or self._put_off >= MOST_PUT_OFF
+        self._put_off = 0 if is_worth_it else self._put_off + 1
+        return Judgement(Advice.RECAPTURE if self._recaptures else Advice.MAINTAIN, is_worth_it, cost, saved)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "an unknown time" if seconds is None else f"{seconds * 1000:.0f} ms"
