@@ -74,7 +74,7 @@ def test_captured_values_must_fit_their_count(values: list[str], copies: list[in
         "copies": pa.array([copies], type=pa.list_(pa.int64())),
     }
     with pytest.raises(StateCorrupt):
-        DistinctCount.load(parts, pa.string())
+        DistinctCount.load(parts, np.array([2]), pa.string())
 
 
 def test_numbers_of_values_that_are_gone_are_used_again() -> None:

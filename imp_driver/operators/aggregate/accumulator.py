@@ -81,18 +81,18 @@ class Accumulator(Protocol):
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         """Compute the state after a delta. Raises StateCorrupt."""
 
-    def interval(self, size: int) -> Interval:
-        """Return the aggregate's value for slots 0..size-1."""
+    def interval(self, rows: IntegerArray) -> Interval:
+        """Return the aggregate's value for slots 0.., given their rows."""
 
-    def parts(self, slots: IntegerArray) -> Parts:
-        """Return the state of some slots as columns, which ``load`` takes back."""
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        """Return the state of some slots as columns, which ``load`` takes back, given their rows."""
 
     @property
     def memory(self) -> int:
         """Bytes."""
 
-    def inexact(self, size: int) -> int:
-        """Count groups among slots 0..size-1 whose value capturing again would make sharper."""
+    def inexact(self, rows: IntegerArray) -> int:
+        """Count groups among slots 0.. whose value capturing again would make sharper, given their rows."""
 
 
 def resized(array: IntegerArray, capacity: int) -> IntegerArray:

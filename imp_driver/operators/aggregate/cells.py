@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.operators.aggregate.accumulator import Commit, StateCorrupt
-from imp_driver.operators.aggregate.keys import KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.operators.aggregate.index import SlotIndex
+from imp_driver.operators.aggregate.keys import KeyValues, grouped
 from imp_driver.operators.aggregate.pairs import PairCounts, TooFew
 from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
 
@@ -47,9 +48,9 @@ def cell_groups(key_types: Sequence[pa.DataType], keys: Sequence[Column], cell_k
     Raises StateCorrupt when a cell is of no group.
     """
     codecs = [Codec(key_type) for key_type in key_types]
-    index = SlotIndex(tokens_of([KeyValues(*codec.encode(key)) for codec, key in zip(codecs, keys, strict=True)]))
+    index = SlotIndex(tuple(KeyValues(*codec.encode(key)) for codec, key in zip(codecs, keys, strict=True)))
     inverse, values = grouped(codecs, [one_array(key) for key in cell_keys])
-    groups = index.find(tokens_of(values))
+    groups = index.find(values)
     if np.any(groups < 0):
         raise StateCorrupt("rows were captured of a group that the groups do not hold; the state must be captured again")
     return groups[inverse]

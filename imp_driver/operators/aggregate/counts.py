@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, check_counts, integers, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, integers, nothing
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.interval import Interval, from_codes
 from imp_driver.sketch.codes import IntegerArray
 
@@ -15,44 +16,35 @@ _COUNT_TYPE = pa.int64()
 
 
 class Count:
-    """Number of rows (``of_rows``) or of non-NULL arguments per group."""
+    """Number of rows, which the groups have themselves (``missing`` is None), or of non-NULL arguments per group."""
 
-    def __init__(self, counts: IntegerArray, *, of_rows: bool) -> None:
-        self._counts = counts
-        self._of_rows = of_rows
-
-    @classmethod
-    def load_rows(cls, rows: IntegerArray) -> Count:
-        return cls(rows.copy(), of_rows=True)
+    def __init__(self, missing: Missing | None) -> None:
+        self._missing = missing
 
     @classmethod
-    def load(cls, parts: Parts) -> Count:
-        return cls(integers(parts["count"]), of_rows=False)
+    def load(cls, parts: Parts, rows: IntegerArray) -> Count:
+        return cls(Missing(integers(parts["count"]), rows))
 
     def grow(self, capacity: int) -> None:
-        if capacity > len(self._counts):
-            self._counts = resized(self._counts, capacity)
+        if self._missing is not None:
+            self._missing.grow(capacity)
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
-        added = change.rows if argument is None else change.counted(argument)
-        counts = self._counts[change.slots] + added
-        check_counts(counts, change.remaining, "rows" if self._of_rows else "counted values")
+        if self._missing is None or argument is None:
+            return nothing
+        return self._missing.prepare(change, argument, "counted values")[1]
 
-        def commit() -> None:
-            self._counts[change.slots] = counts
+    def interval(self, rows: IntegerArray) -> Interval:
+        counts = rows if self._missing is None else self._missing.counts(rows)
+        exact = from_codes(_COUNT_TYPE, counts, np.zeros(len(rows), dtype=bool))
+        return replace(exact, may_be_value=np.ones(len(rows), dtype=bool))
 
-        return commit
-
-    def interval(self, size: int) -> Interval:
-        exact = from_codes(_COUNT_TYPE, self._counts[:size], np.zeros(size, dtype=bool))
-        return replace(exact, may_be_value=np.ones(size, dtype=bool))
-
-    def parts(self, slots: IntegerArray) -> Parts:
-        return {} if self._of_rows else {"count": pa.array(self._counts[slots])}
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        return {} if self._missing is None else {"count": pa.array(self._missing.counts_at(slots, rows))}
 
     @property
     def memory(self) -> int:
-        return int(self._counts.nbytes)
+        return 0 if self._missing is None else self._missing.memory
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         return 0

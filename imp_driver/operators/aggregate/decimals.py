@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, check_counts, integers, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, resized
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
 from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
 
@@ -25,23 +26,23 @@ _OVERFLOW = 10.0**_MAXIMUM_DIGITS * (1 - 1e-9)
 class DecimalSum:
     """Count, exact sum and whether the captured sum had overflowed."""
 
-    def __init__(self, counts: IntegerArray, limbs: Limbs, lost: IntegerArray, argument_type: pa.DataType, *, average: bool) -> None:
-        self._counts = counts
+    def __init__(self, missing: Missing, limbs: Limbs, lost: IntegerArray, argument_type: pa.DataType, *, average: bool) -> None:
+        self._missing = missing
         self._limbs = limbs
         self._lost = lost
         self._type = argument_type
         self._average = average
 
     @classmethod
-    def load(cls, parts: Parts, argument_type: pa.DataType, *, average: bool) -> DecimalSum:
+    def load(cls, parts: Parts, rows: IntegerArray, argument_type: pa.DataType, *, average: bool) -> DecimalSum:
         counts = integers(parts["count"])
         sums = parts["sum"].cast(pa.decimal128(_MAXIMUM_DIGITS, argument_type.scale))
         lost = (counts > 0) & sums.is_null().to_numpy(zero_copy_only=False)
-        return cls(counts, _limbs(sums), lost.astype(np.int64), argument_type, average=average)
+        return cls(Missing(counts, rows), _limbs(sums), lost.astype(np.int64), argument_type, average=average)
 
     def grow(self, capacity: int) -> None:
-        if capacity > len(self._counts):
-            self._counts = resized(self._counts, capacity)
+        self._missing.grow(capacity)
+        if capacity > len(self._lost):
             self._lost = resized(self._lost, capacity)
             limbs = np.zeros((4, capacity), dtype=np.int64)
             limbs[:, : self._limbs.shape[1]] = self._limbs
@@ -49,8 +50,7 @@ class DecimalSum:
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
-        counts = self._counts[change.slots] + change.counted(argument)
-        check_counts(counts, change.remaining, "summed values")
+        counts, commit_missing = self._missing.prepare(change, argument, "summed values")
         added = np.stack([change.total(limb * change.weights) for limb in _limbs(argument)])
         limbs = _carried(self._limbs[:, change.slots] + added)
         lost = np.where(counts == 0, 0, self._lost[change.slots])
@@ -60,14 +60,14 @@ class DecimalSum:
         limbs[:, empty] = 0
 
         def commit() -> None:
-            self._counts[change.slots] = counts
+            commit_missing()
             self._lost[change.slots] = lost
             self._limbs[:, change.slots] = limbs
 
         return commit
 
-    def interval(self, size: int) -> Interval:
-        counts = self._counts[:size]
+    def interval(self, rows: IntegerArray) -> Interval:
+        counts, size = self._missing.counts(rows), len(rows)
         values = _as_floats(self._limbs[:, :size])
         lower, upper = _neighbours(values)
         lost = (self._lost[:size] > 0) | (np.abs(values) >= _OVERFLOW)
@@ -91,18 +91,18 @@ class DecimalSum:
         with np.errstate(all="ignore"):
             return np.floor(outward(low / divisor)[0]), np.ceil(outward(high / divisor)[1]), scale
 
-    def parts(self, slots: IntegerArray) -> Parts:
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         codec = Codec(pa.decimal128(_MAXIMUM_DIGITS, self._type.scale))
         sums = _as_integers(self._limbs[:, slots])
         nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
         sums[nulls] = 0
-        return {"count": pa.array(self._counts[slots]), "sum": codec.decode(sums, nulls)}
+        return {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
 
     @property
     def memory(self) -> int:
-        return int(self._counts.nbytes + self._lost.nbytes + self._limbs.nbytes)
+        return self._missing.memory + int(self._lost.nbytes + self._limbs.nbytes)
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         return 0
 
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, check_counts, integers, resized
-from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, resized
+from imp_driver.operators.aggregate.index import SlotIndex
+from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, chosen, grouped
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.aggregate.pairs import PairCounts, TooFew, members_of, slots_of
 from imp_driver.operators.interval import Interval, from_codes
 from imp_driver.sketch.codes import Codec, IntegerArray
@@ -22,16 +24,16 @@ _COUNT_TYPE = pa.int64()
 class DistinctCount:
     """Per slot the non-NULL arguments and the distinct ones; per number its value and in how many groups it occurs."""
 
-    def __init__(self, counts: IntegerArray, occurrences: PairCounts, values: KeyColumn, numbers: SlotIndex) -> None:
-        self._counts = counts
+    def __init__(self, missing: Missing, capacity: int, occurrences: PairCounts, values: KeyColumn, numbers: SlotIndex) -> None:
+        self._missing = missing
         self._occurrences = occurrences
         self._values = values
         self._numbers = numbers
-        self._distinct = _tally(occurrences.slots, len(counts))
+        self._distinct = _tally(occurrences.slots, capacity)
         self._groups = _tally(occurrences.members, numbers.used)
 
     @classmethod
-    def load(cls, parts: Parts, argument_type: pa.DataType) -> DistinctCount:
+    def load(cls, parts: Parts, rows: IntegerArray, argument_type: pa.DataType) -> DistinctCount:
         """Raises StateCorrupt when a group's values repeat or do not add up to its count."""
         codec, counts = Codec(argument_type), integers(parts["count"])
         lists = parts["values"]
@@ -45,20 +47,19 @@ class DistinctCount:
         occurrences = PairCounts.of(slots, numbers, copies) if len(copies) == len(slots) else None
         if occurrences is None or np.any(values.nulls) or np.any(totals != counts):
             raise StateCorrupt("the captured values of a group do not add up to their count; the state must be captured again")
-        return cls(counts, occurrences, KeyColumn(codec, values), SlotIndex(tokens_of([values])))
+        return cls(Missing(counts, rows), len(rows), occurrences, KeyColumn(codec, values), SlotIndex((values,)))
 
     def grow(self, capacity: int) -> None:
-        if capacity > len(self._counts):
-            self._counts, self._distinct = resized(self._counts, capacity), resized(self._distinct, capacity)
+        self._missing.grow(capacity)
+        if capacity > len(self._distinct):
+            self._distinct = resized(self._distinct, capacity)
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
-        counts = self._counts[change.slots] + change.counted(argument)
-        check_counts(counts, change.remaining, "values")
+        _, commit_missing = self._missing.prepare(change, argument, "values")
         valid = argument.is_valid().to_numpy(zero_copy_only=False)
         inverse, (values,) = grouped([self._values.codec], [argument.filter(pa.array(valid))])
-        tokens = tokens_of([values])
-        numbers = self._numbers.find(tokens)
+        numbers = self._numbers.find((values,))
         fresh = np.flatnonzero(numbers < 0)
         numbers[fresh] = self._numbers.vacant(len(fresh))
         try:
@@ -69,41 +70,42 @@ class DistinctCount:
 
         def commit() -> None:
             pairs.commit()
-            self._counts[change.slots] = counts
+            commit_missing()
             np.add.at(self._distinct, slots_of(pairs.appeared), 1)
             np.subtract.at(self._distinct, slots_of(pairs.vanished), 1)
-            self._numbers.add([tokens[place] for place in fresh.tolist()], numbers[fresh])
+            self._numbers.add(chosen((values,), fresh), numbers[fresh])
             self._values.grow(self._numbers.used)
             self._values.put(numbers[fresh], KeyValues(values.codes[fresh], values.nulls[fresh]))
             self._groups = resized(self._groups, max(self._numbers.used, len(self._groups)))
             np.add.at(self._groups, members_of(pairs.appeared), 1)
             np.subtract.at(self._groups, members_of(pairs.vanished), 1)
-            self._numbers.remove([tokens[place] for place in np.flatnonzero(self._groups[numbers] == 0).tolist()])
+            self._numbers.remove(chosen((values,), np.flatnonzero(self._groups[numbers] == 0)))
 
         return commit
 
-    def interval(self, size: int) -> Interval:
+    def interval(self, rows: IntegerArray) -> Interval:
+        size = len(rows)
         exact = from_codes(_COUNT_TYPE, self._distinct[:size], np.zeros(size, dtype=bool))
         return replace(exact, may_be_value=np.ones(size, dtype=bool))
 
-    def parts(self, slots: IntegerArray) -> Parts:
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """``slots`` must be all with a group, ascending: the pairs of others are not left out. The values of a group are sorted."""
         offsets = pa.array(np.concatenate(([0], np.cumsum(self._distinct[slots]))).astype(np.int32))
         values = self._values.take(self._occurrences.members)
         order = np.argsort(values.codes, kind="stable")
         order = order[np.argsort(self._occurrences.slots[order], kind="stable")]
         return {
-            "count": pa.array(self._counts[slots]),
+            "count": pa.array(self._missing.counts_at(slots, rows)),
             "values": pa.ListArray.from_arrays(offsets, self._values.codec.decode(values.codes[order], values.nulls[order])),
             "copies": pa.ListArray.from_arrays(offsets, pa.array(self._occurrences.counts[order])),
         }
 
     @property
     def memory(self) -> int:
-        arrays = int(self._counts.nbytes + self._distinct.nbytes + self._groups.nbytes)
+        arrays = self._missing.memory + int(self._distinct.nbytes + self._groups.nbytes)
         return arrays + self._occurrences.memory + self._values.memory + self._numbers.memory
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         return 0
 
 

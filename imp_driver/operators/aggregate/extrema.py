@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, check_counts, integers, nothing, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, nothing, resized
 from imp_driver.operators.aggregate.buffers import Changes, changed_buffers, consolidated
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.contract import BUFFER_SIZE
 from imp_driver.operators.interval import Family, Interval, from_codes
 from imp_driver.sketch.codes import TOP_STRING, CodeArray, Codec, IntegerArray
@@ -23,17 +24,17 @@ class Extremum:
     """Count, buffer of shape (slots, BUFFER_SIZE) ascending and padded with the codec's top, its fill, and the bound."""
 
     def __init__(
-        self, codec: Codec, counts: IntegerArray, buffers: CodeArray, sizes: IntegerArray, bounds: CodeArray, *, maximum: bool
+        self, codec: Codec, missing: Missing, buffers: CodeArray, sizes: IntegerArray, bounds: CodeArray, *, maximum: bool
     ) -> None:
         self._codec = codec
-        self._counts = counts
+        self._missing = missing
         self._buffers = buffers
         self._sizes = sizes
         self._bounds = bounds
         self._maximum = maximum
 
     @classmethod
-    def load(cls, parts: Parts, argument_type: pa.DataType, *, maximum: bool) -> Extremum:
+    def load(cls, parts: Parts, rows: IntegerArray, argument_type: pa.DataType, *, maximum: bool) -> Extremum:
         """Raises StateCorrupt when a buffer holds more values than the group counted, or a bound is missing."""
         codec = Codec(argument_type)
         counts = integers(parts["count"])
@@ -44,9 +45,9 @@ class Extremum:
             raise StateCorrupt("a captured min/max buffer does not fit its count; the state must be captured again")
         width = BUFFER_SIZE
         buffers = _filled((len(counts), width), codec)
-        rows = np.repeat(np.arange(len(counts)), sizes)
+        holders = np.repeat(np.arange(len(counts)), sizes)
         places = np.arange(len(flat)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        buffers[rows, places] = codec.reverse(flat) if maximum else flat
+        buffers[holders, places] = codec.reverse(flat) if maximum else flat
         buffers.sort(axis=1)
         bounds = _filled((len(counts),), codec)
         incomplete = counts > sizes
@@ -56,26 +57,25 @@ class Extremum:
             bounds[incomplete] = given[incomplete]
         else:
             bounds[incomplete] = buffers[incomplete, sizes[incomplete] - 1]
-        return cls(codec, counts, buffers, sizes, bounds, maximum=maximum)
+        return cls(codec, Missing(counts, rows), buffers, sizes, bounds, maximum=maximum)
 
     def grow(self, capacity: int) -> None:
-        held = len(self._counts)
+        self._missing.grow(capacity)
+        held = len(self._sizes)
         if capacity <= held:
             return
-        self._counts, self._sizes = resized(self._counts, capacity), resized(self._sizes, capacity)
+        self._sizes = resized(self._sizes, capacity)
         buffers, bounds = _filled((capacity, self._buffers.shape[1]), self._codec), _filled((capacity,), self._codec)
         buffers[:held], bounds[:held] = self._buffers, self._bounds
         self._buffers, self._bounds = buffers, bounds
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
-        slots = change.slots
-        counts = self._counts[slots] + change.counted(argument)
-        check_counts(counts, change.remaining, "values")
+        counts, commit_missing = self._missing.prepare(change, argument, "values")
         commit_buffers = self._prepare_buffers(change, argument, counts)
 
         def commit() -> None:
-            self._counts[slots] = counts
+            commit_missing()
             commit_buffers()
 
         return commit
@@ -84,7 +84,7 @@ class Extremum:
         codes, nulls = self._codec.encode(argument)
         if self._maximum:
             codes = self._codec.reverse(codes)
-        incomplete = self._counts[change.slots] > self._sizes[change.slots]
+        incomplete = self._missing.before(change) > self._sizes[change.slots]
         bounds = self._bounds[change.slots]
         # Beyond the bound of an incomplete group a value can only be counted.
         relevant = ~nulls & (~incomplete[change.inverse] | (codes <= bounds[change.inverse]).astype(bool))
@@ -111,8 +111,9 @@ class Extremum:
 
         return commit
 
-    def interval(self, size: int) -> Interval:
-        counts, sizes = self._counts[:size], self._sizes[:size]
+    def interval(self, rows: IntegerArray) -> Interval:
+        size = len(rows)
+        counts, sizes = self._missing.counts(rows), self._sizes[:size]
         dry = (counts > 0) & (sizes == 0)
         codes = np.where(counts > 0, np.where(dry, self._bounds[:size], self._buffers[:size, 0]), self._zero())
         exact = from_codes(self._codec.type, self._codec.restore(codes) if self._maximum else codes, counts == 0)
@@ -132,17 +133,18 @@ class Extremum:
             return self._codec.zero
         return b"\xff" if self._codec.zero == b"" else 0
 
-    def parts(self, slots: IntegerArray) -> Parts:
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         sizes, buffers = self._sizes[slots], self._buffers[slots]
         flat = buffers[np.arange(buffers.shape[1]) < sizes[:, None]]
-        complete = self._counts[slots] <= sizes
+        counts = self._missing.counts_at(slots, rows)
+        complete = counts <= sizes
         bounds = np.where(complete, self._zero(), self._bounds[slots])
         if self._maximum:
             flat, bounds = self._codec.restore(flat), self._codec.restore(bounds)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
         values = self._codec.decode(flat, np.zeros(len(flat), dtype=bool))
         return {
-            "count": pa.array(self._counts[slots]),
+            "count": pa.array(counts),
             "buffer": pa.ListArray.from_arrays(pa.array(offsets), values),
             "bound": self._codec.decode(bounds, complete),
         }
@@ -151,11 +153,11 @@ class Extremum:
     def memory(self) -> int:
         """Bytes, with an estimate of 40 for each Python object that strings and wide decimals need."""
         objects = 40 * int(self._sizes.sum()) if self._codec.is_object else 0
-        return int(self._counts.nbytes + self._sizes.nbytes + self._buffers.nbytes + self._bounds.nbytes) + objects
+        return self._missing.memory + int(self._sizes.nbytes + self._buffers.nbytes + self._bounds.nbytes) + objects
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose buffer ran dry."""
-        return int(np.count_nonzero((self._counts[:size] > 0) & (self._sizes[:size] == 0)))
+        return int(np.count_nonzero((self._missing.counts(rows) > 0) & (self._sizes[: len(rows)] == 0)))
 
 
 _BELOW_BUFFER = "a delta deleted values of a group that a min/max buffer still holds; the state must be captured again"

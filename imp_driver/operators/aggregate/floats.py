@@ -16,12 +16,14 @@ from imp_driver.operators.aggregate.accumulator import (
     StateCorrupt,
     check_counts,
     integers,
+    nothing,
     resized,
 )
 from imp_driver.operators.aggregate.accumulator import floats as float_part
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
 from imp_driver.operators.interval import Family, Interval, outward, widened
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.sketch.codes import BooleanArray, IntegerArray
 
 _OVERFLOW_RISK = 1e307
 _DRIFT = 2.0**-20
@@ -31,15 +33,17 @@ _DRIFT = 2.0**-20
 class FloatSum:
     """Count, count of NaN and infinite values, finite sum and magnitude with their error bounds."""
 
-    def __init__(self, counts: IntegerArray, nonfinite: IntegerArray, total: TrackedSum, magnitude: TrackedSum, *, average: bool) -> None:
-        self._counts = counts
+    def __init__(
+        self, missing: Missing, nonfinite: IntegerArray | None, total: TrackedSum, magnitude: TrackedSum, *, average: bool
+    ) -> None:
+        self._missing = missing
         self._nonfinite = nonfinite
         self._total = total
         self._magnitude = magnitude
         self._average = average
 
     @classmethod
-    def load(cls, parts: Parts, *, average: bool) -> FloatSum:
+    def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> FloatSum:
         counts, nonfinite = integers(parts["count"]), integers(parts["nonfinite"])
         sums, magnitude = float_part(parts["sum"]), float_part(parts["magnitude"])
         with np.errstate(all="ignore"):
@@ -50,11 +54,12 @@ class FloatSum:
         lost = ~(np.isfinite(sums) & np.isfinite(magnitude))
         sums[lost], magnitude[lost] = 0.0, 0.0
         errors, magnitude_errors = np.where(lost, np.inf, errors), np.where(lost, np.inf, magnitude_errors)
-        return cls(counts, nonfinite, TrackedSum(sums, errors), TrackedSum(magnitude, magnitude_errors), average=average)
+        found = nonfinite if nonfinite.any() else None
+        return cls(Missing(counts, rows), found, TrackedSum(sums, errors), TrackedSum(magnitude, magnitude_errors), average=average)
 
     def grow(self, capacity: int) -> None:
-        if capacity > len(self._counts):
-            self._counts = resized(self._counts, capacity)
+        self._missing.grow(capacity)
+        if self._nonfinite is not None and capacity > len(self._nonfinite):
             self._nonfinite = resized(self._nonfinite, capacity)
         self._total.grow(capacity)
         self._magnitude.grow(capacity)
@@ -64,22 +69,36 @@ class FloatSum:
         values = float_part(argument)
         finite = np.isfinite(values)
         values[~finite] = 0.0
-        counts = self._counts[change.slots] + change.counted(argument)
-        nonfinite = self._nonfinite[change.slots]
-        if not finite.all():
-            nonfinite = nonfinite + change.total(np.where(finite, 0, change.weights))
-        check_counts(counts, change.remaining, "summed values")
-        check_counts(nonfinite, counts, "NaN and infinite values")
+        counts, commit_missing = self._missing.prepare(change, argument, "summed values")
+        nonfinite, commit_nonfinite = self._prepare_nonfinite(change, finite, counts)
         with np.errstate(all="ignore"):
             commit_sums = self._prepare_sums(change, values, counts == nonfinite)
 
         def commit() -> None:
-            self._counts[change.slots] = counts
-            self._nonfinite[change.slots] = nonfinite
+            commit_missing()
+            commit_nonfinite()
             for commit_sum in commit_sums:
                 commit_sum()
 
         return commit
+
+    def _prepare_nonfinite(self, change: GroupChange, finite: BooleanArray, counts: IntegerArray) -> tuple[IntegerArray, Commit]:
+        """Return the NaN and infinite values of the touched groups after a delta."""
+        if self._nonfinite is None and finite.all():
+            return np.zeros(len(change.slots), dtype=np.int64), nothing
+        held = self._nonfinite_at(change.slots)
+        nonfinite = held if finite.all() else held + change.total(np.where(finite, 0, change.weights))
+        check_counts(nonfinite, counts, "NaN and infinite values")
+
+        def commit() -> None:
+            if self._nonfinite is None:
+                self._nonfinite = np.zeros(len(self._total.values), dtype=np.int64)
+            self._nonfinite[change.slots] = nonfinite
+
+        return nonfinite, commit
+
+    def _nonfinite_at(self, slots: IntegerArray) -> IntegerArray:
+        return np.zeros(len(slots), dtype=np.int64) if self._nonfinite is None else self._nonfinite[slots]
 
     def _prepare_sums(
         self,
@@ -94,45 +113,49 @@ class FloatSum:
         added = change.float_total(absolute * change.weights)
         slots = change.slots
         left = self._magnitude.values[slots] + added
-        slack = (self._magnitude.errors[slots] + error + UNIT_ROUNDOFF * np.abs(left)) * SLACK
+        slack = (self._magnitude.errors_at(slots) + error + UNIT_ROUNDOFF * np.abs(left)) * SLACK
         if np.any(left + slack < 0) or np.any(left[empty] - slack[empty] > 0):
             raise StateCorrupt("a delta deleted other doubles of a group than the state summed; the state must be captured again")
         total = self._total.prepare(change, change.float_total(weighted), error, empty)
         return total, self._magnitude.prepare(change, added, error, empty)
 
-    def interval(self, size: int) -> Interval:
-        counts = self._counts[:size]
+    def interval(self, rows: IntegerArray) -> Interval:
+        counts, size = self._missing.counts(rows), len(rows)
         sums = self._total.values[:size]
         with np.errstate(all="ignore"):
             magnitude = self._magnitude.upper(size)
-            error = (self._total.errors[:size] + order_error(counts, magnitude)) * SLACK
+            error = (self._total.errors(size) + order_error(counts, magnitude)) * SLACK
             rounded = error > 0
             lower, upper = outward(sums - error, rounded)[0], outward(sums + error, rounded)[1]
             if self._average:
                 divisor = np.maximum(counts, 1)
                 lower, upper = outward(lower / divisor, rounded)[0], outward(upper / divisor, rounded)[1]
-        lost = (self._nonfinite[:size] > 0) | ~(magnitude < _OVERFLOW_RISK) | ~np.isfinite(error)
+        lost = ~(magnitude < _OVERFLOW_RISK) | ~np.isfinite(error)
+        if self._nonfinite is not None:
+            lost = lost | (self._nonfinite[:size] > 0)
         exact = Interval(Family.NUMBER, lower, upper, counts == 0, counts > 0)
         unknown = widened(exact, lost & (counts > 0))
         # Whatever a sum of doubles comes to, it is NULL only when there is nothing to sum.
         return Interval(Family.NUMBER, unknown.lower, unknown.upper, counts == 0, counts > 0)
 
-    def parts(self, slots: IntegerArray) -> Parts:
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         return {
-            "count": pa.array(self._counts[slots]),
-            "nonfinite": pa.array(self._nonfinite[slots]),
+            "count": pa.array(self._missing.counts_at(slots, rows)),
+            "nonfinite": pa.array(self._nonfinite_at(slots)),
             "sum": pa.array(self._total.values[slots]),
-            "error": pa.array(self._total.errors[slots]),
+            "error": pa.array(self._total.errors_at(slots)),
             "magnitude": pa.array(self._magnitude.values[slots]),
-            "magnitude_error": pa.array(self._magnitude.errors[slots]),
+            "magnitude_error": pa.array(self._magnitude.errors_at(slots)),
         }
 
     @property
     def memory(self) -> int:
-        return int(self._counts.nbytes + self._nonfinite.nbytes) + self._total.memory + self._magnitude.memory
+        nonfinite = 0 if self._nonfinite is None else int(self._nonfinite.nbytes)
+        return self._missing.memory + nonfinite + self._total.memory + self._magnitude.memory
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose tracked error outgrew what capturing again would leave."""
-        errors = self._total.errors[:size]
+        size = len(rows)
+        errors = self._total.errors(size)
         drifted = np.isfinite(errors) & (errors > _DRIFT * np.abs(self._magnitude.values[:size]))
-        return int(np.count_nonzero(drifted & (self._counts[:size] > self._nonfinite[:size])))
+        return int(np.count_nonzero(drifted & (self._missing.counts(rows) > self._nonfinite_at(np.arange(size)))))

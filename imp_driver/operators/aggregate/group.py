@@ -7,7 +7,7 @@ depends on HAVING's constants.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -31,8 +31,9 @@ from imp_driver.operators.aggregate.decimals import DecimalSum
 from imp_driver.operators.aggregate.distinct import DistinctCount
 from imp_driver.operators.aggregate.extrema import Extremum
 from imp_driver.operators.aggregate.floats import FloatSum
+from imp_driver.operators.aggregate.index import SlotIndex
 from imp_driver.operators.aggregate.integers import IntegerSum
-from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, SlotIndex, grouped, tokens_of
+from imp_driver.operators.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
 from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.operators.interval import Interval
 from imp_driver.operators.merge import merge
@@ -98,8 +99,8 @@ class GroupState:
         values = [(Codec(key_type), Codec(key_type).encode(key)) for key_type, key in zip(key_types, keys, strict=True)]
         columns = tuple(KeyColumn(codec, KeyValues(*encoded)) for codec, encoded in values)
         rows = integers(one_array(row_counts))
-        index = SlotIndex(tokens_of([KeyValues(*encoded) for _, encoded in values]))
-        if len(index) != len(rows) or np.any(rows <= 0):
+        index = SlotIndex(tuple(KeyValues(*encoded) for _, encoded in values))
+        if index.has_repeats or np.any(rows <= 0):
             raise StateCorrupt("the captured groups repeat or have no rows; the state must be captured again")
         accumulators = []
         for position, specification in enumerate(specifications):
@@ -115,7 +116,7 @@ class GroupState:
         """
         if not len(delta.weights):
             return 0
-        change, values, tokens, fresh = self._grouped(delta)
+        change, values, fresh = self._grouped(delta)
         # Preparing raises before anything has changed; committing only assigns.
         commits = [accumulator.prepare(change, argument) for accumulator, argument in zip(self._accumulators, delta.arguments, strict=True)]
         commits.append(self._prepare_cells(change, delta))
@@ -129,17 +130,16 @@ class GroupState:
                 self._fragments[slots[fresh]] = self._locate(self._sketch_key, KeyValues(added.codes[fresh], added.nulls[fresh]))
             for column, new in zip(self._keys, values, strict=True):
                 column.put(slots[fresh], KeyValues(new.codes[fresh], new.nulls[fresh]))
-            self._index.add([tokens[position] for position in fresh.tolist()], slots[fresh])
-        self._index.remove([tokens[position] for position in np.flatnonzero(change.remaining == 0).tolist()])
+            self._index.add(chosen(values, fresh), slots[fresh])
+        self._index.remove(chosen(values, np.flatnonzero(change.remaining == 0)))
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
         return len(slots)
 
-    def _grouped(self, delta: ProjectedRows) -> tuple[GroupChange, tuple[KeyValues, ...], list[Hashable], IntegerArray]:
-        """Return the change per touched group, the groups' keys and tokens, and which of them are new."""
+    def _grouped(self, delta: ProjectedRows) -> tuple[GroupChange, Keys, IntegerArray]:
+        """Return the change per touched group, the groups' keys, and which of them are new."""
         inverse, values = grouped([column.codec for column in self._keys], delta.keys)
-        tokens = tokens_of(values)
-        slots = self._index.find(tokens)
+        slots = self._index.find(values)
         fresh = np.flatnonzero(slots < 0)
         slots[fresh] = self._index.vacant(len(fresh))
         weights = np.asarray(delta.weights, dtype=np.int64)
@@ -148,7 +148,7 @@ class GroupState:
         self._grow(int(slots.max()) + 1)
         remaining = self._rows[slots] + rows
         check_counts(remaining, remaining, "rows")
-        return GroupChange(slots, inverse, weights, rows, remaining, bool(np.all(np.abs(weights) == 1))), values, tokens, fresh
+        return GroupChange(slots, inverse, weights, rows, remaining, bool(np.all(np.abs(weights) == 1))), values, fresh
 
     def _prepare_cells(self, change: GroupChange, delta: ProjectedRows) -> Commit:
         if self._cells is None:
@@ -228,13 +228,13 @@ class GroupState:
     def aggregate_interval(self, index: int) -> Interval:
         """Return the i-th aggregate per slot."""
         if index not in self._aggregate_intervals:
-            self._aggregate_intervals[index] = self._accumulators[index].interval(self._index.used)
+            self._aggregate_intervals[index] = self._accumulators[index].interval(self.rows)
         return self._aggregate_intervals[index]
 
     @property
     def inexact_groups(self) -> int:
         """The most groups that any one aggregate would know better after capturing again."""
-        return max((accumulator.inexact(self._index.used) for accumulator in self._accumulators), default=0)
+        return max((accumulator.inexact(self.rows) for accumulator in self._accumulators), default=0)
 
     @property
     def memory(self) -> int:
@@ -255,7 +255,7 @@ class GroupState:
             result[f"key_{position}"] = column.codec.decode(values.codes, values.nulls)
         result["rows"] = pa.array(self._rows[slots])
         for position, accumulator in enumerate(self._accumulators):
-            result |= {f"aggregate_{position}_{part}": column for part, column in accumulator.parts(slots).items()}
+            result |= {f"aggregate_{position}_{part}": column for part, column in accumulator.parts(slots, self._rows[slots]).items()}
         if self._cells is not None:
             cells = self._cells.snapshot(slots)
             result |= {"cell_group": pa.array(cells.group), "cell_fragment": pa.array(cells.fragment), "cell_rows": pa.array(cells.rows)}
@@ -286,20 +286,20 @@ class GroupState:
 def _accumulator(specification: AggregateSpecification, parts: Parts, rows: IntegerArray) -> Accumulator:
     average = specification.form is ValueForm.AVERAGE
     if specification.kind is AccumulatorKind.COUNT_ROWS:
-        return Count.load_rows(rows)
+        return Count(None)
     if np.any(integers(parts["count"]) > rows):
         raise StateCorrupt("a captured count exceeds the rows of its group; the state must be captured again")
     argument_type = specification.argument_type
     match specification.kind:
         case AccumulatorKind.COUNT:
-            return Count.load(parts)
+            return Count.load(parts, rows)
         case AccumulatorKind.SUM_INTEGER | AccumulatorKind.AVERAGE_INTEGER:
-            return IntegerSum.load(parts, average=average)
+            return IntegerSum.load(parts, rows, average=average)
         case AccumulatorKind.SUM_DECIMAL:
-            return DecimalSum.load(parts, argument_type, average=average)
+            return DecimalSum.load(parts, rows, argument_type, average=average)
         case AccumulatorKind.SUM_FLOAT:
-            return FloatSum.load(parts, average=average)
+            return FloatSum.load(parts, rows, average=average)
         case AccumulatorKind.COUNT_DISTINCT:
-            return DistinctCount.load(parts, argument_type)
+            return DistinctCount.load(parts, rows, argument_type)
         case _:
-            return Extremum.load(parts, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)
+            return Extremum.load(parts, rows, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)

@@ -15,12 +15,12 @@ from imp_driver.operators.aggregate.accumulator import (
     GroupChange,
     Parts,
     StateCorrupt,
-    check_counts,
     floats,
     integers,
     nothing,
     resized,
 )
+from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
 from imp_driver.operators.interval import EXACT_LIMIT, Family, Interval, from_codes, outward, widened
 from imp_driver.sketch.codes import FloatArray, IntegerArray
@@ -31,13 +31,13 @@ _WRAP_LIMIT = 2.0**63
 class IntegerSum:
     """Count and wrapping sum; with ``magnitude`` also the sum of absolute values, for averages."""
 
-    def __init__(self, counts: IntegerArray, sums: IntegerArray, magnitude: TrackedSum | None) -> None:
-        self._counts = counts
+    def __init__(self, missing: Missing, sums: IntegerArray, magnitude: TrackedSum | None) -> None:
+        self._missing = missing
         self._sums = sums
         self._magnitude = magnitude
 
     @classmethod
-    def load(cls, parts: Parts, *, average: bool) -> IntegerSum:
+    def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> IntegerSum:
         counts = integers(parts["count"])
         magnitude = None
         if average:
@@ -45,11 +45,11 @@ class IntegerSum:
             captured = _rounding(values, (counts + 1) * UNIT_ROUNDOFF * values * SLACK)
             errors = floats(parts["magnitude_error"]) if "magnitude_error" in parts else captured
             magnitude = TrackedSum(values, errors)
-        return cls(counts, integers(parts["sum"]), magnitude)
+        return cls(Missing(counts, rows), integers(parts["sum"]), magnitude)
 
     def grow(self, capacity: int) -> None:
-        if capacity > len(self._counts):
-            self._counts = resized(self._counts, capacity)
+        self._missing.grow(capacity)
+        if capacity > len(self._sums):
             self._sums = resized(self._sums, capacity)
         if self._magnitude is not None:
             self._magnitude.grow(capacity)
@@ -57,15 +57,14 @@ class IntegerSum:
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
         values = integers(argument)
-        counts = self._counts[change.slots] + change.counted(argument)
-        check_counts(counts, change.remaining, "summed values")
+        counts, commit_missing = self._missing.prepare(change, argument, "summed values")
         sums = self._sums[change.slots] + change.total(values * change.weights)
         if np.any(sums[counts == 0] != 0):
             raise StateCorrupt("a delta deleted other integers of a group than the state summed; the state must be captured again")
         commit_magnitude = self._prepare_magnitude(change, argument, values, counts)
 
         def commit() -> None:
-            self._counts[change.slots] = counts
+            commit_missing()
             self._sums[change.slots] = sums
             commit_magnitude()
 
@@ -80,11 +79,11 @@ class IntegerSum:
         error = _rounding(churn, delta_error(change, churn, rows) + 2 * UNIT_ROUNDOFF * churn)
         return self._magnitude.prepare(change, change.float_total(absolute * change.weights), error, counts == 0)
 
-    def interval(self, size: int) -> Interval:
-        counts = self._counts[:size]
+    def interval(self, rows: IntegerArray) -> Interval:
+        counts = self._missing.counts(rows)
         if self._magnitude is None:
-            return from_codes(pa.int64(), self._sums[:size], counts == 0)
-        return self._average(counts, self._magnitude.upper(size))
+            return from_codes(pa.int64(), self._sums[: len(rows)], counts == 0)
+        return self._average(counts, self._magnitude.upper(len(rows)))
 
     def _average(self, counts: IntegerArray, magnitude: FloatArray) -> Interval:
         sums = self._sums[: len(counts)].astype(np.float64)
@@ -97,18 +96,18 @@ class IntegerSum:
         lost = (counts > 0) & ~(magnitude < _WRAP_LIMIT * 0.99)
         return widened(Interval(Family.NUMBER, lower, upper, counts == 0, counts > 0), lost)
 
-    def parts(self, slots: IntegerArray) -> Parts:
-        parts = {"count": pa.array(self._counts[slots]), "sum": pa.array(self._sums[slots])}
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": pa.array(self._sums[slots])}
         if self._magnitude is not None:
             parts["magnitude"] = pa.array(self._magnitude.values[slots])
-            parts["magnitude_error"] = pa.array(self._magnitude.errors[slots])
+            parts["magnitude_error"] = pa.array(self._magnitude.errors_at(slots))
         return parts
 
     @property
     def memory(self) -> int:
-        return int(self._counts.nbytes + self._sums.nbytes) + (self._magnitude.memory if self._magnitude else 0)
+        return self._missing.memory + int(self._sums.nbytes) + (self._magnitude.memory if self._magnitude else 0)
 
-    def inexact(self, size: int) -> int:
+    def inexact(self, rows: IntegerArray) -> int:
         return 0
 
 

@@ -5,9 +5,9 @@ Invariant: two rows share a slot exactly when Spark puts them in one group: NULL
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,13 +33,16 @@ class KeyValues:
         return tokens
 
 
-def tokens_of(keys: Sequence[KeyValues]) -> list[Hashable]:
-    """Return one hashable per group over all key columns."""
-    columns = [key.tokens() for key in keys]
-    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+Keys: TypeAlias = tuple[KeyValues, ...]
+"""All key columns of some groups."""
 
 
-def grouped(codecs: Sequence[Codec], keys: Sequence[pa.Array]) -> tuple[IntegerArray, tuple[KeyValues, ...]]:
+def chosen(keys: Keys, places: IntegerArray) -> Keys:
+    """Return the keys of some of the groups."""
+    return tuple(KeyValues(key.codes[places], key.nulls[places]) for key in keys)
+
+
+def grouped(codecs: Sequence[Codec], keys: Sequence[pa.Array]) -> tuple[IntegerArray, Keys]:
     """Return (per row the position of its group, per key column the values of the distinct groups)."""
     inverses, distincts = [], []
     for codec, key in zip(codecs, keys, strict=True):
@@ -70,68 +73,33 @@ def _densified(numbers: IntegerArray) -> tuple[IntegerArray, int]:
 
 
 class KeyColumn:
-    """Values of one group key over all slots, growing."""
+    """Values of one group key over all slots, growing. Codes of narrow types are kept in 32 bits."""
 
     def __init__(self, codec: Codec, values: KeyValues) -> None:
         self.codec = codec
-        self._codes = values.codes.copy()
+        self._codes: CodeArray = values.codes.astype(np.int32) if _is_narrow(codec.type) else values.codes.copy()
         self._nulls = values.nulls.copy()
 
     def grow(self, capacity: int) -> None:
         missing = capacity - len(self._codes)
         if missing > 0:
-            self._codes = np.concatenate((self._codes, np.full(missing, self.codec.zero, dtype=self.codec.dtype)))
+            self._codes = np.concatenate((self._codes, np.full(missing, self.codec.zero, dtype=self._codes.dtype)))
             self._nulls = np.concatenate((self._nulls, np.zeros(missing, dtype=bool)))
 
     def put(self, slots: IntegerArray, values: KeyValues) -> None:
         self._codes[slots], self._nulls[slots] = values.codes, values.nulls
 
     def take(self, slots: IntegerArray) -> KeyValues:
-        return KeyValues(self._codes[slots], self._nulls[slots])
+        return KeyValues(self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
 
     def interval(self, size: int) -> Interval:
-        return from_codes(self.codec.type, self._codes[:size], self._nulls[:size])
+        return from_codes(self.codec.type, self._codes[:size].astype(self.codec.dtype, copy=False), self._nulls[:size])
 
     @property
     def memory(self) -> int:
         return int(self._codes.nbytes + self._nulls.nbytes)
 
 
-class SlotIndex:
-    """Which slot holds which group; slots of dead groups are used again."""
-
-    def __init__(self, tokens: Iterable[Hashable]) -> None:
-        self._slots = {token: slot for slot, token in enumerate(tokens)}
-        self._free: list[int] = []
-        self.used = len(self._slots)
-
-    def __len__(self) -> int:
-        return len(self._slots)
-
-    def find(self, tokens: Sequence[Hashable]) -> IntegerArray:
-        """Return the slot of each group, -1 where it has none."""
-        find = self._slots.get
-        return np.fromiter((find(token, -1) for token in tokens), dtype=np.int64, count=len(tokens))
-
-    def vacant(self, count: int) -> IntegerArray:
-        """Return ``count`` slots that hold no group, without taking them."""
-        reused = self._free[: -count - 1 : -1] if count else []
-        slots = reused + list(range(self.used, self.used + count - len(reused)))
-        return np.array(slots, dtype=np.int64)
-
-    def add(self, tokens: Sequence[Hashable], slots: IntegerArray) -> None:
-        """Take slots that ``vacant`` returned."""
-        if not len(slots):
-            return
-        reused = int(np.count_nonzero(slots < self.used))
-        del self._free[len(self._free) - reused :]
-        self.used += len(slots) - reused
-        self._slots.update(zip(tokens, slots.tolist(), strict=True))
-
-    def remove(self, tokens: Sequence[Hashable]) -> None:
-        self._free.extend(self._slots.pop(token) for token in tokens)
-
-    @property
-    def memory(self) -> int:
-        """Estimate in bytes: the table, and 64 for each token."""
-        return sys.getsizeof(self._slots) + 64 * len(self._slots)
+def _is_narrow(data_type: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_date32(data_type) or types.is_boolean(data_type) or (types.is_integer(data_type) and data_type.bit_width <= 32))

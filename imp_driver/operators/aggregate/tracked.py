@@ -6,10 +6,16 @@ addition is computed, not estimated, so sums that happen to be exact stay exact.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 
 from imp_driver.operators.aggregate.accumulator import Commit, GroupChange
 from imp_driver.sketch.codes import BooleanArray, FloatArray, IntegerArray
+
+BoundArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 UNIT_ROUNDOFF = 2.0**-53
 SLACK = 1.0 + 2.0**-20
@@ -23,28 +29,37 @@ def order_error(counts: IntegerArray, magnitude: FloatArray) -> FloatArray:
 
 
 class TrackedSum:
-    """One sum per slot."""
+    """One sum per slot. Error bounds are kept in single precision where it reaches, rounded up, and not at all while every sum is exact."""
 
     def __init__(self, values: FloatArray, errors: FloatArray) -> None:
         self.values = values
-        self.errors = errors
+        self._errors: BoundArray | None = _stored(errors) if errors.any() else None
 
     def grow(self, capacity: int) -> None:
         missing = capacity - len(self.values)
         if missing > 0:
             self.values = np.concatenate((self.values, np.zeros(missing)))
-            self.errors = np.concatenate((self.errors, np.zeros(missing)))
+            if self._errors is not None:
+                self._errors = np.concatenate((self._errors, np.zeros(missing, dtype=self._errors.dtype)))
+
+    def errors(self, size: int) -> FloatArray:
+        """Return the error bounds of slots 0..size-1."""
+        return np.zeros(size) if self._errors is None else self._errors[:size].astype(np.float64)
+
+    def errors_at(self, slots: IntegerArray) -> FloatArray:
+        """Return the error bounds of some slots."""
+        return np.zeros(len(slots)) if self._errors is None else self._errors[slots].astype(np.float64)
 
     def upper(self, size: int) -> FloatArray:
         """Return an upper bound of the exact sums of slots 0..size-1."""
-        result: FloatArray = self.values[:size] + self.errors[:size] * SLACK
+        result: FloatArray = self.values[:size] + self.errors(size) * SLACK
         return result
 
     def prepare(self, change: GroupChange, added: FloatArray, error: FloatArray, empty: BooleanArray) -> Commit:
         """Add a delta's total with its own error bound; where ``empty`` the sum is exactly 0 again."""
         with np.errstate(all="ignore"):
             values, rounding = add_exactly(self.values[change.slots], added)
-            errors = (self.errors[change.slots] + error + np.abs(rounding)) * SLACK
+            errors = (self.errors_at(change.slots) + error + np.abs(rounding)) * SLACK
         values[empty], errors[empty] = 0.0, 0.0
         # An overflowed sum says nothing any more; an infinite error bound makes its value unknown.
         lost = ~(np.isfinite(values) & np.isfinite(errors))
@@ -52,13 +67,26 @@ class TrackedSum:
 
         def commit() -> None:
             self.values[change.slots] = values
-            self.errors[change.slots] = errors
+            if self._errors is None and errors.any():
+                self._errors = np.zeros(len(self.values), dtype=np.float32)
+            if self._errors is not None:
+                stored = _stored(errors)
+                self._errors = self._errors.astype(np.promote_types(self._errors.dtype, stored.dtype), copy=False)
+                self._errors[change.slots] = stored
 
         return commit
 
     @property
     def memory(self) -> int:
-        return int(self.values.nbytes + self.errors.nbytes)
+        return int(self.values.nbytes) + (0 if self._errors is None else int(self._errors.nbytes))
+
+
+def _stored(errors: FloatArray) -> BoundArray:
+    """Return the least singles that are not below, or the bounds themselves where one is beyond all singles."""
+    if np.any((errors > _LARGEST_SINGLE) & np.isfinite(errors)):
+        return errors
+    singles = errors.astype(np.float32)
+    return np.where(singles < errors, np.nextafter(singles, np.float32(np.inf)), singles)
 
 
 def add_exactly(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
