@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +20,7 @@ from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind
 from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
-from imp_driver.spark.stream import BatchStream, arrow_schema, described, has_few_rows, is_command, rows_at_once, rows_of_partitions
+from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
 
 _NAMED_SETTINGS = (
@@ -88,11 +89,12 @@ class SparkChildSession:
             frame = self._frame(text, parameters)
             schema = arrow_schema(frame.schema)
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
-            has_run = is_command(frame)
+            plan = OptimizedPlan(frame)
+            has_run = plan.is_command
             is_over = _never if has_run else (lambda: self._is_cancelled(tag))
             if is_over():
                 raise cancelled(tag)
-            rows = rows_at_once if has_run or has_few_rows(frame) else rows_of_partitions
+            rows = rows_at_once if has_run or plan.has_few_rows else rows_of_partitions
             batches = rows(frame, schema, lambda: self._jobs(tag))
             return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, tag)
 
@@ -138,6 +140,12 @@ class SparkChildSession:
             if not text.lstrip().lower().startswith(_CHANGES_NO_DEFINITION):
                 _EPOCH.advance()
 
+    @cached_property
+    def _java(self) -> tuple[Any, Any, Any]:
+        """The context, the class of sessions and the live settings of this one, asked for once: each part is an exchange with the JVM."""
+        settings = self.spark._jsparkSession.sessionState().conf().settings()
+        return self.spark.sparkContext._jsc.sc(), self._jvm.org.apache.spark.sql.classic.SparkSession, settings
+
     @property
     def _jvm(self) -> Any:
         return self.spark.sparkContext._jvm
@@ -164,12 +172,11 @@ class SparkChildSession:
         what generated code and tasks read for themselves (time parser policy, duplicate map keys ...) would have its default, and rows
         would differ from plain Spark's.
         """
-        core = self.spark.sparkContext._jsc.sc()
-        sessions = self._jvm.org.apache.spark.sql.classic.SparkSession
+        core, sessions, settings = self._java
         active = sessions.getActiveSession()
         before = core.getLocalProperties()
         inside = before.clone()
-        inside.putAll(self.spark._jsparkSession.sessionState().conf().settings())
+        inside.putAll(settings)
 
         def undo() -> None:
             core.setLocalProperties(before)

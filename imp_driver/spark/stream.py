@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -108,16 +109,22 @@ _BATCH = 2_000
 """Rows of one Arrow batch of a result that is collected in one go."""
 
 
-def has_few_rows(frame: DataFrame) -> bool:
-    """Say whether the plan bounds its rows by a small number: a LIMIT, one row of totals."""
-    bound: Any = frame._jdf.queryExecution().optimizedPlan().maxRows()
-    return bool(bound.isDefined()) and int(bound.get()) <= _AT_ONCE
+class OptimizedPlan:
+    """What Spark has made of a statement before it runs; asked for once, since every question is an exchange with the JVM."""
 
+    def __init__(self, frame: DataFrame) -> None:
+        self._plan: Any = frame._jdf.queryExecution().optimizedPlan()
 
-def is_command(frame: DataFrame) -> bool:
-    """Say whether the statement was a command; its rows are there already."""
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()
-    return str(plan.getClass().getSimpleName()) == "CommandResult"
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether the plan bounds its rows by a small number: a LIMIT, one row of totals."""
+        bound = self._plan.maxRows()
+        return bool(bound.isDefined()) and int(bound.get()) <= _AT_ONCE
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the statement was a command; its rows are there already."""
+        return str(self._plan.nodeName()) == "CommandResult"
 
 
 def rows_at_once(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], AbstractContextManager[None]]) -> Iterator[pa.RecordBatch]:
@@ -126,11 +133,18 @@ def rows_at_once(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], Abstrac
     plan = frame._jdf.queryExecution().executedPlan()
     with jobs():
         rows = plan.executeCollect()
-    converters = getattr(getattr(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters$"), "MODULE$")
-    iterator = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(rows).iterator()
+    converters, sequences = _classes(jvm)
+    iterator = sequences.unsafeWrapArray(rows).iterator()
     payloads = converters.toBatchIterator(iterator, plan.schema(), _BATCH, "UTC", False, False, None)
     while payloads.hasNext():
         yield pa.ipc.read_record_batch(pa.py_buffer(bytes(payloads.next())), schema)
+
+
+@lru_cache(maxsize=2)
+def _classes(jvm: Any) -> tuple[Any, Any]:
+    """Return classes of the JVM: each part of such a name is an exchange with it."""
+    converters = getattr(getattr(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters$"), "MODULE$")
+    return converters, jvm.scala.collection.immutable.ArraySeq
 
 
 _SMALL = 8 << 20
