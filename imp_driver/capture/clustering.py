@@ -50,9 +50,11 @@ def overlap_of(cuts: Sequence[tuple[FileStatistics, str]]) -> float:
 
 
 def may_save(cuts: Sequence[tuple[FileStatistics, str]], total: int) -> float:
-    """Return the share of ``total`` bytes in files of the cut tables that an average value is not in."""
+    """Return the share of ``total`` bytes in files of the cut tables that an average value is not in; of no bytes all."""
+    if total == 0:
+        return 1.0
     saved = (int(files.sizes.sum()) * (1 - (overlap(files, name) if len(files.sizes) >= FEW_FILES else 0.0)) for files, name in cuts)
-    return sum(saved) / max(1, total)
+    return sum(saved) / total
 
 
 def _numbers(values: pa.Array) -> npt.NDArray[Any]:

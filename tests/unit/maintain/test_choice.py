@@ -80,3 +80,7 @@ def test_without_clustering_the_detail_names_the_remedy() -> None:
     with pytest.raises(Refused) as refused:
         _chosen({"r": Files(20, 1000)}, "SELECT g, sum(x) FROM r GROUP BY g HAVING sum(x) > 10")
     assert "ZORDER BY g" in refused.value.detail
+
+
+def test_empty_tables_are_captured_at_once() -> None:
+    assert _chosen({"r": Files(0, 0), "s": Files(0, 0)}) == "g"
