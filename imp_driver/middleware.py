@@ -65,6 +65,9 @@ class Middleware:
         self._options = options
         self._interrupted: set[str] = set()
         self._advisor = Advisor(session, source, sketches)
+        self._is_eager = options.sketch is SketchMode.EAGER
+        if self._is_eager:
+            sketches.eager.open(options.eager_batch)
 
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -253,6 +256,7 @@ class Middleware:
         batch = stream.next_batch() if stream is not None and stream.columns and stream.columns[0].name == "num_affected_rows" else None
         if stream is not None:
             stream.close()
+        self._sketches.eager.wake()
         counted = None if batch is None else int(batch.column(0)[0].as_py())
         version = self._session.last_commit_version()
         if before is None or version is None:
@@ -315,5 +319,8 @@ class Middleware:
         self._session.interrupt(tag)
 
     def close(self) -> None:
+        if self._is_eager:
+            self._is_eager = False
+            self._sketches.eager.close()
         self._advisor.close()
         self._session.close()

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from imp_driver.delta.contract import TableSnapshot
+from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
+from imp_driver.maintain.cost import Cost
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 
 if TYPE_CHECKING:
+    from imp_driver.maintain.request import Use
     from imp_driver.maintain.sides import Sides
 
 PATIENCE = 3
@@ -61,6 +63,27 @@ class CaptureFailure:
 
 
 @dataclass(slots=True, eq=False)
+class Ahead:
+    """What the worker of the eager strategy knows of an entry. Mutable; changed under the entry's lock.
+
+    Attributes:
+        use: the newest query that was served; None before the first.
+        left: the vector from which the worker did not get on; the next query does.
+        problem: why, or what went wrong; empty after a step that succeeded.
+        due: why only a new capture will do, found when the state had been changed already; the next query makes it.
+        steps, milliseconds: of the worker.
+    """
+
+    use: Use | None = None
+    left: Vector | None = None
+    problem: str = ""
+    due: ChangesUnavailable | None = None
+    steps: int = 0
+    milliseconds: float = 0.0
+    cost: Cost = field(default_factory=Cost)
+
+
+@dataclass(slots=True, eq=False)
 class StateEntry:
     """Mutable; ``lock`` is held while the state is captured, maintained or read.
 
@@ -98,6 +121,7 @@ class StateEntry:
     useless: int = 0
     rested: int = 0
     counters: Counters = field(default_factory=Counters)
+    ahead: Ahead = field(default_factory=Ahead)
 
     def rests(self) -> bool:
         """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""
