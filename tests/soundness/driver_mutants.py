@@ -12,12 +12,6 @@ DRIVER_MUTANTS = (
         "if set(entry.vector.items()) & set(vector_of(request.tables).items()):",
     ),
     Mutant(
-        "facts of an older version",
-        "../maintain/sketches.py",
-        "            check_again(choice, request)\n",
-        "",
-    ),
-    Mutant(
         "rows are always contained",
         "../reuse/decide.py",
         "return implied(new.rows + new.keys, old.rows + old.keys, EQUAL)",

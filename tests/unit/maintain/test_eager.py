@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import eager
 from imp_driver.maintain.entry import StateEntry
@@ -21,7 +21,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -293,6 +293,29 @@ def test_changes_of_a_join_are_made_once_its_tables_are_in_memory() -> None:
         joined = world.session.joined
         assert joined <= 1
         assert world.shown()["eager_steps"] == 2
+
+
+def test_a_cut_that_rests_on_facts_is_proven_anew_when_the_worker_was_ahead() -> None:
+    text = "SELECT x, sum(a) AS f FROM r GROUP BY x HAVING sum(a) > 60"
+    with opened() as world:
+        world.insert(*((number, 30, number % 3, 4) for number in range(60, 80)))
+        reports = [world.ask(text) for _ in range(3)]
+        assert [report.decision for report in reports] == [Decision.NOT_USED, Decision.CAPTURED, Decision.FRESH]
+        assert reports[-1].attribute == "id"
+        snapshot = world.warehouse.snapshot
+
+        def changing(location: str) -> TableSnapshot:
+            found = snapshot(location)
+            world.warehouse.snapshot = snapshot  # type: ignore[method-assign]
+            # A sum may fall now, so that half a group may pass where the whole does not.
+            world.insert((80, 31, 1, -30))
+            world.settle()
+            return found
+
+        world.warehouse.snapshot = changing  # type: ignore[method-assign]
+        report = world.ask(text)
+        assert world.entry.version == 2
+        assert (report.decision, report.reason) == (Decision.NOT_USED, Reason.NOT_SAFE)
 
 
 def test_an_entry_that_a_query_holds_is_not_waited_for() -> None:
