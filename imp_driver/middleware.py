@@ -24,6 +24,7 @@ from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.observe.cluster import check_failure, cluster_statements
 from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.shadow import compare, same
@@ -299,11 +300,25 @@ class Middleware:
         assert outcome is not None
         return Outcome(None, total, outcome.report)
 
+    def _rewrite_table(self, texts: Sequence[str], tag: str) -> Outcome:
+        """Run the statements of a rewrite one after the other; return the last one's outcome."""
+        try:
+            for text in texts:
+                outcome = self.run(text, None, tag)
+                if outcome.stream is not None:
+                    outcome.stream.close()
+        except Error as error:
+            check_failure(error)
+            raise
+        return replace(outcome, stream=None)
+
     def _command(self, statement: Statement, parameters: Parameters, tag: str) -> Outcome:
         command = statement.command
         assert command is not None
         if command.kind is CommandKind.ADVISE:
             return advise(self._advisor.advise(tag))
+        if command.kind is CommandKind.CLUSTER:
+            return self._rewrite_table(cluster_statements(command.argument, self._session, tag), tag)
         if command.kind is CommandKind.EXPLAIN:
             explained = parse(command.argument)
 
