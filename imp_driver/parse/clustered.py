@@ -104,8 +104,8 @@ def statistics_columns(columns: Columns, column: str, properties: Mapping[str, s
         return None if column.lower() in known else ",".join(filter(None, (listed, written(column))))
     most = int(properties.get(_INDEXED_COLUMNS, _DEFAULT_INDEXED))
     before = columns[: [name for name, _ in columns].index(column)]
-    # A nested column counts once for each of its fields.
-    if most < 0 or (len(before) < most and not any("<" in kind for _, kind in before)):
+    # A STRUCT counts once for each of its fields.
+    if most < 0 or (len(before) < most and not any(kind.startswith("struct<") for _, kind in before)):
         return None
     kept = [name for name, kind in before if _WITH_BOUNDS.fullmatch(kind)][: max(0, most - 1)]
     return ",".join(map(written, (*kept, column)))
