@@ -301,7 +301,7 @@ class Middleware:
         return Outcome(None, total, outcome.report)
 
     def _rewrite_table(self, texts: Sequence[str], tag: str) -> Outcome:
-        """Run the statements of a rewrite one after the other; return the last one's outcome."""
+        """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""
         try:
             for text in texts:
                 outcome = self.run(text, None, tag)
@@ -310,6 +310,9 @@ class Middleware:
         except Error as error:
             check_failure(error)
             raise
+        target = self._target(parse(texts[-1]))
+        if target is not None:
+            self._sketches.forget(target.location)
         return replace(outcome, stream=None)
 
     def _command(self, statement: Statement, parameters: Parameters, tag: str) -> Outcome:

@@ -129,6 +129,12 @@ class Sketches:
         entry = self.store.find(_state_key(request, choice))
         return None if entry is None else (entry, request.block)
 
+    def forget(self, location: str) -> None:
+        """Drop every state that depends on a table, so that the next queries choose anew what to cut."""
+        for entry in self.store.entries():
+            if location in entry.vector:
+                self.store.discard(entry.key, entry)
+
     def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
         if failure is not None and failure.vector in (None, vector_of(request.tables)):

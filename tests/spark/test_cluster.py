@@ -64,6 +64,21 @@ def test_a_column_beyond_the_indexed_ones_gets_statistics(engine: imp_driver.Con
     assert (report_of(cursor).reason.name, report_of(cursor).files_total) == ("FILTERED", 8)
 
 
+def test_sketches_of_the_table_are_captured_again(engine: imp_driver.Connection, cursor: imp_driver.Cursor) -> None:
+    rows = "SELECT CAST(id % 100 AS INT) AS g, CAST(id DIV 20 AS INT) AS h FROM range(2000)"
+    _run(
+        engine,
+        "DROP TABLE IF EXISTS both",
+        f"CREATE TABLE both AS SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(16, h) */ * FROM ({rows})) SORT BY h",
+    )
+    text = "SELECT g, h, count(*) AS f FROM both WHERE g < 50 GROUP BY g, h HAVING count(*) > 0 AND g < 5"
+    assert report_of(cursor.execute(text)).attribute == "h"
+    cursor.execute("CLUSTER SKETCH TABLE both BY g FILES 16")
+    assert all("both" not in row[2] for row in cursor.execute("SHOW SKETCHES").fetchall())
+    reports = [report_of(cursor.execute(text)) for _ in range(3)]
+    assert (reports[-1].attribute, reports[-1].reason.name) == ("g", "FILTERED")
+
+
 @pytest.mark.parametrize(
     ("definition", "error", "words"),
     [

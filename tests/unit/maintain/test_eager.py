@@ -21,8 +21,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.ports import Parameters, ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
-from tests.soundness.engine import DuckSession, Row, Warehouse
+from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
 JOIN = "SELECT r.g, count(*) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING count(*) > 13"
@@ -58,7 +59,13 @@ class Counting(Warehouse):
 
 
 class SharedSession(DuckSession):
-    """A session whose engine serves others too."""
+    """A session whose engine serves others too; every INSERT adds one row to ``r``."""
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+        if text.startswith("INSERT"):
+            self.warehouse.commit("r", [*self.warehouse.rows("r"), (60, 3, 0, 100)])
+            return TableStream(pa.schema([]), [])
+        return super().execute(text, parameters, tag)
 
     def close(self) -> None:
         return None
@@ -97,6 +104,12 @@ class Opened:
 
     def settle(self) -> None:
         assert self.sketches.eager.settle(PATIENT)
+
+    def wait_for_version(self, version: int) -> None:
+        deadline = time.monotonic() + PATIENT
+        while self.entry.version != version and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert self.entry.version == version
 
     def shown(self) -> dict[str, Any]:
         """Return the only row of SHOW SKETCHES."""
@@ -355,10 +368,14 @@ def test_commits_of_others_are_noticed_without_being_told(monkeypatch: pytest.Mo
     with opened() as world:
         world.ask()
         world.insert((60, 3, 0, 100))
-        deadline = time.monotonic() + PATIENT
-        while world.entry.version == 0 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert world.entry.version == 1
+        world.wait_for_version(1)
+
+
+def test_a_statement_that_commits_wakes_the_worker() -> None:
+    with opened() as world:
+        world.ask()
+        world.middleware.run("INSERT INTO r VALUES (60, 3, 0, 100)", None, "tag")
+        world.wait_for_version(1)
 
 
 def test_connections_share_one_worker_which_ends_with_the_last() -> None:
