@@ -12,10 +12,13 @@ from imp_driver.errors import InterfaceError, NotSupportedError
 
 
 class SketchMode(Enum):
-    """off: never sketch. lazy: maintain before use. shadow: lazy, and run the plain query too and raise on any difference."""
+    """off: never sketch. lazy: maintain before use. eager: lazy, and maintain in the background what was used lately.
+    shadow: lazy, and run the plain query too and raise on any difference.
+    """
 
     OFF = "off"
     LAZY = "lazy"
+    EAGER = "eager"
     SHADOW = "shadow"
 
 
@@ -36,6 +39,7 @@ class Options:
         sketch: how sketches are used.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
+        eager_batch: changed rows that wait before sketch=eager maintains in the background; None: by measured cost.
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
         memory: bytes of operator state that all templates of a warehouse may hold together.
@@ -48,6 +52,7 @@ class Options:
     sketch: SketchMode = SketchMode.LAZY
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
+    eager_batch: int | None = None
     fragments: int = 10_000
     maximum_runs: int = 40
     memory: int = 1 << 30
@@ -69,11 +74,11 @@ class Options:
         return replace(self, **changed)
 
 
-_POSITIVE = {"fragments", "maximum_runs", "memory", "cores"}
+_POSITIVE = {"fragments", "maximum_runs", "memory", "cores", "eager_batch"}
 
 
 def _read(name: str, value: Any) -> Any:
-    if value is None:
+    if value is None or (name == "eager_batch" and value == "auto"):
         return None
     if name == "sketch":
         return _read_mode(value)
@@ -105,12 +110,10 @@ def _read_share(name: str, value: Any) -> float:
 def _read_mode(value: Any) -> SketchMode:
     if isinstance(value, SketchMode):
         return value
-    if value == "eager":
-        raise NotSupportedError("sketch='eager' is not there yet; use 'lazy', 'shadow' or 'off'.")
     try:
         return SketchMode(str(value).lower())
     except ValueError:
-        raise InterfaceError(f"Option 'sketch' must be off, lazy or shadow, not {value!r}.") from None
+        raise InterfaceError(f"Option 'sketch' must be off, lazy, eager or shadow, not {value!r}.") from None
 
 
 def _read_policy(value: Any) -> Policy:

@@ -24,6 +24,7 @@ from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.observe.cluster import check_failure, cluster_statements
 from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.shadow import compare, same
@@ -65,6 +66,9 @@ class Middleware:
         self._options = options
         self._interrupted: set[str] = set()
         self._advisor = Advisor(session, source, sketches)
+        self._is_eager = options.sketch is SketchMode.EAGER
+        if self._is_eager:
+            sketches.eager.open(options.eager_batch)
 
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -257,6 +261,7 @@ class Middleware:
         batch = stream.next_batch() if stream is not None and stream.columns and stream.columns[0].name == "num_affected_rows" else None
         if stream is not None:
             stream.close()
+        self._sketches.eager.wake()
         counted = None if batch is None else int(batch.column(0)[0].as_py())
         version = self._session.last_commit_version()
         if before is None or version is None:
@@ -299,11 +304,28 @@ class Middleware:
         assert outcome is not None
         return Outcome(None, total, outcome.report)
 
+    def _rewrite_table(self, texts: Sequence[str], tag: str) -> Outcome:
+        """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""
+        try:
+            for text in texts:
+                outcome = self.run(text, None, tag)
+                if outcome.stream is not None:
+                    outcome.stream.close()
+        except Error as error:
+            check_failure(error)
+            raise
+        target = self._target(parse(texts[-1]))
+        if target is not None:
+            self._sketches.forget(target.location)
+        return replace(outcome, stream=None)
+
     def _command(self, statement: Statement, parameters: Parameters, tag: str) -> Outcome:
         command = statement.command
         assert command is not None
         if command.kind is CommandKind.ADVISE:
             return advise(self._advisor.advise(tag))
+        if command.kind is CommandKind.CLUSTER:
+            return self._rewrite_table(cluster_statements(command.argument, self._session, tag), tag)
         if command.kind is CommandKind.EXPLAIN:
             explained = parse(command.argument)
 
@@ -319,5 +341,8 @@ class Middleware:
         self._session.interrupt(tag)
 
     def close(self) -> None:
+        if self._is_eager:
+            self._is_eager = False
+            self._sketches.eager.close()
         self._advisor.close()
         self._session.close()

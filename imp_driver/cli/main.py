@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from imp_driver.cli import advise
 
             return advise.run(parsed.url, console)
+        if parsed.command == "load":
+            from imp_driver.cli import load
+
+            return load.run(parsed, console)
         from imp_driver.cli import shell
 
         return shell.run(parsed.url, console)
@@ -56,7 +60,20 @@ def _parser() -> argparse.ArgumentParser:
     sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
     advise = commands.add_parser("advise", help="which clustering would make which of the recorded queries fast")
     advise.add_argument("url", help="for example imp:///folder")
+    _add_load(commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column"))
     return parser
+
+
+def _add_load(load: argparse.ArgumentParser) -> None:
+    load.add_argument("url", help="for example imp:///folder")
+    load.add_argument("table", help="name of the table")
+    load.add_argument("files", nargs="+", metavar="FILE", help=".csv (with a header), .parquet, .json, .jsonl or .ndjson, all of one kind")
+    load.add_argument("--cluster-by", required=True, metavar="COLUMN", help="column that sketches are to be on, such as a group key")
+    load.add_argument("--files", dest="number", type=_positive, metavar="N", help="files to write (default: by size, at least 64)")
+    how = load.add_mutually_exclusive_group()
+    how.add_argument("--replace", dest="how", action="store_const", const="replace", help="put the rows in the place of an existing table")
+    how.add_argument("--append", dest="how", action="store_const", const="append", help="add the rows to an existing table")
+    load.set_defaults(how="create")
 
 
 def _positive(text: str) -> int:

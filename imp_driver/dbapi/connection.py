@@ -119,7 +119,7 @@ def connect(
         url: ``imp:///folder?sketch=lazy``; options in the query part.
         warehouse: folder of an embedded warehouse, made when it is not there.
         session: a SparkSession of the application, whose configuration stays as it is and which is not stopped.
-        options: see imp_driver.config.Options; ``sketch`` is off, lazy or shadow.
+        options: see imp_driver.config.Options; ``sketch`` is off, lazy, eager or shadow.
 
     Raises:
         InterfaceError: not exactly one of url, warehouse and session, or a bad option.

@@ -91,6 +91,19 @@ def applied(choice: Choice, request: Request) -> Request:
     return replace(request, block=_covered(request.block, partial, column), lifted=lifted, partial=partial, column=column)
 
 
+def check_again(choice: Choice, request: Request) -> None:
+    """Prove the cut of an applied request anew after its snapshots were replaced.
+
+    Raises:
+        Refused: with the values that the tables have now the cut is not safe, or the sketch must cover something else.
+    """
+    known = request.partial
+    if known is not None:
+        found = _partial_cut(request, choice.cuts(request)[0])
+        if found is None or (found.conditions, found.has_limit) != (known.conditions, known.has_limit):
+            raise Refused(Reason.NOT_SAFE, "with the values that another change has just brought, the cut on another column proves nothing")
+
+
 def _covered(block: BoundBlock, partial: PartialCut, column: str) -> BoundBlock:
     # Conditions that were lifted from the rows come first; they are on group keys, which are exact.
     lifted = len(block.having) - partial.conjuncts

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from imp_driver.delta.contract import TableSnapshot
+from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
+from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.costs import Costs
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 
 if TYPE_CHECKING:
+    from imp_driver.maintain.request import Use
     from imp_driver.maintain.sides import Sides
 
 PATIENCE = 3
@@ -62,6 +64,27 @@ class CaptureFailure:
 
 
 @dataclass(slots=True, eq=False)
+class Ahead:
+    """What the worker of the eager strategy knows of an entry. Mutable; changed under the entry's lock.
+
+    Attributes:
+        use: the newest query that was served; None before the first.
+        left: the vector from which the worker did not get on; the next query does.
+        problem: why, or what went wrong; empty after a step that succeeded.
+        due: why only a new capture will do, found when the state had been changed already; the next query makes it.
+        steps, milliseconds: of the worker.
+    """
+
+    use: Use | None = None
+    left: Vector | None = None
+    problem: str = ""
+    due: ChangesUnavailable | None = None
+    steps: int = 0
+    milliseconds: float = 0.0
+    cost: BatchCost = field(default_factory=BatchCost)
+
+
+@dataclass(slots=True, eq=False)
 class StateEntry:
     """Mutable; ``lock`` is held while the state is captured, maintained or read.
 
@@ -100,6 +123,7 @@ class StateEntry:
     rested: int = 0
     costs: Costs = field(default_factory=Costs)
     counters: Counters = field(default_factory=Counters)
+    ahead: Ahead = field(default_factory=Ahead)
 
     def rests(self) -> bool:
         """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""

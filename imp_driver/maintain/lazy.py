@@ -1,23 +1,26 @@
 """Bring the state of an entry to the tables' versions just before it is used: capture, maintain, or find it fresh.
 
-Source: IMP paper sections 4.4 and 6; lazy strategy. Whatever is not certain ends in a new capture, never in a guess.
+Source: IMP paper sections 4.4 and 6; lazy strategy. Whatever is not certain ends in a new capture, never in a guess. Maintenance is three
+steps (``planned``, ``read_rows``, ``apply_rows``), so that the eager worker can make the same ones and give up before anything has changed.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.capturing import bucket_of
-from imp_driver.maintain.changes import Bucket, Changes, TableChange, check_linear
+from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, check_linear
 from imp_driver.maintain.costs import Advice
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sides import Sides, sides_of
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
+from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 
@@ -25,6 +28,16 @@ LARGEST_DELTA_SHARE = 0.25
 """Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
 INEXACT_SHARE = 0.05
 """Above this share of groups whose minimum or maximum is not known, a new capture pays."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """The signed rows of one maintenance step, a share for each table; ``sides`` stand for the new versions already."""
+
+    shares: Sequence[Projected]
+    sides: Sides | None
+    source: DeltaSource
+    in_memory: int
 
 
 def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader, capture: Callable[[], None]) -> Upkeep:
@@ -39,10 +52,13 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
         _captured(entry, capture)
         return Upkeep(Decision.CAPTURED, None)
     from_version = entry.version
-    if entry.vector == vector_of(request.tables):
-        entry.costs.note_asked(is_new=False)
-        return Upkeep(Decision.FRESH, from_version)
+    due, entry.ahead.due = entry.ahead.due, None
     try:
+        if due is not None:
+            raise due
+        if entry.vector == vector_of(request.tables):
+            entry.costs.note_asked(is_new=False)
+            return Upkeep(Decision.FRESH, from_version)
         return _maintain(entry, request, source, read)
     except ChangesUnavailable as unavailable:
         entry.state = None
@@ -71,36 +87,15 @@ def _put_off_once(entry: StateEntry, request: Request, is_due: bool, detail: str
 
 
 def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader) -> Upkeep:
-    from_version = entry.version
-    changes = [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
-    check_linear(request.block, changes)
+    changes = planned(entry, request, source)
     _check_cost(entry, request, changes)
     begin = time.perf_counter()
     state, entry.state = entry.state, None
     # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
     assert state is not None
-    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
-    sides, entry.sides = _sides(entry, request, read), None
-    reader = Changes(request.block, entry.key_types, source, read, bucket, sides)
-    count = 0
-    for place in range(len(changes)):
-        share = reader.project(changes, place)
-        count += share.rows_read
-        if share.rows is not None:
-            try:
-                state.apply(share.rows)
-            except StateCorrupt as error:
-                raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
-        _check_row_count(changes[place], share.growth)
-    if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
-        raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
-    entry.vector, entry.state = vector_of(request.tables), state
-    if sides is not None:
-        sides.vector, entry.sides = entry.vector, sides
-        entry.without_sides = not sides.is_useful
-    entry.costs.note_maintenance(count, time.perf_counter() - begin)
-    detail = "joined in memory" if reader.in_memory else ""
-    return Upkeep(Decision.MAINTAINED, from_version, count, _source_of(changes), detail=detail)
+    upkeep = apply_rows(entry, state, request, read_rows(entry, state, request, changes, source, read))
+    entry.costs.note_maintenance(upkeep.delta_rows, time.perf_counter() - begin)
+    return upkeep
 
 
 def _check_cost(entry: StateEntry, request: Request, changes: Sequence[TableChange]) -> None:
@@ -117,6 +112,46 @@ def _check_cost(entry: StateEntry, request: Request, changes: Sequence[TableChan
     entry.awaited = None
     if judgement.advice is Advice.RECAPTURE:
         raise ChangesUnavailable(RecaptureReason.COSTS_MORE, judgement.detail)
+
+
+def planned(entry: StateEntry, request: Request, source: ChangeSource) -> list[TableChange]:
+    """Say how each table came to the request's version. Raises ChangesUnavailable."""
+    changes = [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
+    check_linear(request.block, changes)
+    return changes
+
+
+def read_rows(
+    entry: StateEntry, state: GroupState, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader
+) -> Step:
+    """Read the changed rows; the state stays as it is, the entry's sides are used up. Raises ChangesUnavailable or what ``read`` raises."""
+    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
+    sides, entry.sides = _sides(entry, request, read), None
+    reader = Changes(request.block, entry.key_types, source, read, bucket, sides)
+    shares = []
+    for place, change in enumerate(changes):
+        shares.append(reader.project(changes, place))
+        _check_row_count(change, shares[-1].growth)
+    return Step(shares, sides, _source_of(changes), reader.in_memory)
+
+
+def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Step) -> Upkeep:
+    """Apply a step and give the entry its state back, at the request's versions. Raises ChangesUnavailable when it is no use."""
+    from_version = entry.version
+    for share in step.shares:
+        if share.rows is not None:
+            try:
+                state.apply(share.rows)
+            except StateCorrupt as error:
+                raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
+    if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
+        raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
+    entry.vector, entry.state = vector_of(request.tables), state
+    if step.sides is not None:
+        step.sides.vector, entry.sides = entry.vector, step.sides
+        entry.without_sides = not step.sides.is_useful
+    detail = "joined in memory" if step.in_memory else ""
+    return Upkeep(Decision.MAINTAINED, from_version, sum(share.rows_read for share in step.shares), step.source, detail=detail)
 
 
 def _sides(entry: StateEntry, request: Request, read: SparkReader) -> Sides | None:

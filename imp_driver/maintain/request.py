@@ -69,6 +69,26 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """One use of a state, kept to maintain it without a query. ``request`` has no snapshots: the file statistics of old versions are large.
+
+    ``locations`` are by the name that scans have; ``at`` is in seconds of a clock that never goes back.
+    """
+
+    request: Request
+    locations: Mapping[tuple[str, ...], str]
+    at: float
+
+    @classmethod
+    def of(cls, request: Request, at: float) -> Use:
+        return cls(replace(request, snapshots={}), {name: each.location for name, each in request.snapshots.items()}, at)
+
+    def request_at(self, snapshots: Mapping[str, TableSnapshot]) -> Request:
+        """Return the request for other versions of its tables, given by location."""
+        return replace(self.request, snapshots={name: snapshots[location] for name, location in self.locations.items()})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
     """A sketch at the versions of the request.
 

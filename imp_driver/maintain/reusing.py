@@ -43,7 +43,9 @@ class Reuse:
         found: list[tuple[bool, int, int, Reused]] = []
         for place, (entry, captured) in enumerate(reversed(_candidates(family, entries))):
             reused = self._reused(request, entry.key, captured)
-            rows = 0 if entry.state is None else entry.state.total_rows
+            # Another thread may be about to capture it anew.
+            state = entry.state
+            rows = 0 if state is None else state.total_rows
             if reused is not None:
                 found.append((not reused.is_exact, rows, place, reused))
         return min(found, key=lambda each: each[:3])[3] if found else None

@@ -88,6 +88,10 @@ class Sides:
         """Bytes."""
         return sum(side.memory for side in self._sides.values())
 
+    def can_join(self, changed: Sequence[int]) -> bool:
+        """Say whether the changes of these occurrences find all their partners here."""
+        return all(map(self._can_join, changed))
+
     def _can_join(self, number: int) -> bool:
         steps = self._steps[number]
         return steps is not None and all(step.scan.occurrence in self._sides for step in steps)
@@ -98,7 +102,7 @@ class Sides:
         Args:
             changed: the occurrences of the table, ascending; each finds those before it changed already.
         """
-        if not all(map(self._can_join, changed)):
+        if not self.can_join(changed):
             return None
         parts = []
         try:

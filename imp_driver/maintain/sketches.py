@@ -14,8 +14,9 @@ from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.capturing import capture_into
-from imp_driver.maintain.choice import Choice, applied, choose
+from imp_driver.maintain.choice import Choice, applied, check_again, choose
 from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
@@ -38,6 +39,7 @@ class Sketches:
         self.store: SketchStore[StateEntry] = SketchStore(memory)
         self.guard = Guard()
         self.workload: Workload[Request] = Workload(workload_file)
+        self.eager = EagerWorker(self.store, self.guard, source)
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
@@ -127,6 +129,12 @@ class Sketches:
         entry = self.store.find(_state_key(request, choice))
         return None if entry is None else (entry, request.block)
 
+    def forget(self, location: str) -> None:
+        """Drop every state that depends on a table, so that the next queries choose anew what to cut."""
+        for entry in self.store.entries():
+            if location in entry.vector:
+                self.store.discard(entry.key, entry)
+
     def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
         if failure is not None and failure.vector in (None, vector_of(request.tables)):
@@ -137,11 +145,13 @@ class Sketches:
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
             request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
+            check_again(choice, request)
         if entry.state is not None and entry.vector != vector_of(request.tables) and entry.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
         with watch.stage("maintain"):
             upkeep = bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, choice, read, watch))
         self._count(entry, upkeep)
+        self.eager.note_use(entry, request)
         state = entry.state
         assert state is not None
         with watch.stage("sketch"):

@@ -33,14 +33,16 @@ def run_command(command: SketchCommand, sketches: Sketches) -> Outcome:
         ProgrammingError: there is no sketch of this identifier.
     """
     if command.kind is CommandKind.SHOW:
-        return Outcome(_show(sketches.store.entries()), -1, _NO_SKETCH)
+        return Outcome(_show(sketches), -1, _NO_SKETCH)
     dropped = sketches.store.drop(command.argument)
     if dropped == 0 and command.argument.upper() != "ALL":
         raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
     return Outcome(None, dropped, _NO_SKETCH)
 
 
-def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
+def _show(sketches: Sketches) -> LocalStream:
+    entries = sketches.store.entries()
+
     def values(read: Callable[[StateEntry], object]) -> list[object]:
         return [read(entry) for entry in entries]
 
@@ -62,6 +64,10 @@ def _show(entries: tuple[StateEntry, ...]) -> LocalStream:
             "capture_ms": (number, values(lambda e: _milliseconds(e.costs.captured))),
             "maintain_ms": (number, values(lambda e: _milliseconds(e.costs.maintenance(1)))),
             "saved_ms": (number, values(lambda e: _milliseconds(e.costs.saved))),
+            "behind_versions": (number, values(sketches.eager.versions_behind)),
+            "eager_steps": (number, values(lambda e: e.ahead.steps)),
+            "eager_ms": (pa.float64(), values(lambda e: e.ahead.milliseconds)),
+            "eager_problem": (text, values(lambda e: e.ahead.problem or None)),
             "problem": (text, values(lambda e: None if e.failure is None else e.failure.detail)),
             "statement": (text, values(lambda e: e.template_text)),
         }

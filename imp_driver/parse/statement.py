@@ -36,11 +36,12 @@ class CommandKind(Enum):
     EXPLAIN = "EXPLAIN SKETCH"
     DROP = "DROP SKETCH"
     ADVISE = "ADVISE SKETCHES"
+    CLUSTER = "CLUSTER SKETCH TABLE"
 
 
 @dataclass(frozen=True, slots=True)
 class SketchCommand:
-    """``argument`` is the SELECT to explain or the identifier to drop (``ALL`` for every sketch)."""
+    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what parse/clustered.py reads."""
 
     kind: CommandKind
     argument: str
@@ -78,6 +79,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
     (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
     (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
+    (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
 )
 _QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "("}
 _CHANGE_WORDS = {"INSERT", "UPDATE", "DELETE", "MERGE"}

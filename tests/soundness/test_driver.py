@@ -13,7 +13,7 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.operators.model import WIDE
-from tests.soundness.driver_attack import attack, attack_joins
+from tests.soundness.driver_attack import attack, attack_eager, attack_joins
 from tests.soundness.driver_mutants import DRIVER_MUTANTS, SLOW_DRIVER_MUTANTS
 from tests.soundness.mutants import Mutant, prepare, run
 
@@ -33,6 +33,13 @@ def test_changes_of_joins_are_exact_in_memory_and_by_the_engine() -> None:
     assert tally.differences == []
     assert tally.in_memory > 60
     assert tally.asked_engine > 30
+
+
+def test_states_that_were_maintained_ahead_are_those_of_a_query() -> None:
+    tally = attack_eager(400 if WIDE else 12, 0)
+    assert tally.differences == []
+    assert tally.ahead > 40
+    assert min(tally.decisions[decision] for decision in (Decision.CAPTURED, Decision.FRESH, Decision.MAINTAINED)) > 10
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals"},
-    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor"},
+    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered"},
     "__init__": {"dbapi"},
     "__main__": {"cli"},
     "errors": set(),

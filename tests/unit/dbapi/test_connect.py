@@ -15,6 +15,9 @@ from imp_driver.config import Options, SketchMode, options_from_url
     [
         ("imp:///folder", Options(warehouse="folder")),
         ("imp:////abs/folder?sketch=shadow&fragments=7", Options(warehouse="/abs/folder", sketch=SketchMode.SHADOW, fragments=7)),
+        ("imp:///f?sketch=eager", Options(warehouse="f", sketch=SketchMode.EAGER)),
+        ("imp:///f?sketch=eager&eager_batch=auto", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=None)),
+        ("imp:///f?sketch=eager&eager_batch=20", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=20)),
         ("imp:///a%20b?schema=s&cores=2", Options(warehouse="a b", schema="s", cores=2)),
     ],
 )
@@ -30,11 +33,12 @@ def test_urls(url: str, expected: Options) -> None:
         (("postgres:///x",), {}, imp_driver.InterfaceError, "scheme must be imp"),
         (("imp://host/x",), {}, imp_driver.InterfaceError, "no host"),
         (("imp://",), {}, imp_driver.InterfaceError, "names no warehouse"),
-        (("imp:///x?sketch=maybe",), {}, imp_driver.InterfaceError, "off, lazy or shadow"),
+        (("imp:///x?sketch=maybe",), {}, imp_driver.InterfaceError, "off, lazy, eager or shadow"),
         (("imp:///x?speed=9",), {}, imp_driver.InterfaceError, "Unknown option 'speed'"),
         (("imp:///x?fragments=0",), {}, imp_driver.InterfaceError, "above 0"),
         (("imp+connect://host:1/s",), {}, imp_driver.NotSupportedError, "Connect"),
-        (("imp:///x",), {"sketch": "eager"}, imp_driver.NotSupportedError, "eager"),
+        (("imp:///x?eager_batch=0",), {}, imp_driver.InterfaceError, "above 0"),
+        (("imp:///x",), {"eager_batch": "always"}, imp_driver.InterfaceError, "above 0"),
         ((object(),), {}, imp_driver.InterfaceError, "must be text"),
     ],
 )

@@ -43,6 +43,7 @@ def test_kind_and_target(text: str, kind: StatementKind, target: tuple[str, ...]
         ("explain sketch select a\nfrom t;", CommandKind.EXPLAIN, "select a\nfrom t"),
         ("DROP SKETCH '0a1b2c'", CommandKind.DROP, "0a1b2c"),
         ("drop sketch all", CommandKind.DROP, "all"),
+        ("cluster sketch table `a b`.t by (g)\n files 3 ;", CommandKind.CLUSTER, "`a b`.t by (g)\n files 3"),
     ],
 )
 def test_commands(text: str, kind: CommandKind, argument: str) -> None:
