@@ -48,6 +48,7 @@ def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
 def large_change(systems: Systems, text: str, base: int, delta: int, repetitions: int) -> dict[str, Any]:
     """Return the medians for changes of ``delta`` rows of the papers' table as of version ``base``; answers are compared each time."""
     maintained, captured, decisions = [], [], []
+    again = systems.ask("FM", text)
     for _ in range(repetitions):
         restore(systems, systems.table.name, base)
         systems.ask("IMP", text)
@@ -59,7 +60,7 @@ def large_change(systems: Systems, text: str, base: int, delta: int, repetitions
         decisions.append((answer.report.recapture_reason or answer.report.decision).name)
         if answer.report.decision is Decision.MAINTAINED:
             maintained.append(before_execution(answer.report))
-        forget_all(systems, systems.ask("FM", text))
+        forget_all(systems, again)
         again = systems.ask("FM", text)
         if again.report.decision in CAPTURES:
             captured.append(before_execution(again.report))

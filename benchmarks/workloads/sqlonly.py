@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Answer, Rows, Systems, before_execution, checked, median_milliseconds
-from benchmarks.upkeep import drop, recapture, rounded, version_of
+from benchmarks.upkeep import WARM_UP, drop, recapture, rounded, version_of
 from benchmarks.workloads.aggregates import insert
 from imp_driver.cli.synthetic import GROUPS
 from imp_driver.reasons import Decision
@@ -32,7 +31,8 @@ def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, An
     table = systems.table.name
     text = f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a HAVING avg(b) > {LOW} AND avg(b) < {LOW + 50}"
     capture = recapture(systems, text)
-    sql_capture = _seconds(partial(_capture, systems)) * 1000
+    _capture(systems)
+    sql_capture = median_milliseconds(partial(_capture, systems), 3)
     records: list[dict[str, Any]] = []
     for delta in DELTAS:
         records += _deltas(systems, text, delta, repetitions)
@@ -49,17 +49,19 @@ def _deltas(systems: Systems, text: str, delta: int, repetitions: int) -> list[d
     driver, merged, selected = [], [], []
     version = version_of(systems, systems.table.name)
     _capture(systems)
-    for _ in range(repetitions):
+    for repetition in range(repetitions + WARM_UP):
         insert(systems, delta)
         newer = version_of(systems, systems.table.name)
         answer = systems.ask("IMP", text)
-        if answer.report.decision is Decision.MAINTAINED:
-            driver.append(before_execution(answer.report))
-        merged.append(_seconds(partial(_merge, systems, version + 1, newer)) * 1000)
+        merge = median_milliseconds(partial(_merge, systems, version + 1, newer), 1)
         selection = systems.ask("NS", f"SELECT a, total / counted AS ab FROM {STATE} WHERE {PASSES}")
-        selected.append(selection.seconds * 1000)
         checked([systems.ask("NS", text), answer, selection])
         version = newer
+        if repetition >= WARM_UP:
+            merged.append(merge)
+            selected.append(selection.seconds * 1000)
+            if answer.report.decision is Decision.MAINTAINED:
+                driver.append(before_execution(answer.report))
     both = [merge + select for merge, select in zip(merged, selected, strict=True)]
     median = statistics.median(driver) if driver else None
     return [
@@ -117,9 +119,3 @@ def _duckdb(systems: Systems, warehouse: str, text: str, repetitions: int) -> li
 def _groups(execute: Callable[[str], Any], text: str) -> Rows:
     rows: Rows = execute(text).fetchall()
     return rows
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
