@@ -15,6 +15,7 @@ from benchmarks.workloads.aggregates import insert
 from benchmarks.workloads.aggregates import query as having_query
 from benchmarks.workloads.joins import SHAPES
 from benchmarks.workloads.joins import query as join_query
+from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision
 
 SHARES = (0.001, 0.01, 0.025, 0.05, 0.1)
@@ -57,7 +58,7 @@ def large_change(systems: Systems, text: str, base: int, delta: int, repetitions
             systems.ask("IMP", text)
         insert(systems, delta)
         answer = systems.ask("IMP", text)
-        decisions.append((answer.report.recapture_reason or answer.report.decision).name)
+        decisions.append(_said(answer.report))
         if answer.report.decision is Decision.MAINTAINED:
             maintained.append(before_execution(answer.report))
         forget_all(systems, again)
@@ -66,6 +67,12 @@ def large_change(systems: Systems, text: str, base: int, delta: int, repetitions
             captured.append(before_execution(again.report))
         checked([systems.ask("NS", text), answer, again])
     return _record(delta, maintained, captured, decisions)
+
+
+def _said(report: SketchReport) -> str:
+    if report.decision is Decision.NOT_USED:
+        return report.reason.name
+    return (report.recapture_reason or report.decision).name
 
 
 def _record(delta: int, maintained: list[float], captured: list[float], decisions: list[str]) -> dict[str, Any]:
