@@ -36,6 +36,7 @@ class Upkeep:
             "slowest ms": rounded(max(self.spent, default=None)),
             "recapture ms": rounded(capture),
             "recapture/maintain": rounded(None if capture is None or not maintained else capture / maintained),
+            "changes from": "-" if self.last.delta_source is None else self.last.delta_source.name,
         }
 
 

@@ -25,9 +25,9 @@ def queries(rows: int) -> dict[str, str]:
     second = f"SELECT {areas}, count(beat) AS crime_count FROM {NAME} GROUP BY {areas} HAVING count(id) >"
     return {
         "CQ1": first,
-        "CQ1 with HAVING": f"{first} HAVING count(id) > {rows // 2_000}",
+        "CQ1 with HAVING": f"{first} HAVING count(id) > {rows // 1_000}",
         "CQ2": f"{second} 1000",
-        "CQ2 with a higher bound": f"{second} {rows // 200}",
+        "CQ2 with a higher bound": f"{second} {rows // 100}",
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchmarks.grouped_tables import GroupedTable
@@ -26,7 +27,11 @@ def run(systems: Systems, warehouse: str, sizes: Sequence[int], repetitions: int
         if free < wanted:
             print(f"growth: {rows:,} rows left out, they may take {wanted >> 20:,} MiB of disk and {free >> 20:,} are free", flush=True)
             continue
-        records += _measure(systems, GroupedTable(f"growth{rows}", rows, GROUPS), repetitions)
+        table = GroupedTable(f"growth{rows}", rows, GROUPS)
+        records += _measure(systems, table, repetitions)
+        drop(systems, table.name)
+        # DROP TABLE deletes the files; should any be left, the next size might not fit.
+        shutil.rmtree(Path(warehouse) / table.name, ignore_errors=True)
     return records
 
 
@@ -42,5 +47,4 @@ def _measure(systems: Systems, table: GroupedTable, repetitions: int) -> list[di
         record |= {"state bytes": state_bytes(systems, measured.last)} | end_to_end(systems, text, 5)
         records.append(record)
         print(record, flush=True)
-    drop(systems, table.name)
     return records
