@@ -47,7 +47,8 @@ class Deletes:
 
     def smallest_values(self) -> None:
         """Delete the two smallest values of each of some groups, others each time, but the same again after a while."""
-        chosen = [(self.next_group + place) % 40 + 1 for place in range(PER_CHANGE // 2)]
+        reached = max(40, self.table.groups // 10)
+        chosen = [(self.next_group + place) % reached + 1 for place in range(PER_CHANGE // 2)]
         self.next_group += PER_CHANGE // 2
         ranked = f"SELECT id, row_number() OVER (PARTITION BY a ORDER BY b, id) AS place FROM {self.table.name}"
         rows = self.systems.ask("NS", f"SELECT id FROM ({ranked} WHERE a IN ({', '.join(map(str, chosen))})) WHERE place <= 2").rows
