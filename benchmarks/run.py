@@ -1,63 +1,94 @@
-"""``python -m benchmarks.run``: all workloads in one run, on the papers' table; answers are compared throughout."""
+"""``python -m benchmarks.run``: workloads in one run, one after the other; answers are compared throughout.
+
+The result files are written after every workload, so that a run which is cut off keeps what it has.
+"""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import imp_driver
-from benchmarks.harness import Systems, environment
+from benchmarks.bench import Bench
+from benchmarks.harness import environment
 from benchmarks.report import write
-from benchmarks.workloads import joins, maintenance, mixes, overhead, selective, startup, tpch
-from imp_driver.cli.synthetic import SyntheticTable, create
+from benchmarks.workloads import (
+    aggregates,
+    breakeven,
+    crimes,
+    fragments,
+    groups,
+    growth,
+    joins,
+    maintenance,
+    memory,
+    mixes,
+    overhead,
+    pushdown,
+    selective,
+    sizes,
+    sqlonly,
+    startup,
+    throughput,
+    topk,
+    tpch,
+)
 
-_ALL = ("startup", "overhead", "selective", "maintenance", "joins", "tpch", "mixes")
+Records: TypeAlias = list[dict[str, Any]]
+Workload: TypeAlias = Callable[[Bench], Records | Mapping[str, Records]]
+
+WORKLOADS: dict[str, Workload] = {
+    "startup": lambda bench: startup.run(3),
+    "throughput": lambda bench: throughput.run(bench.repetitions, max(bench.rows, 100_000)),
+    "sizes": lambda bench: sizes.run(max(bench.rows, 50_000)),
+    "overhead": lambda bench: overhead.run(bench.loaded, bench.warehouse, 4 * bench.repetitions),
+    "selective": lambda bench: selective.run(bench.loaded, bench.repetitions),
+    "maintenance": lambda bench: maintenance.run(bench.loaded, bench.share(2, 5)),
+    "joins": lambda bench: joins.run(bench.loaded, bench.share(2, 5)),
+    "tpch": lambda bench: tpch.run(bench.systems, bench.scale, bench.share(3, 3)),
+    "mixes": lambda bench: mixes.run(bench.loaded, bench.rounds, bench.quick),
+    "groups": lambda bench: groups.run(bench.systems, bench.rows, bench.share(2, 5)),
+    "aggregates": lambda bench: aggregates.run(bench.loaded, bench.share(2, 5)),
+    "fragments": lambda bench: fragments.run(bench.systems, bench.warehouse, bench.rows, bench.share(2, 5)),
+    "breakeven": lambda bench: breakeven.run(bench.loaded, bench.share(5, 3)),
+    "pushdown": lambda bench: pushdown.run(bench.loaded, bench.share(5, 3)),
+    "crimes": lambda bench: crimes.run(bench.systems, round(crimes.SHARE * bench.rows), bench.share(2, 5)),
+    "sqlonly": lambda bench: sqlonly.run(bench.loaded, bench.warehouse, bench.share(2, 5)),
+    "memory": lambda bench: memory.run(bench.systems, bench.rows),
+    "topk": lambda bench: topk.run(bench.systems, 4 * bench.repetitions),
+    "growth": lambda bench: growth.run(bench.systems, bench.warehouse, bench.growth, bench.share(2, 5)),
+}
+"""By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""
+MAIN = ("startup", "overhead", "selective", "maintenance", "joins", "tpch", "mixes")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    parsed = _parser().parse_args(arguments)
+    chosen = WORKLOADS if "all" in parsed.workloads else parsed.workloads
+    described = environment() | {"rows": f"{parsed.rows:,}"}
+    results: dict[str, Records] = {}
+    with tempfile.TemporaryDirectory() as folder, Bench(parsed, parsed.warehouse or f"{folder}/warehouse") as bench:
+        for name, workload in WORKLOADS.items():
+            if name in chosen:
+                found = workload(bench)
+                results |= {f"{name}: {part}": records for part, records in found.items()} if isinstance(found, Mapping) else {name: found}
+                write(Path(__file__).parent / "results", parsed.name, described, results)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default %(default)s)")
     parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H (default %(default)s)")
+    parser.add_argument("--growth", type=int, nargs="+", default=[1_000_000, 10_000_000, 50_000_000], help="sizes of the workload growth")
     parser.add_argument("--rounds", type=int, default=1, help="how often each mix is repeated (default %(default)s)")
     parser.add_argument("--repetitions", type=int, default=15, help="repetitions behind each median (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="two mixes only")
-    parser.add_argument("--workloads", nargs="+", choices=_ALL, default=_ALL)
+    parser.add_argument("--workloads", nargs="+", choices=(*WORKLOADS, "all"), default=MAIN)
     parser.add_argument("--warehouse", help="folder to keep the data in (default: a temporary one)")
     parser.add_argument("--name", default="main-job", help="name of the result files (default %(default)s)")
-    parsed = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        results = _run(parsed, parsed.warehouse or f"{folder}/warehouse")
-    write(Path(__file__).parent / "results", parsed.name, environment() | {"rows": f"{parsed.rows:,}"}, results)
-
-
-def _run(parsed: argparse.Namespace, warehouse: str) -> dict[str, list[dict[str, Any]]]:
-    results: dict[str, list[dict[str, Any]]] = {}
-    if "startup" in parsed.workloads:
-        results["startup"] = startup.run(3)
-    table = SyntheticTable("r500", parsed.rows)
-    with (
-        imp_driver.connect(warehouse=warehouse, sketch="off") as plain,
-        imp_driver.connect(warehouse=warehouse, sketch="lazy", fragments=9_999) as full,
-        imp_driver.connect(warehouse=warehouse, sketch="lazy") as incremental,
-    ):
-        create(incremental, table)
-        systems = Systems(table, plain, full, incremental, next_id=table.rows)
-        if "overhead" in parsed.workloads:
-            results["overhead"] = overhead.run(systems, warehouse, 4 * parsed.repetitions)
-        if "selective" in parsed.workloads:
-            results["selective"] = selective.run(systems, parsed.repetitions)
-        if "maintenance" in parsed.workloads:
-            results["maintenance"] = maintenance.run(systems, max(5, parsed.repetitions // 2))
-        if "joins" in parsed.workloads:
-            results["joins"] = joins.run(systems, max(5, parsed.repetitions // 2))
-        if "tpch" in parsed.workloads:
-            results["tpch"] = tpch.run(systems, parsed.scale, max(3, parsed.repetitions // 3))
-        if "mixes" in parsed.workloads:
-            results["mixes"] = mixes.run(systems, parsed.rounds, parsed.quick)
-    return results
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""What one run of the benchmarks shares: the arguments, and connections and table that are made when a workload first needs them."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from functools import cached_property
+from types import TracebackType
+
+import imp_driver
+from benchmarks.harness import Systems
+from imp_driver.cli.synthetic import SyntheticTable, create
+
+
+class Bench:
+    """Spark starts with ``systems``; ``loaded`` are the same with the papers' table made."""
+
+    def __init__(self, parsed: argparse.Namespace, warehouse: str) -> None:
+        self.rows: int = parsed.rows
+        self.scale: float = parsed.scale
+        self.rounds: int = parsed.rounds
+        self.repetitions: int = parsed.repetitions
+        self.quick: bool = parsed.quick
+        self.growth: list[int] = parsed.growth
+        self.warehouse = warehouse
+        self._open = ExitStack()
+
+    def share(self, divisor: int, least: int) -> int:
+        """Return a part of the repetitions, at least ``least`` of them, for workloads whose single measurement takes long."""
+        return max(min(least, self.repetitions), self.repetitions // divisor)
+
+    @cached_property
+    def systems(self) -> Systems:
+        table = SyntheticTable("r500", self.rows)
+        plain, full, incremental = (
+            self._open.enter_context(imp_driver.connect(warehouse=self.warehouse, **options))
+            for options in ({"sketch": "off"}, {"sketch": "lazy", "fragments": 9_999}, {"sketch": "lazy"})
+        )
+        return Systems(table, plain, full, incremental, next_id=table.rows)
+
+    @cached_property
+    def loaded(self) -> Systems:
+        create(self.systems.incremental, self.systems.table)
+        return self.systems
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._open.close()

@@ -1,0 +1,45 @@
+"""Maintenance by the number of aggregates against recapture, query Q_having (IMP report 8.3.2, figure 11 a; Appendix A.1.1).
+
+The report's query on one aggregate has no HAVING, so it keeps every row; here it has one. Its queries are otherwise the same, the tenth
+aggregate is a maximum.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from benchmarks.harness import Systems
+from benchmarks.upkeep import maintain, recapture, state_bytes
+from imp_driver.cli.synthetic import insert_rows
+
+CONDITIONS = ("avg(c) < 1000", "avg(d) < 1200", *(f"avg({column}) > 0" for column in "efghij"), "max(c) > 0")
+NUMBERS = (1, 2, 3, 5, 10)
+DELTAS = (10, 100, 1000)
+
+
+def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
+    """Return one record per number of aggregates and delta size."""
+    records = []
+    for number in NUMBERS:
+        text = query(systems.table.name, number)
+        capture = recapture(systems, text)
+        for delta in DELTAS:
+            measured = maintain(systems, text, partial(insert, systems, delta), repetitions)
+            record = {"aggregates": number, "delta": delta} | measured.columns(capture)
+            records.append(record | {"state bytes": state_bytes(systems, measured.last)})
+            print(records[-1], flush=True)
+    return records
+
+
+def query(table: str, number: int) -> str:
+    """Return the query with ``number`` aggregates, that of the SELECT list counted."""
+    tested = ("avg(b) < 500",) if number == 1 else CONDITIONS[: number - 1]
+    return f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a HAVING {' AND '.join(tested)}"
+
+
+def insert(systems: Systems, count: int) -> None:
+    """Insert rows into the papers' table in one commit."""
+    insert_rows(systems.incremental, systems.table.name, systems.next_id, count, systems.seed)
+    systems.next_id += count
+    systems.seed += 20
