@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from imp_driver.maintain.cost import LEAST_BATCH, MOST_BATCH
+
+from imp_driver.maintain.batch import LEAST_BATCH, MOST_BATCH, BatchCost
 
 
 def _learnt(fixed: float, each: float, sizes: list[int]) -> int:
