@@ -91,9 +91,10 @@ def compare(operator: str, left: Interval, right: Interval) -> Truth:
     if operator not in ("=", "<", "<=", "<=>"):
         raise ValueError(f"comparison operator must be one of = <> < <= > >= <=>, not {operator!r}")
     no_value = left.family is Family.NULL or right.family is Family.NULL
-    if not no_value and not comparable(left, right):
-        return anything()
     both = left.may_be_value & right.may_be_value
+    if not no_value and not comparable(left, right):
+        # A cast may make NULL of a value, but never a value of NULL.
+        return anything() if operator == "<=>" else Truth(both, both, np.ones(1, dtype=bool))
     if no_value:
         may_hold = may_fail = both
     else:
