@@ -24,7 +24,7 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 _REPLACING = ("REPLACE TABLE", "CLONE", "CONVERT")
 _MAXIMUM_VERSIONS = 20
 """Versions that one relation over files may read: Spark replays the log for each."""
-_MAXIMUM_BYTES = 64 << 20
+_MAXIMUM_BYTES = 256 << 20
 """Bytes of files that are read in process when the number of rows is unknown."""
 
 
@@ -32,7 +32,7 @@ _MAXIMUM_BYTES = 64 << 20
 class Limits:
     """``rows`` read in process at most; ``files`` that one relation over files may name at most."""
 
-    rows: int = 200_000
+    rows: int = 2_000_000
     files: int = 500
 
 

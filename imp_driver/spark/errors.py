@@ -78,7 +78,10 @@ def converted(error: BaseException, tag: str | None = None) -> Error:
     if isinstance(error, Error):
         return error
     if isinstance(error, Py4JJavaError):
-        error = _from_java(error)
+        try:
+            error = _from_java(error)
+        except Exception:
+            return errors.OperationalError("Spark's JVM ended while the statement ran. Connect again.", query_id=tag)
     if not isinstance(error, PySparkException):
         return errors.OperationalError(f"Spark did not answer: {_first_line(str(error))}. The session may have been stopped.", query_id=tag)
     condition, sqlstate = _asked(error, "getCondition"), _asked(error, "getSqlState")
