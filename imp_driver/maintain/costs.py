@@ -1,6 +1,6 @@
 """What one state's upkeep costs and what its sketch saves, learned from its own past; from that, whether to bring it up to date now.
 
-Source: issue of the cost rule; history beats a formula. Times are in seconds. Without enough history the answer is to maintain.
+Source: issue of the cost rule; history beats a formula. Times are in seconds. Without enough history the answer is to maintain, unless the sketch was of no use so far.
 """
 
 from __future__ import annotations
@@ -96,6 +96,9 @@ class Costs:
     def judge(self, rows: int) -> Judgement:
         """Say what to do about so many changed rows."""
         cost = self.maintenance(rows)
+        if cost is None and self.saved == 0.0:
+            # Nothing was saved yet: the first steps, which for a join cost about a capture, are not worth a try.
+            cost = self.captured
         if cost is None or cost <= CHEAP:
             self._recaptures, self._put_off = False, 0
             return Judgement(Advice.MAINTAIN, True, cost, self.saved)

@@ -15,10 +15,15 @@ def _learned(seconds: float, *, captured: float = 10.0, saved: float | None = No
 
 
 def test_without_history_it_is_maintained() -> None:
-    costs = Costs(captured=0.001, saved=0.0)
+    costs = Costs(captured=0.5, saved=0.1)
     costs.note_maintenance(5, 9.0)
     judgement = costs.judge(1_000_000)
     assert (judgement.advice, judgement.is_worth_it) == (Advice.MAINTAIN, True)
+
+
+def test_a_sketch_that_was_of_no_use_is_not_maintained_on_trial() -> None:
+    assert not Costs(captured=0.5, saved=0.0).judge(1).is_worth_it
+    assert Costs(captured=0.01, saved=0.0).judge(1).is_worth_it
 
 
 def test_cheap_upkeep_is_always_done() -> None:
