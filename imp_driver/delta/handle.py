@@ -62,6 +62,14 @@ class TableHandle:
             assert self._state is not None
             return self._state
 
+    def known(self, version: int) -> TableState | None:
+        """Return the state as it was last read, if it reaches ``version`` and its table still lies there; None else. Reads no commits."""
+        with self._lock:
+            state = self._state
+            if state is None or state.identity is None or state.snapshot.version < version:
+                return None
+            return state if self.store.commit_identity(state.snapshot.version) == state.identity else None
+
     def metadata_at(self, version: int) -> TableMetadata | None:
         """Return the metadata of an older version; None when it can no longer be made out."""
         try:

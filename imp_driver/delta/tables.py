@@ -80,9 +80,9 @@ class DeltaTables:
 
 
 def _expect(handle: TableHandle, table_id: str, version: int) -> TableState:
-    """Return the newest state of the table meant. Raises ChangesUnavailable when another one lies there, or none."""
+    """Return a state of the table meant that reaches a version. Raises ChangesUnavailable when another one lies there, or none."""
     try:
-        state = handle.state()
+        state = handle.known(version) or handle.state()
     except OperationalError as error:
         raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{handle.location} can no longer be read.") from error
     if state.snapshot.table_id != table_id or state.snapshot.version < version:

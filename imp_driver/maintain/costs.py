@@ -1,6 +1,6 @@
 """What one state's upkeep costs and what its sketch saves, learned from its own past; from that, whether to bring it up to date now.
 
-Source: issue of the cost rule; history beats a formula. Times are in seconds. Without enough history the answer is to maintain, unless the sketch was of no use so far.
+History beats a formula. Times are in seconds. Without enough history the answer is to maintain, unless the sketch was of no use so far.
 """
 
 from __future__ import annotations
