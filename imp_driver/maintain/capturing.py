@@ -56,7 +56,7 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, read: Spar
         raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
     entry.failure = None
     entry.vector, entry.block = vector_of(request.tables), request.block
-    entry.file_fragments = entry.sides = None
+    entry.file_fragments = entry.sides = entry.derived = None
 
 
 def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:

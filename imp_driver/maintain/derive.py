@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.entry import Derived, StateEntry
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.condition import evaluate
 from imp_driver.operators.topk import OrderedGroups, retain_top, undecided_boundary
@@ -19,6 +19,17 @@ from imp_driver.sketch.codes import BooleanArray
 from imp_driver.sketch.sketch import Sketch
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
+
+
+def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Derived:
+    """Return what ``derive_sketch`` does and the rows per fragment; kept for the next query of the same versions and constants."""
+    # As text: 1, 1.0 and TRUE are equal in Python, and compare differently in Spark.
+    constants = repr((block.having, block.order, block.limit, block.offset, may_tie))
+    known = entry.derived
+    if known is None or known.vector != entry.vector or known.constants != constants:
+        known = Derived(entry.vector, constants, derive_sketch(entry, state, block, may_tie=may_tie), state.fragment_rows())
+        entry.derived = known
+    return known
 
 
 def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:

@@ -16,6 +16,8 @@ from imp_driver.maintain.costs import Costs
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
+from imp_driver.sketch.codes import IntegerArray
+from imp_driver.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
     from imp_driver.maintain.request import Use
@@ -52,6 +54,16 @@ Vector = Mapping[str, TableState]
 
 def vector_of(snapshots: Iterable[TableSnapshot]) -> Vector:
     return {each.location: TableState(each.table_id, each.version, each.row_count) for each in snapshots}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived:
+    """The newest sketch of a state: for which constants above the groups, and the state's rows per fragment, the NULL fragment last."""
+
+    vector: Vector
+    constants: str
+    sketch: Sketch
+    rows: IntegerArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,7 @@ class StateEntry:
     key_types: tuple[pa.DataType, ...] = ()
     vector: Vector = field(default_factory=dict)
     file_fragments: tuple[Vector, tuple[FileFragments, ...]] | None = None
+    derived: Derived | None = None
     deep_buffers: bool = False
     sides: Sides | None = None
     without_sides: bool = False

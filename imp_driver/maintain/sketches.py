@@ -15,7 +15,7 @@ from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
-from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.derive import known_sketch
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
@@ -157,10 +157,10 @@ class Sketches:
         with watch.stage("sketch"):
             if upkeep.decision is Decision.CAPTURED:
                 self._reconsider(request, state, choice)
-            sketch = derive_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
+            derived = known_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
             cuts = choice.cuts(request)
             files = self._files(request, entry, cuts, state)
-            return Prepared(entry, upkeep, sketch, cuts, files, state.fragment_rows(), request.reuse)
+            return Prepared(entry, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
 
     def _reconsider(self, request: Request, state: GroupState, choice: Choice) -> None:
         """Let the template's next state be cut on another key, once, if that reads less; it is then captured at the next query."""

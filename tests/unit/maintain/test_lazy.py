@@ -13,7 +13,7 @@ from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColu
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.costs import Costs
-from imp_driver.maintain.derive import derive_sketch
+from imp_driver.maintain.derive import derive_sketch, known_sketch
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
@@ -263,3 +263,17 @@ def test_without_the_rule_it_is_maintained_whatever_it_costs() -> None:
     source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
     request = replace(_expensive(entry, source, captured=0.1, saved=0.0), by_cost=False)
     assert bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source)).decision is Decision.MAINTAINED
+
+
+def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None:
+    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
+    update(entry, source)
+    assert entry.state is not None
+    first = known_sketch(entry, entry.state, BLOCK, may_tie=False)
+    assert known_sketch(entry, entry.state, block_of("sum(x) > 10"), may_tie=False) is first
+    for other in ("sum(x) > 5", "sum(x) > 10.0"):
+        assert known_sketch(entry, entry.state, block_of(other), may_tie=False).constants != first.constants
+    source.commits.append([(1, 8, 1)])
+    known_sketch(entry, entry.state, BLOCK, may_tie=False)
+    update(entry, source)
+    assert known_sketch(entry, entry.state, BLOCK, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
