@@ -34,8 +34,6 @@ from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
-from imp_driver.plan.bind import bind
-from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
@@ -127,12 +125,10 @@ class Middleware:
             return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
-        block = bind(analysis.block, parameters, analysis.columns)
-        check_filters(block)
+        block, wide = reading.bound(analysis, parameters)
         snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
         identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         template = make_template(reading.template_text, identity, reading.settings, number)
-        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
         by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
         return Request(template, analysis, block, snapshots, reading.settings, self._options.fragments, wide, by_cost=by_cost)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeAlias
 
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
@@ -13,15 +14,18 @@ from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import template_text
+from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.resolve import resolve
-from imp_driver.ports import Relation, RelationKind, Session
+from imp_driver.plan.usefulness import check_filters
+from imp_driver.ports import Parameters, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
 
+Blocks: TypeAlias = tuple[BoundBlock, BoundBlock | None]
 _NOT_DELTA = {
     RelationKind.OTHER_TABLE: Reason.NOT_A_DELTA_TABLE,
     RelationKind.VIEW: Reason.VIEW,
@@ -54,6 +58,22 @@ class Reading:
     times_read: Mapping[int, int]
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
+    _blocks: dict[int, Blocks]
+
+    def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
+        """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.
+
+        Raises:
+            Refused: nothing drops groups, or a parameter has no exact literal.
+        """
+        known = None if parameters else self._blocks.get(id(analysis))
+        if known is None:
+            block = bind(analysis.block, parameters, analysis.columns)
+            check_filters(block)
+            known = block, None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
+            if not parameters:
+                self._blocks[id(analysis)] = known
+        return known
 
     @property
     def bytes(self) -> int:
@@ -71,6 +91,7 @@ class _Known:
     times_read: Mapping[int, int]
     template_text: str
     refused: Refused | None
+    blocks: dict[int, Blocks] = field(default_factory=dict)
 
 
 class _Snapshots:
@@ -130,7 +151,7 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
     if known.refused is not None:
         raise Refused(known.refused.reason, known.refused.detail)
     numbers = _numbers(known.analyses)
-    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, snapshots.tables, settings)
+    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, snapshots.tables, settings, known.blocks)
 
 
 def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:
