@@ -98,5 +98,8 @@ class ChangeSource(Protocol):
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
         """Read the rows of a plan whose source is in process. Raises ChangesUnavailable."""
 
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        """Return the rows of a version whose column ``key`` has one of the values; None where the engine must find them."""
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         """Return the whole-number operation metrics of one commit; empty when there are none."""

@@ -49,6 +49,12 @@ class TableStatistics:
         """Live rows; -1 where unknown."""
         return self._rows
 
+    @property
+    def paths(self) -> list[str]:
+        """URIs of the files as their actions name them."""
+        found: list[str] = self._files.column("path").to_pylist()
+        return found
+
     def bounds(self, column: str) -> Bounds:
         """Return (minimum, maximum, null count) of a column; NULL and -1 where unknown, also for columns without bounds."""
         stored = self._columns.get(column)

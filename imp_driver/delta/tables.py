@@ -12,6 +12,7 @@ from imp_driver.delta.commits import read_commits, read_metrics
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
+from imp_driver.delta.lookup import rows_with
 from imp_driver.delta.schema import StoredColumn, TableMetadata
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
@@ -69,6 +70,19 @@ class DeltaTables:
         except (OSError, ValueError, LookupError, pa.ArrowException) as error:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
         return SignedRows(rows, np.concatenate([weights for _, weights in parts]))
+
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        """Return the rows of the newest version whose column ``key`` has one of the values; None where the engine must find them."""
+        handle = self._handle(snapshot.location)
+        state = handle.known(snapshot.version)
+        if state is None or (state.snapshot.version, state.snapshot.table_id) != (snapshot.version, snapshot.table_id):
+            return None
+        try:
+            wanted = _columns(state.metadata, snapshot.location, tuple(dict.fromkeys((*columns, key))))
+            found = rows_with(handle.store, state, wanted, next(each for each in wanted if each.column.name == key), values)
+        except (ChangesUnavailable, OSError, ValueError, LookupError, pa.ArrowException):
+            return None
+        return None if found is None else found.select(columns)
 
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         """Return the whole-number operation metrics of one commit, under the writer's names; empty when there are none."""

@@ -19,7 +19,7 @@ from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, C
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.entry import TableState
 from imp_driver.maintain.partners import partner_conditions
-from imp_driver.maintain.sides import Sides
+from imp_driver.maintain.sides import LookUp, Sides
 from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
@@ -123,7 +123,9 @@ class Changes:
         if self._sides is None:
             return self._of_join_by_spark(changes, place, signed)
         changed = [scan.occurrence for scan in scans(self._block.source) if scan.table in change.names]
-        joined = self._sides.joined(changed, signed.rows, signed.weights)
+        # The other tables are looked up as they are now, so no other one may have changed.
+        is_alone = all(each.is_empty for each in changes if each is not change)
+        joined = self._sides.joined(changed, signed.rows, signed.weights, self._looking_up(changes, change) if is_alone else None)
         if joined is None:
             self._sides.apply(changed, signed.rows, signed.weights)
             return self._of_join_by_spark(changes, place, signed)
@@ -133,6 +135,15 @@ class Changes:
             return self._of_join_by_spark(changes, place, signed)
         self.in_memory += 1
         return Projected(rows, len(signed.weights), int(signed.weights.sum()))
+
+    def _looking_up(self, changes: Sequence[TableChange], change: TableChange) -> LookUp:
+        def look_up(scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+            # Another occurrence of the changed table would be needed as it was before.
+            if scan.table in change.names:
+                return None
+            return self._source.rows_with(next(each.snapshot for each in changes if scan.table in each.names), columns, key, values)
+
+        return look_up
 
     def _of_join_by_spark(self, changes: Sequence[TableChange], place: int, signed: SignedRows | None) -> Projected:
         change = changes[place]

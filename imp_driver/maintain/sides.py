@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +22,10 @@ from imp_driver.operators.select import select
 from imp_driver.parse.nodes import And, Expression
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.conjunctive import equalities_of, joined_scans, steps_from
+from imp_driver.plan.conjunctive import Step, equalities_of, joined_scans, steps_from
 from imp_driver.plan.nodes import Filter, Scan
 from imp_driver.plan.render import Renderer
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.sketch.codes import IntegerArray, one_array
 
 MOST_SIDE_ROWS = 2_000_000
 """Tables of more rows are joined by Spark."""
@@ -51,12 +52,23 @@ class Occurrence:
         return rows, weights
 
 
+class LookUp(Protocol):
+    """Finds the rows of an occurrence whose column ``key`` has one of the values; None where the engine must find them."""
+
+    def __call__(self, scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
+
+
+class _NotFound(Exception):
+    """Rows of a table that is not kept cannot be looked up."""
+
+
 class Sides:
     """Mutable. ``vector`` are the versions that the sides stand for."""
 
     def __init__(self, occurrences: Sequence[Occurrence], equalities: Sequence[tuple[str, str]]) -> None:
         self._occurrences = {each.scan.occurrence: each for each in occurrences}
         self._sides: dict[int, Side] = {}
+        self._is_cleared = False
         self.vector: Vector = {}
         every = [each.scan for each in occurrences]
         self._steps = {number: steps_from(each.scan, every, equalities) for number, each in self._occurrences.items()}
@@ -76,8 +88,8 @@ class Sides:
 
     @property
     def is_useful(self) -> bool:
-        """Whether some table's changes find all their partners here."""
-        return any(self._can_join(number) for number in self._occurrences)
+        """Whether some table's changes may find all their partners here or by looking them up."""
+        return not self._is_cleared and any(steps is not None for steps in self._steps.values())
 
     @property
     def is_worn(self) -> bool:
@@ -96,19 +108,27 @@ class Sides:
         steps = self._steps[number]
         return steps is not None and all(step.scan.occurrence in self._sides for step in steps)
 
-    def joined(self, changed: Sequence[int], signed: pa.Table, weights: IntegerArray) -> tuple[pa.Table, IntegerArray] | None:
+    def joined(
+        self, changed: Sequence[int], signed: pa.Table, weights: IntegerArray, look_up: LookUp | None = None
+    ) -> tuple[pa.Table, IntegerArray] | None:
         """Return the signed rows of the source that the signed rows of one table make, and change its sides; None when that needs Spark.
 
         Args:
             changed: the occurrences of the table, ascending; each finds those before it changed already.
+            look_up: finds the rows of tables that are not kept here; None when these may not be read as they are now.
         """
-        if not self.can_join(changed):
+        if self.can_join(changed):
+            look_up = None
+        elif look_up is None or len(changed) != 1 or self._is_cleared or self._steps[changed[0]] is None:
             return None
         parts = []
         try:
             for number in changed:
-                parts.append(self._term(number, signed, weights))
+                parts.append(self._term(number, signed, weights, look_up))
                 self._apply(number, signed, weights)
+        except _NotFound:
+            # One occurrence has changed, and it is the last that is applied: the sides are whole.
+            return None
         except (NotEvaluable, TooManyRows):
             # Some sides may have changed already.
             self.clear()
@@ -118,7 +138,7 @@ class Sides:
 
     def clear(self) -> None:
         """Forget all rows: a change could not be followed."""
-        self._sides = {}
+        self._sides, self._is_cleared = {}, True
 
     def apply(self, changed: Sequence[int], signed: pa.Table, weights: IntegerArray) -> None:
         """Change the sides of a table whose changes were joined elsewhere."""
@@ -132,13 +152,23 @@ class Sides:
         if number in self._sides:
             self._sides[number].apply(*self._occurrences[number].rows(signed, weights))
 
-    def _term(self, number: int, signed: pa.Table, weights: IntegerArray) -> tuple[pa.Table, IntegerArray]:
+    def _term(self, number: int, signed: pa.Table, weights: IntegerArray, look_up: LookUp | None) -> tuple[pa.Table, IntegerArray]:
         rows, weights = self._occurrences[number].rows(signed, weights)
         steps = self._steps[number]
         assert steps is not None
         for step in steps:
-            rows, weights = self._sides[step.scan.occurrence].joined(rows, weights, step.key, step.own)
+            side = self._sides.get(step.scan.occurrence) or self._found(step, rows.column(step.key), look_up)
+            rows, weights = side.joined(rows, weights, step.key, step.own)
         return rows, weights
+
+    def _found(self, step: Step, keys: pa.ChunkedArray, look_up: LookUp | None) -> Side:
+        """Return the rows of a table that is not kept which have one of the keys, as a side of their own."""
+        occurrence = self._occurrences[step.scan.occurrence]
+        names = dict(zip(occurrence.schema.names, occurrence.names, strict=True))
+        found = None if look_up is None else look_up(step.scan, occurrence.names, names[step.own], one_array(keys))
+        if found is None:
+            raise _NotFound
+        return Side(occurrence.rows(found, np.ones(len(found), dtype=np.int64))[0])
 
 
 def sides_of(request: Request, key_types: Sequence[pa.DataType]) -> Sides | None:

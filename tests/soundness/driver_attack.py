@@ -19,6 +19,7 @@ from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
+from imp_driver.maintain import sides
 from imp_driver.maintain.ahead import Round
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
@@ -35,7 +36,7 @@ class Tally:
     """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key,
     ``of_rows`` those without groups, ``united`` those from several states together,
     ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
-    ``ahead`` steps that were made between and during queries,
+    ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
     ``crashed`` warehouses that were given up for an error inside the engine.
     """
 
@@ -48,6 +49,7 @@ class Tally:
     in_memory: int = 0
     asked_engine: int = 0
     ahead: int = 0
+    looked_up: int = 0
     crashed: int = 0
     differences: list[str] = field(default_factory=list)
 
@@ -165,6 +167,16 @@ def attack_joins(warehouses: int, seed: int) -> Tally:
     return _attack(chance, warehouses, lambda: [_joins(chance) for _ in range(3)], lambda _: True)
 
 
+def attack_lookups(warehouses: int, seed: int) -> Tally:
+    """As ``attack_joins``, where only tables of a few rows are kept, so that the partners of changed rows are looked up."""
+    known = sides.MOST_SIDE_ROWS
+    sides.MOST_SIDE_ROWS = 20
+    try:
+        return attack_joins(warehouses, seed)
+    finally:
+        sides.MOST_SIDE_ROWS = known
+
+
 def attack_eager(warehouses: int, seed: int) -> Tally:
     """Ask a few queries again and again while states are maintained ahead of them, after changes before and in the middle of a query."""
     chance = random.Random(seed)
@@ -252,6 +264,7 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
         if entry is not None and entry.ahead.problem and "left to the next query" not in entry.ahead.problem:
             tally.differences.append(f"{asked[place]}: {entry.ahead.problem}")
     tally.asked_engine += session.joined
+    tally.looked_up += warehouse.looked_up
     warehouse.connection.close()
 
 
@@ -287,13 +300,20 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 
 
 def main(warehouses: int, seed: int) -> int:
-    """Attack in rounds of eleven warehouses, so that neither kind of query waits for the other; return 1 when a difference was found."""
+    """Attack in rounds of twelve warehouses, so that neither kind of query waits for the other; return 1 when a difference was found."""
     total: Counter[str] = Counter()
+    turns = ((attack, 8), (attack_joins, 2), (attack_lookups, 1), (attack_eager, 1))
     for number in range(max(1, warehouses // 10)):
-        for found in (each(count, 1_000 * seed + number) for each, count in ((attack, 8), (attack_joins, 2), (attack_eager, 1))):
+        for found in (each(count, 1_000 * seed + number) for each, count in turns):
             total.update({each.name: count for each, count in found.decisions.items()})
             total.update(reused=found.reused, partial=found.partial, of_rows=found.of_rows, united=found.united)
-            total.update(in_memory=found.in_memory, asked_engine=found.asked_engine, ahead=found.ahead, crashed=found.crashed)
+            total.update(
+                looked_up=found.looked_up,
+                in_memory=found.in_memory,
+                asked_engine=found.asked_engine,
+                ahead=found.ahead,
+                crashed=found.crashed,
+            )
             if found.differences:
                 print(*found.differences, sep="\n")
                 return 1

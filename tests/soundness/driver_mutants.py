@@ -72,6 +72,12 @@ DRIVER_MUTANTS = (
         "                parts.append(self._term(number, signed, weights))\n            self.apply(changed, signed, weights)\n",
     ),
     Mutant(
+        "partners looked up while they change too",
+        "../maintain/changes.py",
+        "is_alone = all(each.is_empty for each in changes if each is not change)",
+        "is_alone = True",
+    ),
+    Mutant(
         "deleted rows of a side stay",
         "../operators/join.py",
         "np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",

@@ -52,6 +52,7 @@ class Warehouse:
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     clustering: int = 1
     history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
+    looked_up: int = 0
 
     def commit(self, table: str, rows: Sequence[Row]) -> None:
         """Make ``rows`` the newest version of a table."""
@@ -95,6 +96,13 @@ class Warehouse:
         rows = {column: pa.array([row[place] for row, _ in signed], pa.int32()) for column, place in zip(columns, places, strict=True)}
         weights = np.array([weight for _, weight in signed], np.int64)
         return SignedRows(pa.table(rows) if rows else pa.table({"none": weights}), weights)
+
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        table = snapshot.location[1:]
+        wanted, place = set(values.drop_null().to_pylist()), COLUMNS[table].index(key)
+        rows = [row for row in self.rows(table) if row[place] in wanted]
+        self.looked_up += 1
+        return pa.table({name: pa.array([row[COLUMNS[table].index(name)] for row in rows], pa.int32()) for name in columns})
 
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         return {}

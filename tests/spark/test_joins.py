@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import imp_driver
+from imp_driver.maintain import sides
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.spark.reports import report_of
 
@@ -61,6 +62,14 @@ def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str,
         in_memory += report.detail == "joined in memory"
         assert set(report.versions) <= {f"spark_catalog.default.{name}" for name in tables.values()}
     assert in_memory >= in_memory_at_least
+
+
+@pytest.mark.parametrize("query", [INCREMENTAL[0], INCREMENTAL[1], INCREMENTAL[5]])
+def test_partners_in_tables_that_are_too_large_to_keep_are_looked_up(
+    cursor: imp_driver.Cursor, tables: dict[str, str], query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sides, "MOST_SIDE_ROWS", 0)
+    test_join_is_cut_and_maintained(cursor, tables, query, 2)
 
 
 def test_both_sides_of_a_join_are_cut_on_the_key(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:

@@ -54,6 +54,9 @@ class FakeSource:
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
         raise AssertionError("no change is read")
 
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        return None
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         return {}
 

@@ -62,6 +62,9 @@ class FakeSource:
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
         return signed([row for commit in self.commits[plan.from_version + 1 : plan.to_version + 1] for row in commit])
 
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        return None
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         return {}
 
