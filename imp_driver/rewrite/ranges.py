@@ -13,30 +13,14 @@ from imp_driver.plan.render import quoted
 from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 from imp_driver.sketch.ranges import RangePartition
 
-_LEAF = 2
-"""Runs that are compared one after the other."""
-
 
 def range_condition(column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool) -> str:
-    """Render runs of fragments as a condition; no run and no NULL is FALSE, never "no condition" (rules 1.9).
-
-    Runs are ascending and disjoint. They are halved by comparisons again and again, so that a row meets few of them; Delta and
-    Parquet still skip by such a condition, since it has nothing but comparisons, AND and OR.
-    """
+    """Render runs of fragments as a condition; no run and no NULL is FALSE, never "no condition" (rules 1.9)."""
     name = quoted(column)
-    terms = [_halved(name, type_name, partition, runs)] if runs else []
+    terms = [_run_sql(name, type_name, *partition.interval(first, last)) for first, last in runs]
     if has_null:
         terms.append(f"{name} IS NULL")
     return " OR ".join(terms) if terms else "FALSE"
-
-
-def _halved(name: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...]) -> str:
-    if len(runs) <= _LEAF:
-        return " OR ".join(_run_sql(name, type_name, *partition.interval(first, last)) for first, last in runs)
-    middle = len(runs) // 2
-    bound = bound_sql(partition.interval(*runs[middle])[0], type_name)
-    below, above = (_halved(name, type_name, partition, half) for half in (runs[:middle], runs[middle:]))
-    return f"({name} < {bound} AND ({below})) OR ({name} >= {bound} AND ({above}))"
 
 
 def _run_sql(name: str, type_name: str, lower: object, upper: object) -> str:

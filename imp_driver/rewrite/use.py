@@ -108,15 +108,24 @@ def plan_use(
         query_bytes: of the files of all tables that the query reads; 0 where these are the cut ones.
         own_share: of the bytes, that the query's own conditions leave without the sketch.
     """
-    fragments = sketch.partition.ranges
-    runs = capped_runs(sketch.fragments, maximum_runs, rows[:fragments])
-    mask = runs_mask(runs, fragments)
-    has_null = sketch.fragments.has_null
-    coverage = total_coverage(each.coverage(mask, has_null) for each in files)
-    total = int(rows.sum())
-    kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
-    gain = estimated_gain(coverage, kept / max(1, total), len(runs) + int(has_null), query_bytes, own_share)
+    # Fewer ranges hold more rows but are compared faster.
+    most = min(maximum_runs, len(sketch.fragments.runs()))
+    uses = [_with_runs(sketch, files, rows, cap, query_bytes, own_share) for cap in sorted({max(1, most // part) for part in (1, 2, 4, 8)})]
+    best = max(uses, key=lambda use: use.gain)
     # Of no rows at all nothing can be saved, and the empty filter says so in the plan.
-    if total > 0 and gain < LEAST_GAIN:
-        return Use(False, (), False, replace(coverage, files_kept=coverage.files_total, bytes_kept=coverage.bytes_total), gain)
+    if rows.sum() > 0 and best.gain < LEAST_GAIN:
+        coverage = replace(best.coverage, files_kept=best.coverage.files_total, bytes_kept=best.coverage.bytes_total)
+        return Use(False, (), False, coverage, best.gain)
+    return best
+
+
+def _with_runs(
+    sketch: Sketch, files: Sequence[FileFragments], rows: npt.NDArray[np.int64], most: int, query_bytes: int, own_share: float
+) -> Use:
+    fragments, has_null = sketch.partition.ranges, sketch.fragments.has_null
+    runs = capped_runs(sketch.fragments, most, rows[:fragments])
+    mask = runs_mask(runs, fragments)
+    coverage = total_coverage(each.coverage(mask, has_null) for each in files)
+    kept = int(rows[:fragments][mask].sum()) + (int(rows[fragments]) if has_null else 0)
+    gain = estimated_gain(coverage, kept / max(1, int(rows.sum())), len(runs) + int(has_null), query_bytes, own_share)
     return Use(True, runs, has_null, coverage, gain)

@@ -73,14 +73,6 @@ def runs_of(kept: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple((int(run[0]), int(run[-1])) for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1))
 
 
-def test_a_row_meets_few_of_many_runs() -> None:
-    partition = RangePartition(pa.int32(), tuple(range(400)))
-    text = range_condition("a", "integer", partition, tuple((place, place) for place in range(1, 400, 2)), False)
-    tree = sqlglot.parse_one(text, read="spark")
-    depth = max(sum(isinstance(each, sqlglot.exp.Or) for each in _ancestors(leaf)) for leaf in tree.find_all(sqlglot.exp.Literal))
-    assert 7 <= depth <= 8
-
-
 def test_bucket_compares_as_often_as_a_binary_search() -> None:
     partition = RangePartition(pa.int32(), tuple(range(1023)))
     tree = sqlglot.parse_one(bucket_sql("a", "integer", partition), read="spark")
