@@ -68,8 +68,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "changed rows do not find each other",
         "../maintain/sides.py",
-        "                parts.append(self._term(number, signed, weights))\n                self._apply(number, signed, weights)\n",
-        "                parts.append(self._term(number, signed, weights))\n            self.apply(changed, signed, weights)\n",
+        "(number, signed, weights, look_up))\n                self._apply(number, signed, weights)\n",
+        "(number, signed, weights, look_up))\n            self.apply(changed, signed, weights)\n",
     ),
     Mutant(
         "partners looked up while they change too",
