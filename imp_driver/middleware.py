@@ -104,7 +104,8 @@ class Middleware:
 
         prepared = self._prepared(requests, read_own, watch)
         with watch.stage("rewrite"):
-            parts = [self._part(request, each, reading.bytes) for request, each in prepared]
+            query_bytes = reading.bytes
+            parts = [self._part(request, each, query_bytes) for request, each in prepared]
             conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
             if not conditions and any(part.use.is_filter for part in parts):
                 raise Refused(Reason.READ_TWICE)

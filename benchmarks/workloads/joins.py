@@ -1,7 +1,7 @@
 """Maintenance of groups over joins against recapture (IMP report 8.3.3 and 8.3.4; queries of its Appendix A.1.3 and A.1.4).
 
 The big table has some 2,000 rows for each key. ``changes of`` says which side changes: those of the big table find their partners in the
-small one in memory; those of the small one are joined by Spark with the files of the big one that hold their keys.
+small one in memory; those of the small one are joined in process with the files of the big one that may hold their keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any
 
 import imp_driver
 from benchmarks.harness import Systems, before_execution, checked
-from imp_driver.cli.synthetic import GROUPS, insert_rows
+from benchmarks.upkeep import WARM_UP
+from benchmarks.workloads.aggregates import insert
+from imp_driver.cli.synthetic import GROUPS
 
 SHAPES = {
     "1-2K": f"SELECT id + 1 AS ttid, id AS v FROM range({GROUPS})",
@@ -21,8 +23,6 @@ SHAPES = {
     "10 %": f"SELECT id * 10 + 1 AS ttid, id AS v FROM range({GROUPS // 10})",
 }
 """Name and rows of the small table: each key once, twenty times, or a share of the keys once."""
-WARM_UP = 2
-"""Changes that are not counted: the first is joined by Spark, and with the second the small table is read."""
 
 
 def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
@@ -61,10 +61,9 @@ def _deltas(systems: Systems, shape: str, text: str, small: str, delta: int, cap
     for repetition in range(repetitions + WARM_UP):
         if small:
             _insert_keys(systems.incremental, small, delta, systems.seed)
+            systems.seed += 20
         else:
-            insert_rows(systems.incremental, systems.table.name, systems.next_id, delta, systems.seed)
-            systems.next_id += delta
-        systems.seed += 20
+            insert(systems, delta)
         answer = systems.ask("IMP", text)
         assert answer.report.decision.name == "MAINTAINED", answer.report
         if repetition >= WARM_UP:

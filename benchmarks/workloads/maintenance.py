@@ -6,8 +6,8 @@ import statistics
 from typing import Any
 
 from benchmarks.harness import Systems, before_execution
+from benchmarks.workloads.aggregates import insert
 from benchmarks.workloads.mixes import query
-from imp_driver.cli.synthetic import insert_rows
 
 
 def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
@@ -30,9 +30,7 @@ def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
 def _deltas(systems: Systems, text: str, aggregates: int, delta: int, capture: float, repetitions: int) -> dict[str, Any]:
     spent = []
     for _ in range(repetitions):
-        insert_rows(systems.incremental, systems.table.name, systems.next_id, delta, systems.seed)
-        systems.next_id += delta
-        systems.seed += 20
+        insert(systems, delta)
         answer = systems.ask("IMP", text)
         assert answer.report.decision.name == "MAINTAINED", answer.report
         spent.append(before_execution(answer.report))

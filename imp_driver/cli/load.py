@@ -13,14 +13,13 @@ from rich.console import Console
 import imp_driver
 from imp_driver.dbapi.connection import Connection
 from imp_driver.parse.clustered import (
-    STATISTICS_COLUMNS,
     Columns,
     clustered_sql,
     files_for,
     found_column,
     literal,
     read_name,
-    statistics_columns,
+    statistics_property,
     written,
 )
 
@@ -108,14 +107,13 @@ def _write(connection: Connection, table: tuple[str, ...], wanted: str, files: i
     rows, name = clustered_sql(_VIEW, column, files), written(*table)
     if how == "append":
         target = _columns(connection, name)
-        statistics = statistics_columns(target, found_column(target, wanted), dict(_detail(connection, table)["properties"]))
+        statistics = statistics_property(target, found_column(target, wanted), dict(_detail(connection, table)["properties"]))
         if statistics is not None:
-            properties = f"{literal(STATISTICS_COLUMNS)} = {literal(statistics)}"
-            connection.execute(f"ALTER TABLE {name} SET TBLPROPERTIES ({properties})").close()
+            connection.execute(f"ALTER TABLE {name} SET TBLPROPERTIES ({statistics})").close()
         connection.execute(f"INSERT INTO {name} BY NAME {rows}").close()
         return
-    statistics = statistics_columns(columns, column, {})
-    properties = "" if statistics is None else f" TBLPROPERTIES ({literal(STATISTICS_COLUMNS)} = {literal(statistics)})"
+    statistics = statistics_property(columns, column, {})
+    properties = "" if statistics is None else f" TBLPROPERTIES ({statistics})"
     try:
         connection.execute(f"CREATE {'OR REPLACE ' * (how == 'replace')}TABLE {name} USING DELTA{properties} AS {rows}").close()
     except imp_driver.ProgrammingError as error:

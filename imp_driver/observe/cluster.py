@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.parse.clustered import (
-    STATISTICS_COLUMNS,
     Columns,
     clustered_sql,
     files_for,
     found_column,
-    literal,
     read_clustering,
-    statistics_columns,
+    statistics_property,
     written,
 )
 from imp_driver.ports import RelationKind, Session
@@ -39,11 +37,11 @@ def cluster_statements(argument: str, session: Session, tag: str) -> list[str]:
             raise NotSupportedError(f"{name} {what} ({names}), which decides where its rows go. Run {advice} instead.")
     columns = columns_of(session, name, tag)
     column = found_column(columns, wanted.column)
-    statistics = statistics_columns(columns, column, dict(detail["properties"]))
+    statistics = statistics_property(columns, column, dict(detail["properties"]))
     files = wanted.files or files_for(int(detail["sizeInBytes"]))
     statements = [f"INSERT OVERWRITE {name} {clustered_sql(name, column, files)}"]
     if statistics is not None:
-        statements.insert(0, f"ALTER TABLE {name} SET TBLPROPERTIES ({literal(STATISTICS_COLUMNS)} = {literal(statistics)})")
+        statements.insert(0, f"ALTER TABLE {name} SET TBLPROPERTIES ({statistics})")
     return statements
 
 

@@ -96,6 +96,12 @@ def found_column(columns: Columns, wanted: str) -> str:
     return name
 
 
+def statistics_property(columns: Columns, column: str, properties: Mapping[str, str]) -> str | None:
+    """Return the assignment, for TBLPROPERTIES, of what ``statistics_columns`` finds; None when nothing is to be set."""
+    found = statistics_columns(columns, column, properties)
+    return None if found is None else f"{literal(STATISTICS_COLUMNS)} = {literal(found)}"
+
+
 def statistics_columns(columns: Columns, column: str, properties: Mapping[str, str]) -> str | None:
     """Return a value of STATISTICS_COLUMNS with which files have bounds of the column; None when they have them anyway."""
     listed = properties.get(STATISTICS_COLUMNS)

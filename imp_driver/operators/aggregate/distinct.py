@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, resized
 from imp_driver.operators.aggregate.index import SlotIndex
-from imp_driver.operators.aggregate.keys import KeyColumn, KeyValues, chosen, grouped
+from imp_driver.operators.aggregate.keys import KeyColumn, chosen, grouped
 from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.aggregate.pairs import PairCounts, TooFew, members_of, slots_of
 from imp_driver.operators.interval import Interval, from_codes
@@ -73,9 +73,10 @@ class DistinctCount:
             commit_missing()
             np.add.at(self._distinct, slots_of(pairs.appeared), 1)
             np.subtract.at(self._distinct, slots_of(pairs.vanished), 1)
-            self._numbers.add(chosen((values,), fresh), numbers[fresh])
+            added = chosen((values,), fresh)
+            self._numbers.add(added, numbers[fresh])
             self._values.grow(self._numbers.used)
-            self._values.put(numbers[fresh], KeyValues(values.codes[fresh], values.nulls[fresh]))
+            self._values.put(numbers[fresh], added[0])
             self._groups = resized(self._groups, max(self._numbers.used, len(self._groups)))
             np.add.at(self._groups, members_of(pairs.appeared), 1)
             np.subtract.at(self._groups, members_of(pairs.vanished), 1)

@@ -125,12 +125,12 @@ class GroupState:
         slots = change.slots
         self._rows[slots] = change.remaining
         if len(fresh):
+            added = chosen(values, fresh)
             if self._sketch_key is not None:
-                added = values[self._sketch_key]
-                self._fragments[slots[fresh]] = self._locate(self._sketch_key, KeyValues(added.codes[fresh], added.nulls[fresh]))
-            for column, new in zip(self._keys, values, strict=True):
-                column.put(slots[fresh], KeyValues(new.codes[fresh], new.nulls[fresh]))
-            self._index.add(chosen(values, fresh), slots[fresh])
+                self._fragments[slots[fresh]] = self._locate(self._sketch_key, added[self._sketch_key])
+            for column, new in zip(self._keys, added, strict=True):
+                column.put(slots[fresh], new)
+            self._index.add(added, slots[fresh])
         self._index.remove(chosen(values, np.flatnonzero(change.remaining == 0)))
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
