@@ -15,13 +15,11 @@ import pyarrow as pa
 
 from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
 from imp_driver.errors import Error
-from imp_driver.maintain.changes import TableChange
 from imp_driver.maintain.entry import PATIENCE, StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import apply_rows, planned, read_rows
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.observe.guard import Guard
-from imp_driver.plan.nodes import Scan, scans
 from imp_driver.sketch.store import SketchStore
 
 HOT_SECONDS = 600.0
@@ -138,7 +136,7 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
         ChangesUnavailable: only a new capture would do; the state is as it was, or the entry knows that the capture is due.
     """
     changes = planned(entry, request, source)
-    if _asks_engine(entry, request, changes):
+    if any(change.plan.relation is not None for change in changes):
         raise NeedsEngine("the changed rows can only be had by a query")
     state = entry.state
     assert state is not None
@@ -152,20 +150,6 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
     except BaseException:
         entry.state = None
         raise
-
-
-def _asks_engine(entry: StateEntry, request: Request, changes: list[TableChange]) -> bool:
-    """Say whether a step would ask the engine, as far as that shows before anything is read; the sides are left whole."""
-    changed = [change for change in changes if not change.is_empty]
-    if any(change.plan.relation is not None for change in changed):
-        return True
-    source, sides = request.block.source, entry.sides
-    if isinstance(source, Scan) or not changed:
-        return False
-    if sides is None or sides.vector != entry.vector or sides.is_worn:
-        return True
-    occurrences = [[scan.occurrence for scan in scans(source) if scan.table in change.names] for change in changed]
-    return not all(map(sides.can_join, occurrences))
 
 
 def _no_engine(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:

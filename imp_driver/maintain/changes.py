@@ -1,7 +1,7 @@
 """The changes of the tables below a block -> signed rows of its keys and arguments.
 
-One table: in process where the operators can evaluate the block's expressions, else in Spark. A join: a term for each occurrence of a
-changed table, the three-term delta of a join in general (IMP paper 5.2.4), over sides in memory or in one query of Spark per changed table.
+In process where the operators can evaluate what stands below the groups and find the rows that they need, else in Spark. There a join has a
+term for each occurrence of a changed table, the three-term delta of a join in general (IMP paper 5.2.4), in one query per changed table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from imp_driver.maintain.sides import LookUp, Sides
 from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
+from imp_driver.operators.relation import NotFound
 from imp_driver.operators.select import select
+from imp_driver.operators.side import TooManyRows
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Scan, scans
@@ -64,17 +66,14 @@ class Bucket:
     partition: RangePartition
 
 
-def check_linear(block: BoundBlock, changes: Sequence[TableChange]) -> None:
-    """Raise ChangesUnavailable when a table changed whose rows are compared with each other below the groups."""
-    for change in changes:
-        for scan in scans(block.source):
-            if scan.table in change.names and not change.is_empty and not is_linear(block.source, scan.occurrence):
-                detail = f"{'.'.join(scan.table)} changed, which is read in a subquery or on the optional side of a join"
-                raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, detail)
+def is_linear_in(block: BoundBlock, change: TableChange) -> bool:
+    """Say whether the engine can follow a change: no operator below the groups compares rows of that table with each other."""
+    own = [scan for scan in scans(block.source) if scan.table in change.names]
+    return change.is_empty or all(is_linear(block.source, scan.occurrence) for scan in own)
 
 
 class Changes:
-    """Reads the changes of one block's tables for one maintenance step; ``in_memory`` counts tables that were joined without Spark."""
+    """Reads the changes of one block's tables for one maintenance step; ``is_in_memory`` says that several tables needed no engine."""
 
     def __init__(
         self,
@@ -83,24 +82,62 @@ class Changes:
         source: ChangeSource,
         read: SparkReader,
         bucket: Bucket | None = None,
-        sides: Sides | None = None,
     ) -> None:
         self._block = block
-        self._sides = sides
-        self.in_memory = 0
         self._bucket = bucket
         self._key_types = key_types
         self._source = source
         self._read = read
+        self.signed: dict[tuple[str, ...], SignedRows] = {}
+        self.is_in_memory = False
 
-    def project(self, changes: Sequence[TableChange], place: int) -> Projected:
-        """Return the share of ``changes[place]``, when the tables before it are new already and those after it still old."""
-        change = changes[place]
-        if change.is_empty:
-            return Projected(None, 0, 0)
+    def shares(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected]:
+        """Return the share of each table; where tables are joined in process the first one that changed has them all.
+
+        Raises:
+            ChangesUnavailable: that cannot be followed.
+        """
         if isinstance(self._block.source, Scan):
-            return self._of_one_table(change)
-        return self._of_join(changes, place)
+            return [_NONE if change.is_empty else self._of_one_table(change) for change in changes]
+        for change in changes:
+            if not change.is_empty and change.plan.relation is None:
+                rows = self._source.read(change.plan, self._columns(change))
+                self.signed.update(dict.fromkeys(change.names, rows))
+        found = self._in_process(changes, sides)
+        if found is not None:
+            self.is_in_memory = True
+            return found
+        self._check_linear(changes)
+        return [_NONE if change.is_empty else self._of_join_by_spark(changes, place) for place, change in enumerate(changes)]
+
+    def is_whole(self, changes: Sequence[TableChange]) -> bool:
+        """Say whether the signed rows of every changed table were read."""
+        return all(change.is_empty or change.plan.relation is None for change in changes)
+
+    def _in_process(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected] | None:
+        """Return the shares where the operators can follow the changes; None when the engine is needed."""
+        if sides is None or not self.is_whole(changes):
+            return None
+        try:
+            joined = sides.changed(self.signed, self._looking_up(changes))
+            rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._bucket)
+        except (NotFound, NotEvaluable, TooManyRows):
+            return None
+        shares = []
+        for change in changes:
+            shares.append(_NONE if change.is_empty else self._share(rows, change))
+            rows = rows if change.is_empty else None
+        return shares
+
+    def _share(self, rows: ProjectedRows | None, change: TableChange) -> Projected:
+        weights = self.signed[next(iter(change.names))].weights
+        return Projected(rows, len(weights), int(weights.sum()))
+
+    def _check_linear(self, changes: Sequence[TableChange]) -> None:
+        for change in changes:
+            if not is_linear_in(self._block, change):
+                detail = f"{'.'.join(min(change.names))} changed, which is read in a subquery or on the optional side of a join"
+                raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, detail)
 
     def _of_one_table(self, change: TableChange) -> Projected:
         block, plan = self._block, change.plan
@@ -113,40 +150,16 @@ class Changes:
             view = _view_name()
             return self._by_spark((view,), change, signed, view)
 
-    def _of_join(self, changes: Sequence[TableChange], place: int) -> Projected:
-        change = changes[place]
-        if change.plan.relation is not None:
-            if self._sides is not None:
-                self._sides.clear()
-            return self._of_join_by_spark(changes, place, None)
-        signed = self._source.read(change.plan, self._columns(change))
-        if self._sides is None:
-            return self._of_join_by_spark(changes, place, signed)
-        changed = [scan.occurrence for scan in scans(self._block.source) if scan.table in change.names]
-        # The other tables are looked up as they are now, so no other one may have changed.
-        is_alone = all(each.is_empty for each in changes if each is not change)
-        joined = self._sides.joined(changed, signed.rows, signed.weights, self._looking_up(changes, change) if is_alone else None)
-        if joined is None:
-            self._sides.apply(changed, signed.rows, signed.weights)
-            return self._of_join_by_spark(changes, place, signed)
-        try:
-            rows = _in_process(SignedRows(*joined), self._block, self._key_types, self._bucket)
-        except NotEvaluable:
-            return self._of_join_by_spark(changes, place, signed)
-        self.in_memory += 1
-        return Projected(rows, len(signed.weights), int(signed.weights.sum()))
-
-    def _looking_up(self, changes: Sequence[TableChange], change: TableChange) -> LookUp:
+    def _looking_up(self, changes: Sequence[TableChange]) -> LookUp:
         def look_up(scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
-            # Another occurrence of the changed table would be needed as it was before.
-            if scan.table in change.names:
-                return None
             return self._source.rows_with(next(each.snapshot for each in changes if scan.table in each.names), columns, key, values)
 
         return look_up
 
-    def _of_join_by_spark(self, changes: Sequence[TableChange], place: int, signed: SignedRows | None) -> Projected:
+    def _of_join_by_spark(self, changes: Sequence[TableChange], place: int) -> Projected:
+        """Return the share of one table when those before it are new already and those after it still old."""
         change = changes[place]
+        signed = self.signed.get(next(iter(change.names)))
         view = "" if signed is None else _view_name()
         relation = change.plan.relation or view
         terms = []
@@ -201,6 +214,9 @@ class Changes:
         if self._bucket is not None:
             fragments = column(table, "cell_fragment").to_numpy(zero_copy_only=False).astype(np.int32)
         return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64), fragments)
+
+
+_NONE = Projected(None, 0, 0)
 
 
 def _view_name() -> str:

@@ -7,21 +7,23 @@ steps (``planned``, ``read_rows``, ``apply_rows``), so that the eager worker can
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable
+from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable, SignedRows
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.capturing import bucket_of
-from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, check_linear
+from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, is_linear_in
 from imp_driver.maintain.costs import Advice
-from imp_driver.maintain.entry import StateEntry, vector_of
+from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sides import Sides, sides_of
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.project import NotEvaluable
 from imp_driver.parse.supported import Refused
+from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 
 LARGEST_DELTA_SHARE = 0.25
@@ -32,12 +34,16 @@ INEXACT_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """The signed rows of one maintenance step, a share for each table; ``sides`` stand for the new versions already."""
+    """The signed rows of one maintenance step, a share for each table.
+
+    ``sides`` stand for the old versions until ``signed``, the changes of all their tables, are applied; None for either: they are given up.
+    """
 
     shares: Sequence[Projected]
     sides: Sides | None
+    signed: Mapping[tuple[str, ...], SignedRows] | None
     source: DeltaSource
-    in_memory: int
+    is_in_memory: bool
 
 
 def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader, capture: Callable[[], None]) -> Upkeep:
@@ -116,23 +122,20 @@ def _check_cost(entry: StateEntry, request: Request, changes: Sequence[TableChan
 
 def planned(entry: StateEntry, request: Request, source: ChangeSource) -> list[TableChange]:
     """Say how each table came to the request's version. Raises ChangesUnavailable."""
-    changes = [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
-    check_linear(request.block, changes)
-    return changes
+    return [_change(entry, request, location, source) for location in dict.fromkeys(each.location for each in request.tables)]
 
 
 def read_rows(
     entry: StateEntry, state: GroupState, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader
 ) -> Step:
-    """Read the changed rows; the state stays as it is, the entry's sides are used up. Raises ChangesUnavailable or what ``read`` raises."""
+    """Read the changed rows; state and sides stay as they are. Raises ChangesUnavailable or what ``read`` raises."""
     bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
-    sides, entry.sides = _sides(entry, request, read), None
-    reader = Changes(request.block, entry.key_types, source, read, bucket, sides)
-    shares = []
-    for place, change in enumerate(changes):
-        shares.append(reader.project(changes, place))
-        _check_row_count(change, shares[-1].growth)
-    return Step(shares, sides, _source_of(changes), reader.in_memory)
+    reader = Changes(request.block, entry.key_types, source, read, bucket)
+    sides = None if isinstance(request.block.source, Scan) else _sides(entry, request, changes, read)
+    shares = reader.shares(changes, sides)
+    for change, share in zip(changes, shares, strict=True):
+        _check_row_count(change, share.growth)
+    return Step(shares, sides, reader.signed if reader.is_whole(changes) else None, _source_of(changes), reader.is_in_memory)
 
 
 def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Step) -> Upkeep:
@@ -147,29 +150,45 @@ def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Ste
     if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
     entry.vector, entry.state = vector_of(request.tables), state
-    if step.sides is not None:
-        step.sides.vector, entry.sides = entry.vector, step.sides
-        entry.without_sides = not step.sides.is_useful
-    detail = "joined in memory" if step.in_memory else ""
+    entry.sides = _moved_on(step, entry.vector)
+    detail = "joined in memory" if step.is_in_memory else ""
     return Upkeep(Decision.MAINTAINED, from_version, sum(share.rows_read for share in step.shares), step.source, detail=detail)
 
 
-def _sides(entry: StateEntry, request: Request, read: SparkReader) -> Sides | None:
-    """Return the sides of a join at the state's versions. They are read when it changes for the second time: then it is likely to go on."""
-    known = entry.sides
-    if known is not None and known.vector == entry.vector and not known.is_worn:
-        return known
-    if entry.without_sides or not entry.counters.maintained:
+def _moved_on(step: Step, vector: Vector) -> Sides | None:
+    """Return the sides at the new versions, None when they cannot be brought there."""
+    if step.sides is None or step.signed is None:
         return None
-    found = sides_of(request, entry.key_types)
     try:
-        if found is not None:
-            found.read(request, entry.vector, read)
+        step.sides.apply(step.signed)
+    except NotEvaluable:
+        return None
+    step.sides.vector = vector
+    return step.sides
+
+
+def _sides(entry: StateEntry, request: Request, changes: Sequence[TableChange], read: SparkReader) -> Sides | None:
+    """Return the operators of a block over several tables, with the tables that are kept at the state's versions.
+
+    They are read when the block changes for the second time, as it is then likely to go on, and where the engine cannot follow.
+    """
+    known = entry.sides if entry.sides is not None and entry.sides.vector == entry.vector and not entry.sides.is_worn else None
+    if known is not None and known.is_read:
+        return known
+    if entry.without_sides:
+        return None
+    found = known or sides_of(request, entry.key_types)
+    if found is None:
+        entry.without_sides = True
+        return None
+    if not entry.counters.maintained and all(is_linear_in(request.block, change) for change in changes):
+        found.vector = entry.vector
+        return found
+    try:
+        found.read(request, entry.vector, read)
     except Error as error:
         if error.error_class == CANCELLED:
             raise
-        found = None
-    if found is None or not found.is_useful:
         entry.without_sides = True
         return None
     return found

@@ -1,6 +1,6 @@
-"""The tables below a block of inner joins, as far as they are small enough to be kept: their changes then need no query of the engine.
+"""The tables below a block whose source is more than one table: kept in memory where they are small enough, else looked up.
 
-Source: IMP paper section 5.2.4. What the operators cannot evaluate exactly has no sides, and is joined by Spark.
+Their changes then need no query of the engine. Source: IMP paper section 5.2.4.
 """
 
 from __future__ import annotations
@@ -13,65 +13,41 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.instrument import qualified
+from imp_driver.delta.contract import SignedRows
+from imp_driver.maintain.assemble import Assembled, assembled
 from imp_driver.maintain.entry import Vector
+from imp_driver.maintain.occurrence import Occurrence
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import SparkReader
-from imp_driver.operators.join import Side, TooManyRows, may_be_joined
+from imp_driver.operators.bag import empty, negated
 from imp_driver.operators.project import NotEvaluable, project
+from imp_driver.operators.relation import NotFound
 from imp_driver.operators.select import select
-from imp_driver.parse.nodes import And, Expression
-from imp_driver.plan.attributes import identifiers
-from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.conjunctive import Step, equalities_of, joined_scans, steps_from
-from imp_driver.plan.nodes import Filter, Scan
+from imp_driver.operators.side import Side
+from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import Renderer
-from imp_driver.sketch.codes import IntegerArray, one_array
 
 MOST_SIDE_ROWS = 2_000_000
-"""Tables of more rows are joined by Spark."""
+"""Tables of more rows are not kept."""
 MOST_BYTES = 256 << 20
 """That the sides of one block may take."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Occurrence:
-    """One occurrence of a table: the columns that the block reads, by identifier, and the conditions on these alone."""
-
-    scan: Scan
-    schema: pa.Schema
-    names: tuple[str, ...]
-    conditions: tuple[Expression, ...]
-    conditions_sql: Filter
-
-    def rows(self, signed: pa.Table, weights: IntegerArray) -> tuple[pa.Table, IntegerArray]:
-        """Return signed rows of the table as rows of this occurrence. Raises NotEvaluable."""
-        rows = signed.select(self.names).rename_columns(self.schema.names).cast(self.schema)
-        for condition in self.conditions:
-            mask = select(rows, condition)
-            rows, weights = rows.filter(pa.array(mask)), weights[mask]
-        return rows, weights
-
-
 class LookUp(Protocol):
-    """Finds the rows of an occurrence whose column ``key`` has one of the values; None where the engine must find them."""
+    """Finds the newest rows of an occurrence whose column ``key`` has one of the values; None where the engine must find them."""
 
     def __call__(self, scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
 
 
-class _NotFound(Exception):
-    """Rows of a table that is not kept cannot be looked up."""
-
-
 class Sides:
-    """Mutable. ``vector`` are the versions that the sides stand for."""
+    """Mutable. ``vector`` are the versions that the sides stand for; ``is_read`` says that what is small enough was read."""
 
-    def __init__(self, occurrences: Sequence[Occurrence], equalities: Sequence[tuple[str, str]]) -> None:
-        self._occurrences = {each.scan.occurrence: each for each in occurrences}
+    def __init__(self, operators: Assembled) -> None:
+        self.relation = operators.relation
+        self._occurrences = {each.scan.occurrence: each for each in operators.occurrences}
         self._sides: dict[int, Side] = {}
-        self._is_cleared = False
+        self.is_read = False
         self.vector: Vector = {}
-        every = [each.scan for each in occurrences]
-        self._steps = {number: steps_from(each.scan, every, equalities) for number, each in self._occurrences.items()}
 
     def read(self, request: Request, vector: Vector, read: SparkReader) -> None:
         """Read the tables that are small enough at the versions of ``vector``. Raises Error when Spark fails."""
@@ -84,12 +60,7 @@ class Sides:
                 self._sides[number] = Side(read(text).select(each.schema.names).cast(each.schema))
         if self.memory > MOST_BYTES:
             self._sides = {}
-        self.vector = vector
-
-    @property
-    def is_useful(self) -> bool:
-        """Whether some table's changes may find all their partners here or by looking them up."""
-        return not self._is_cleared and any(steps is not None for steps in self._steps.values())
+        self.vector, self.is_read = vector, True
 
     @property
     def is_worn(self) -> bool:
@@ -100,117 +71,65 @@ class Sides:
         """Bytes."""
         return sum(side.memory for side in self._sides.values())
 
-    def can_join(self, changed: Sequence[int]) -> bool:
-        """Say whether the changes of these occurrences find all their partners here."""
-        return all(map(self._can_join, changed))
-
-    def _can_join(self, number: int) -> bool:
-        steps = self._steps[number]
-        return steps is not None and all(step.scan.occurrence in self._sides for step in steps)
-
-    def joined(
-        self, changed: Sequence[int], signed: pa.Table, weights: IntegerArray, look_up: LookUp | None = None
-    ) -> tuple[pa.Table, IntegerArray] | None:
-        """Return the signed rows of the source that the signed rows of one table make, and change its sides; None when that needs Spark.
+    def changed(self, signed: Mapping[tuple[str, ...], SignedRows], look_up: LookUp) -> SignedRows:
+        """Return the signed rows of the source that signed rows of its tables make; the sides stay as they are.
 
         Args:
-            changed: the occurrences of the table, ascending; each finds those before it changed already.
-            look_up: finds the rows of tables that are not kept here; None when these may not be read as they are now.
+            signed: by the name that scans have.
+            look_up: finds rows of tables that are not kept, as they are after these changes.
+
+        Raises NotFound, NotEvaluable or TooManyRows: that needs the engine.
         """
-        if self.can_join(changed):
-            look_up = None
-        elif look_up is None or len(changed) != 1 or self._is_cleared or self._steps[changed[0]] is None:
-            return None
-        parts = []
-        try:
-            for number in changed:
-                parts.append(self._term(number, signed, weights, look_up))
-                self._apply(number, signed, weights)
-        except _NotFound:
-            # One occurrence has changed, and it is the last that is applied: the sides are whole.
-            return None
-        except (NotEvaluable, TooManyRows):
-            # Some sides may have changed already.
-            self.clear()
-            return None
-        names = parts[0][0].column_names
-        return pa.concat_tables([rows.select(names) for rows, _ in parts]), np.concatenate([each for _, each in parts])
+        changes = {number: each.rows(signed[each.scan.table]) for number, each in self._occurrences.items() if each.scan.table in signed}
+        return self.relation.changed(_Tables(self._occurrences, self._sides, changes, look_up))
 
-    def clear(self) -> None:
-        """Forget all rows: a change could not be followed."""
-        self._sides, self._is_cleared = {}, True
+    def apply(self, signed: Mapping[tuple[str, ...], SignedRows]) -> None:
+        """Change the sides. Raises NotEvaluable, and then they are of no use any more."""
+        for number, side in self._sides.items():
+            rows = signed.get(self._occurrences[number].scan.table)
+            if rows is not None:
+                changes = self._occurrences[number].rows(rows)
+                side.apply(changes.rows, changes.weights)
 
-    def apply(self, changed: Sequence[int], signed: pa.Table, weights: IntegerArray) -> None:
-        """Change the sides of a table whose changes were joined elsewhere."""
-        try:
-            for number in changed:
-                self._apply(number, signed, weights)
-        except NotEvaluable:
-            self.clear()
 
-    def _apply(self, number: int, signed: pa.Table, weights: IntegerArray) -> None:
-        if number in self._sides:
-            self._sides[number].apply(*self._occurrences[number].rows(signed, weights))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """The tables in one step: ``sides`` stand for the old versions, what is looked up for the new ones."""
 
-    def _term(self, number: int, signed: pa.Table, weights: IntegerArray, look_up: LookUp | None) -> tuple[pa.Table, IntegerArray]:
-        rows, weights = self._occurrences[number].rows(signed, weights)
-        steps = self._steps[number]
-        assert steps is not None
-        for step in steps:
-            side = self._sides.get(step.scan.occurrence) or self._found(step, rows.column(step.key), look_up)
-            rows, weights = side.joined(rows, weights, step.key, step.own)
-        return rows, weights
+    occurrences: Mapping[int, Occurrence]
+    sides: Mapping[int, Side]
+    changes: Mapping[int, SignedRows]
+    look_up: LookUp
 
-    def _found(self, step: Step, keys: pa.ChunkedArray, look_up: LookUp | None) -> Side:
-        """Return the rows of a table that is not kept which have one of the keys, as a side of their own."""
-        occurrence = self._occurrences[step.scan.occurrence]
+    def changed(self, occurrence: int) -> SignedRows:
+        return self.changes.get(occurrence) or empty(self.occurrences[occurrence].schema)
+
+    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Side:
+        change = self.changes.get(occurrence)
+        kept = self.sides.get(occurrence)
+        if kept is not None:
+            return kept.changed_by(change) if is_new and change is not None else kept
+        found = self._found(self.occurrences[occurrence], key, values)
+        return found if is_new or change is None else found.changed_by(negated(change))
+
+    def _found(self, occurrence: Occurrence, key: str, values: pa.Array) -> Side:
         names = dict(zip(occurrence.schema.names, occurrence.names, strict=True))
-        found = None if look_up is None else look_up(step.scan, occurrence.names, names[step.own], one_array(keys))
+        found = self.look_up(occurrence.scan, occurrence.names, names[key], values)
         if found is None:
-            raise _NotFound
-        return Side(occurrence.rows(found, np.ones(len(found), dtype=np.int64))[0])
+            raise NotFound
+        return Side(occurrence.rows(SignedRows(found, np.ones(len(found), dtype=np.int64))).rows)
 
 
 def sides_of(request: Request, key_types: Sequence[pa.DataType]) -> Sides | None:
-    """Return sides without rows for a block of inner joins whose expressions the operators evaluate; None for another block."""
-    block, types = request.block, request.analysis.columns
-    scans = joined_scans(block.source)
-    if scans is None or len(scans) < 2:
-        return None
-    kinds = {name: types.get(name) for name in block.columns}
-    if any(kind is None for kind in kinds.values()):
-        return None
-    empty = pa.schema([pa.field(name, kind) for name, kind in kinds.items()]).empty_table()
+    """Return sides without rows for a block whose expressions the operators evaluate; None for another block."""
+    block = request.block
     try:
+        operators = assembled(block)
+        nothing = operators.relation.schema.empty_table()
         if block.where is not None:
-            select(empty, block.where)
-        project(empty, list(zip(block.keys, key_types, strict=True)))
-        project(empty, [(each.argument, each.specification.argument_type) for each in block.aggregates if each.argument is not None])
+            select(nothing, block.where)
+        project(nothing, list(zip(block.keys, key_types, strict=True)))
+        project(nothing, [(each.argument, each.specification.argument_type) for each in block.aggregates if each.argument is not None])
     except NotEvaluable:
         return None
-    equalities = [(one, other) for one, other in equalities_of(block.where_nodes) if _are_alike(kinds.get(one), kinds.get(other))]
-    return Sides([_occurrence(scan, block, kinds) for scan in scans], equalities)
-
-
-def _are_alike(one: pa.DataType | None, other: pa.DataType | None) -> bool:
-    return one is not None and other is not None and may_be_joined(one, other)
-
-
-def _occurrence(scan: Scan, block: BoundBlock, kinds: Mapping[str, pa.DataType | None]) -> Occurrence:
-    read = [attribute for attribute in scan.output if attribute.identifier in kinds]
-    own = {attribute.identifier for attribute in read}
-    operands = (
-        block.where.operands if isinstance(block.where, And) and len(block.where_nodes) > 1 else (block.where,)[: len(block.where_nodes)]
-    )
-    local = [
-        (node, operand)
-        for node, operand in zip(block.where_nodes, operands, strict=True)
-        if operand is not None and identifiers(node) and identifiers(node) <= own
-    ]
-    return Occurrence(
-        scan,
-        pa.schema([pa.field(attribute.identifier, kinds[attribute.identifier]) for attribute in read]),
-        tuple(attribute.name for attribute in read),
-        tuple(operand for _, operand in local),
-        Filter(scan, tuple(node for node, _ in local)),
-    )
+    return Sides(operators)

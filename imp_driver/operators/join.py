@@ -1,107 +1,90 @@
-"""One side of an inner equi-join in memory, and its join with a delta (IMP paper section 5.2.4).
-
-A side is a multiset of signed rows: a base with an index per key, and the changes since, which are few. A deleted row is one of weight -1,
-so nothing is searched for when a side changes, and weights multiply.
-"""
+"""Inner equi-join of several inputs (IMP paper section 5.2.4): a term for each input that changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.sketch.codes import Codec, IntegerArray, is_orderable
-
-MOST_ROWS = 5_000_000
-"""Rows that a join may give; beyond, the engine is the better place for it."""
-MOST_TEXT_ROWS = 100_000
-"""Rows of a side whose key is text or a wide decimal: such keys are Python objects, slow to sort."""
-CHANGED_SHARE = 0.2
-"""Above this share of changes a side is to be read anew."""
-
-
-class TooManyRows(Exception):
-    """The join of a delta is too large to be made here."""
-
-
-def may_be_joined(one: pa.DataType, other: pa.DataType) -> bool:
-    """Say whether equal codes mean that Spark finds the values equal."""
-    both = (one, other)
-    return all(map(pa.types.is_signed_integer, both)) or (one == other and is_orderable(one))
+from imp_driver.delta.contract import SignedRows
+from imp_driver.operators.access import partners
+from imp_driver.operators.bag import summed
+from imp_driver.operators.relation import NotFound, Relation, Tables
+from imp_driver.operators.side import may_be_joined
+from imp_driver.sketch.codes import one_array
 
 
 @dataclass(frozen=True, slots=True)
-class _Index:
-    """Codes of a key, sorted, without NULL, which equals nothing; ``places`` are the rows that they are of."""
+class Step:
+    """Join with one more input: ``key`` of the rows so far equals ``own`` of its columns."""
 
-    codes: npt.NDArray[np.generic]
-    places: IntegerArray
+    place: int
+    key: str
+    own: str
+
+
+def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Sequence[tuple[str, str]]) -> tuple[Step, ...] | None:
+    """Return how rows of one input find those of all others by equalities; None where some are not reached.
+
+    Args:
+        columns: those of each input.
+        equalities: pairs of columns, both ways round.
+    """
+    found: list[Step] = []
+    known = set(columns[changed])
+    missing = [place for place in range(len(columns)) if place != changed]
+    while missing:
+        step = next(
+            (Step(place, *pair) for place in missing for pair in equalities if pair[0] in known and pair[1] in columns[place]), None
+        )
+        if step is None:
+            return None
+        found.append(step)
+        known.update(columns[step.place])
+        missing.remove(step.place)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InnerJoin:
+    """``steps`` say for each input how its rows find those of all others; None where some are not reached by equalities."""
+
+    inputs: tuple[Relation, ...]
+    steps: tuple[tuple[Step, ...] | None, ...]
 
     @classmethod
-    def of(cls, rows: pa.Table, key: str) -> _Index:
-        codes, nulls = Codec(rows.schema.field(key).type).encode(rows.column(key))
-        places = np.flatnonzero(~nulls)
-        places = places[np.argsort(codes[places], kind="stable")]
-        return cls(codes[places], places)
-
-    def pairs(self, codes: npt.NDArray[np.generic], wanted: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
-        """Return (position in ``codes``, row) of every pair of equal codes, for the positions ``wanted``."""
-        first = np.searchsorted(self.codes, codes[wanted], side="left")
-        counts = np.searchsorted(self.codes, codes[wanted], side="right") - first
-        total = int(counts.sum())
-        if total > MOST_ROWS:
-            raise TooManyRows
-        starts = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts) if total else np.zeros(0, dtype=np.int64)
-        return np.repeat(wanted, counts), self.places[starts + np.arange(total)]
-
-
-class Side:
-    """Rows of one occurrence of a table."""
-
-    def __init__(self, rows: pa.Table) -> None:
-        self._base = rows.combine_chunks()
-        self._changes = rows.schema.empty_table()
-        self._weights: IntegerArray = np.zeros(0, dtype=np.int64)
-        self._indexes: dict[str, _Index] = {}
-
-    def apply(self, rows: pa.Table, weights: IntegerArray) -> None:
-        """Add signed rows; they have the columns of the side."""
-        self._changes = pa.concat_tables(
-            [self._changes, rows.select(self._changes.column_names).cast(self._changes.schema)]
-        ).combine_chunks()
-        self._weights = np.concatenate((self._weights, weights))
-
-    def joined(self, rows: pa.Table, weights: IntegerArray, key: str, own: str) -> tuple[pa.Table, IntegerArray]:
-        """Return signed rows with the columns of both, where ``key`` of ``rows`` equals ``own`` of the side.
-
-        Raises:
-            TooManyRows: there would be more than MOST_ROWS, or the key's codes are objects and the side is too long for that.
-        """
-        codec = Codec(rows.schema.field(key).type)
-        if codec.is_object and len(self._base) > MOST_TEXT_ROWS:
-            raise TooManyRows
-        codes, nulls = codec.encode(rows.column(key))
-        wanted = np.flatnonzero(~nulls)
-        if own not in self._indexes:
-            self._indexes[own] = _Index.of(self._base, own)
-        left, right = self._indexes[own].pairs(codes, wanted)
-        newer_left, newer_right = _Index.of(self._changes, own).pairs(codes, wanted)
-        found = pa.concat_tables([self._base.take(pa.array(right)), self._changes.take(pa.array(newer_right))])
-        both = np.concatenate((left, newer_left))
-        table = rows.take(pa.array(both))
-        for name in found.column_names:
-            table = table.append_column(name, found.column(name))
-        return table, weights[both] * np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))
+    def of(cls, inputs: Sequence[Relation], equalities: Sequence[tuple[str, str]]) -> InnerJoin:
+        """Join on those of the equalities, given both ways round, whose values can be compared by their codes."""
+        kinds = {field.name: field.type for each in inputs for field in each.schema}
+        usable = [(one, other) for one, other in equalities if one in kinds and other in kinds and may_be_joined(kinds[one], kinds[other])]
+        columns = [each.schema.names for each in inputs]
+        return cls(tuple(inputs), tuple(steps_from(place, columns, usable) for place in range(len(inputs))))
 
     @property
-    def is_worn(self) -> bool:
-        """Whether the changes have become so many that they cost more than reading the side anew."""
-        return len(self._weights) > max(10_000, CHANGED_SHARE * len(self._base))
+    def schema(self) -> pa.Schema:
+        return pa.schema([field for each in self.inputs for field in each.schema])
 
-    @property
-    def memory(self) -> int:
-        """Bytes."""
-        indexes = sum(each.codes.nbytes + each.places.nbytes for each in self._indexes.values())
-        return int(self._base.nbytes + self._changes.nbytes + self._weights.nbytes + indexes)
+    def changed(self, tables: Tables) -> SignedRows:
+        terms = []
+        for place, each in enumerate(self.inputs):
+            rows = each.changed(tables)
+            if len(rows.weights):
+                # Each pair of changes is met once: by the later input, which finds the earlier ones changed already.
+                terms.append(self._joined(rows, place, tables, lambda other, place=place: other < place))  # type: ignore[misc]
+        return summed(terms, self.schema)
+
+    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> SignedRows:
+        place = next(place for place, each in enumerate(self.inputs) if key in each.schema.names)
+        rows = self.inputs[place].matching(tables, key, values, is_new=is_new)
+        return self._joined(rows, place, tables, lambda _: is_new)
+
+    def _joined(self, rows: SignedRows, place: int, tables: Tables, is_new: Callable[[int], bool]) -> SignedRows:
+        steps = self.steps[place]
+        if steps is None:
+            raise NotFound
+        for step in steps:
+            values = one_array(rows.rows.column(step.key))
+            side = partners(self.inputs[step.place], tables, step.own, values, is_new=is_new(step.place))
+            rows = SignedRows(*side.joined(rows.rows, rows.weights, step.key, step.own))
+        return rows

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
@@ -13,25 +11,12 @@ from sqlglot import exp
 from imp_driver.errors import NotSupportedError
 from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.parse.literals import literal_node
-from imp_driver.parse.nodes import (
-    AggregateReference,
-    And,
-    Arithmetic,
-    Column,
-    Comparison,
-    Constant,
-    Expression,
-    IsNull,
-    KeyReference,
-    Not,
-    Opaque,
-    Or,
-    Value,
-)
+from imp_driver.parse.nodes import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.parse.supported import Refused, check_text
 from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
+from imp_driver.plan.convert import constant, convert, row_expression
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
@@ -167,23 +152,16 @@ class _Binder:
         """Return the value of LIMIT or OFFSET, 0 without one."""
         if part is None:
             return 0
-        value = _constant(self.with_values(part))
+        value = constant(self.with_values(part))
         if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
         return value.value
 
     def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""
-
-        def leaf(each: exp.Expr) -> Expression | None:
-            if not isinstance(each, exp.Column):
-                return None
-            return Column(each.name) if self._is_plain(each) else Opaque(each.name)
-
-        return _convert(node, leaf)
+        return row_expression(node, self._columns)
 
     def _is_plain(self, node: exp.Expr) -> bool:
-        """A column of another type than the operators know (CHAR, which Spark pads in comparisons, say) is left to Spark."""
         return not isinstance(node, exp.Column) or self._columns.get(node.name) is not None
 
     def group(self, node: exp.Expr) -> Expression:
@@ -197,37 +175,44 @@ class _Binder:
                 return self._aggregate(each)
             return Opaque(each.sql(dialect=DIALECT)) if isinstance(each, exp.Column) else None
 
-        return _convert(node, leaf)
+        return convert(node, leaf)
 
     def _aggregate(self, node: exp.AggFunc) -> Expression:
         text = node.sql(dialect=DIALECT)
         if text in self._places:
             return AggregateReference(self._places[text])
-        bound = self._bound_aggregate(node)
-        if bound is None:
+        found = bound_aggregate(node, self._columns)
+        if found is None:
             return Opaque(text)
+        bound, argument = found
         self._places[text] = len(self.aggregates)
         self.aggregates.append(bound)
+        if argument is not None:
+            self.arguments.append(argument)
         return AggregateReference(self._places[text])
 
-    def _bound_aggregate(self, node: exp.AggFunc) -> BoundAggregate | None:
-        argument = node.this
-        is_distinct = isinstance(node, exp.Count) and isinstance(argument, exp.Distinct) and len(argument.expressions) == 1
-        if is_distinct:
-            argument = argument.expressions[0]
-        if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
-            return None
-        if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
-            return None
-        if isinstance(node, exp.Count) and not is_distinct and isinstance(argument, (exp.Star, exp.Literal)):
-            return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None)
-        kind = infer(argument, self._columns)
-        chosen = None if kind is None else AccumulatorKind.COUNT_DISTINCT if is_distinct else _kind(node, kind)
-        if kind is None or chosen is None:
-            return None
-        self.arguments.append(argument)
-        form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
-        return BoundAggregate(AggregateSpecification(chosen, form, kind), argument.sql(dialect=DIALECT), self.row(argument))
+
+def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> tuple[BoundAggregate, exp.Expr | None] | None:
+    """Return an aggregate and its argument, None for one that is not maintained."""
+    if not isinstance(node, exp.AggFunc):
+        return None
+    argument = node.this
+    is_distinct = isinstance(node, exp.Count) and isinstance(argument, exp.Distinct) and len(argument.expressions) == 1
+    if is_distinct:
+        argument = argument.expressions[0]
+    if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
+        return None
+    if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        return None
+    if isinstance(node, exp.Count) and not is_distinct and isinstance(argument, (exp.Star, exp.Literal)):
+        return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None), None
+    kind = infer(argument, dict(columns))
+    chosen = None if kind is None else AccumulatorKind.COUNT_DISTINCT if is_distinct else _kind(node, kind)
+    if kind is None or chosen is None:
+        return None
+    form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
+    specification = AggregateSpecification(chosen, form, kind)
+    return BoundAggregate(specification, argument.sql(dialect=DIALECT), row_expression(argument, columns)), argument
 
 
 def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
@@ -244,99 +229,3 @@ def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
     if pa.types.is_decimal(kind):
         return AccumulatorKind.SUM_DECIMAL
     return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None
-
-
-_COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.NullSafeEQ: "<=>",
-}
-_ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-
-
-def _convert(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
-    """Convert what the operators evaluate; anything else becomes Opaque."""
-    found = leaf(node) or _constant(node)
-    if found is not None:
-        return found
-    if isinstance(node, exp.Paren):
-        return _convert(node.this, leaf)
-    if isinstance(node, exp.Not):
-        return Not(_convert(node.this, leaf))
-    if isinstance(node, exp.And):
-        return And((_convert(node.left, leaf), _convert(node.right, leaf)))
-    if isinstance(node, exp.Or):
-        return Or((_convert(node.left, leaf), _convert(node.right, leaf)))
-    if type(node) in _COMPARISONS and isinstance(node, exp.Binary):
-        return Comparison(_COMPARISONS[type(node)], _convert(node.left, leaf), _convert(node.right, leaf))
-    if type(node) in _ARITHMETIC and isinstance(node, exp.Binary):
-        return Arithmetic(_ARITHMETIC[type(node)], _convert(node.left, leaf), _convert(node.right, leaf))
-    return _convert_compound(node, leaf)
-
-
-def _convert_compound(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
-    if isinstance(node, exp.Between) and not node.args.get("symmetric"):
-        value = _convert(node.this, leaf)
-        return And((Comparison(">=", value, _convert(node.args["low"], leaf)), Comparison("<=", value, _convert(node.args["high"], leaf))))
-    if isinstance(node, exp.In) and node.expressions and not any(node.args.get(name) for name in ("query", "unnest", "field")):
-        value = _convert(node.this, leaf)
-        return Or(tuple(Comparison("=", value, _convert(each, leaf)) for each in node.expressions))
-    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        return IsNull(_convert(node.this, leaf))
-    return Opaque(node.sql(dialect=DIALECT))
-
-
-def _constant(node: exp.Expr) -> Constant | None:
-    """Read a literal of an exact type; text that Spark would interpret by session settings is left to Spark."""
-    if isinstance(node, exp.Paren):
-        return _constant(node.this)
-    if isinstance(node, exp.Null):
-        return Constant(None)
-    if isinstance(node, exp.Boolean):
-        return Constant(bool(node.this))
-    if isinstance(node, exp.Neg):
-        inner = _constant(node.this)
-        negative = inner is not None and isinstance(inner.value, (int, float, Decimal)) and not isinstance(inner.value, bool)
-        return Constant(-inner.value) if negative else None  # type: ignore[union-attr,operator]
-    if isinstance(node, exp.Literal):
-        return Constant(str(node.this)) if node.is_string else _number(str(node.this))
-    return _cast_constant(node) if isinstance(node, exp.Cast) else None
-
-
-def _number(text: str) -> Constant | None:
-    if text.isdigit():
-        return Constant(int(text))
-    try:
-        return Constant(float(text)) if "e" in text.lower() else Constant(Decimal(text))
-    except (ValueError, ArithmeticError):
-        return None
-
-
-def _cast_constant(node: exp.Cast) -> Constant | None:
-    inner = _constant(node.this)
-    if inner is None or inner.value is None:
-        return None
-    value: Value = inner.value
-    try:
-        match node.to.this:
-            case exp.DType.DOUBLE:
-                return Constant(float(value)) if isinstance(value, (int, Decimal, float, str)) else None
-            case exp.DType.INT | exp.DType.BIGINT | exp.DType.SMALLINT | exp.DType.TINYINT:
-                return Constant(value) if isinstance(value, int) else None
-            case exp.DType.DECIMAL:
-                return Constant(Decimal(value)) if isinstance(value, str) else None
-            case exp.DType.DATE:
-                return Constant(datetime.date.fromisoformat(value)) if isinstance(value, str) and len(value) == 10 else None
-            case exp.DType.TIMESTAMP | exp.DType.TIMESTAMPTZ | exp.DType.TIMESTAMPLTZ:
-                instant = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
-                return Constant(instant) if instant is not None and instant.tzinfo is not None else None
-            case exp.DType.TIMESTAMPNTZ:
-                local = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
-                return Constant(local) if local is not None and local.tzinfo is None else None
-    except (ValueError, ArithmeticError):
-        return None
-    return None

@@ -15,6 +15,9 @@ from sqlglot import exp
 from imp_driver.parse.statement import Statement
 from imp_driver.ports import View
 
+Parsed: TypeAlias = exp.Expr
+"""An expression over attributes, as the parser gives it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:

@@ -25,10 +25,20 @@ from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
+from imp_driver.operators.access import Access
+from imp_driver.operators.compute import Compute
+from imp_driver.operators.distinct import Distinct
+from imp_driver.operators.groups import Groups
+from imp_driver.operators.join import InnerJoin
+from imp_driver.operators.left_join import LeftJoin
+from imp_driver.operators.semijoin import SemiJoin
+from imp_driver.operators.union import Union
 from imp_driver.reasons import Decision, Reason
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
 from tests.soundness.tables import COLUMNS
+
+OPERATORS = (Access, Compute, Distinct, Groups, InnerJoin, LeftJoin, SemiJoin, Union)
 
 
 @dataclass(slots=True)
@@ -37,7 +47,8 @@ class Tally:
     ``of_rows`` those without groups, ``united`` those from several states together,
     ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
     ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
-    ``crashed`` warehouses that were given up for an error inside the engine.
+    ``crashed`` warehouses that were given up for an error inside the engine,
+    ``followed`` operators below groups through which changes were followed in process.
     """
 
     decisions: Counter[Decision] = field(default_factory=Counter)
@@ -51,6 +62,7 @@ class Tally:
     ahead: int = 0
     looked_up: int = 0
     crashed: int = 0
+    followed: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
 
 
@@ -149,6 +161,33 @@ def _joins(chance: random.Random) -> str:
     return f"SELECT {key}, {function} AS f FROM {source}{where} GROUP BY {key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
 
 
+def _nested(chance: random.Random) -> str:
+    """Groups over operators that compare rows with each other, most of which follow changes in process."""
+    inner = chance.choice(["count(*)", "max(b)", "min(b)", "sum(b)", "count(b)"])
+    having = f"HAVING {inner} {chance.choice(['>', '<='])} {chance.randint(0, 3)}"
+    source, key = chance.choice(
+        [
+            ("r WHERE r.g IN (SELECT k FROM s WHERE b > 0)", "g"),
+            (f"r WHERE r.g IN (SELECT k FROM s WHERE k IS NOT NULL GROUP BY k {having})", "g"),
+            (f"r WHERE r.x IN (SELECT y FROM s GROUP BY y, k {having})", "g"),
+            ("r WHERE EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > r.a)", "x"),
+            ("r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.y = r.x)", "g"),
+            ("r JOIN s ON r.g = s.k WHERE NOT EXISTS (SELECT 1 FROM r t WHERE t.x = s.y AND t.a > 2)", "g"),
+            ("r LEFT JOIN s ON r.g = s.k AND s.b > 1", "g"),
+            ("r LEFT JOIN s ON s.y = r.x WHERE s.b IS NULL OR s.b < 3", "g"),
+            ("r LEFT JOIN s q ON q.k = r.g JOIN s ON s.y = q.y", "x"),
+            ("(SELECT g, x, a FROM r WHERE a > 1 UNION ALL SELECT k, y, b FROM s) r", "g"),
+            ("(SELECT g, x, a FROM r UNION SELECT k, y, b FROM s) r", "g"),
+            ("(SELECT DISTINCT g, x, a FROM r) r JOIN s ON r.x = s.y", "g"),
+            ("(SELECT DISTINCT x AS g, g + 1 AS a FROM r) r", "g"),
+            (f"r JOIN (SELECT k, {inner} AS n FROM s WHERE k >= 0 GROUP BY k {having}) q ON q.k = r.g", "g"),
+            (f"r LEFT JOIN (SELECT k, {inner} AS n FROM s WHERE k >= 0 GROUP BY k) q ON q.k = r.x AND q.n > 1", "g"),
+        ]
+    )
+    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "count(DISTINCT r.a)"])
+    return f"SELECT r.{key}, {function} AS f FROM {source} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
+
+
 def attack(warehouses: int, seed: int) -> Tally:
     """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
     chance = random.Random(seed)
@@ -167,12 +206,19 @@ def attack_joins(warehouses: int, seed: int) -> Tally:
     return _attack(chance, warehouses, lambda: [_joins(chance) for _ in range(3)], lambda _: True)
 
 
+def attack_nested(warehouses: int, seed: int) -> Tally:
+    """Ask few queries over semi-joins, outer joins, unions, DISTINCT and inner groups again and again, each time after a change."""
+    chance = random.Random(seed)
+    return _attack(chance, warehouses, lambda: [_nested(chance) for _ in range(3)], lambda _: True)
+
+
 def attack_lookups(warehouses: int, seed: int) -> Tally:
-    """As ``attack_joins``, where only tables of a few rows are kept, so that the partners of changed rows are looked up."""
+    """As ``attack_joins`` and ``attack_nested``, where only tables of a few rows are kept, so that others are looked up."""
     known = sides.MOST_SIDE_ROWS
     sides.MOST_SIDE_ROWS = 20
     try:
-        return attack_joins(warehouses, seed)
+        found = attack_joins(warehouses, seed)
+        return found if found.differences else attack_nested(warehouses, seed)
     finally:
         sides.MOST_SIDE_ROWS = known
 
@@ -183,7 +229,7 @@ def attack_eager(warehouses: int, seed: int) -> Tally:
     queries = Queries(chance)
 
     def asked() -> list[str]:
-        return [*(chance.choice([_reusable, _rows, _joins, _joins])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
+        return [*(chance.choice([_reusable, _rows, _joins, _nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
 
     return _attack(chance, warehouses, asked, lambda step: step % 3 == 0, is_eager=True)
 
@@ -215,7 +261,7 @@ def _attack(
 
 
 def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int], bool], tally: Tally, *, is_eager: bool) -> None:
-    warehouse = Racing(clustering=chance.randint(1, 3))
+    warehouse = Racing(clustering=chance.randint(1, 3), has_look_up=chance.random() < 0.5)
     least = chance.choice([-2, 0])
     for table in COLUMNS:
         warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
@@ -273,9 +319,19 @@ def _check_entry(entry: StateEntry, text: str, report: SketchReport, warehouse: 
     tally.of_rows += report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
     tally.partial += entry.state is not None and "cell_rows" in entry.state.snapshot()
     tally.in_memory += report.decision is Decision.MAINTAINED and entry.sides is not None
+    if report.decision is Decision.MAINTAINED and entry.sides is not None:
+        tally.followed.update(_operators(entry.sides.relation))
     is_kept = report.decision in (Decision.MAINTAINED, Decision.FRESH) and entry.state is not None and entry.ahead.due is None
     if is_kept and _maintained(entry) != _captured(entry, warehouse):
         tally.differences.append(f"{text}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
+
+
+def _operators(relation: object) -> set[str]:
+    """Return the kinds of operators in a tree of them."""
+    found = {type(relation).__name__} if isinstance(relation, OPERATORS) else set()
+    parts = [getattr(relation, name) for name in getattr(relation, "__dataclass_fields__", ())]
+    every = [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+    return found.union(*map(_operators, every))
 
 
 def _maintained(entry: StateEntry) -> Counter[Row]:
@@ -300,9 +356,9 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 
 
 def main(warehouses: int, seed: int) -> int:
-    """Attack in rounds of twelve warehouses, so that neither kind of query waits for the other; return 1 when a difference was found."""
+    """Attack in rounds of some warehouses, so that no kind of query waits for another; return 1 when a difference was found."""
     total: Counter[str] = Counter()
-    turns = ((attack, 8), (attack_joins, 2), (attack_lookups, 1), (attack_eager, 1))
+    turns = ((attack, 8), (attack_joins, 2), (attack_nested, 2), (attack_lookups, 1), (attack_eager, 1))
     for number in range(max(1, warehouses // 10)):
         for found in (each(count, 1_000 * seed + number) for each, count in turns):
             total.update({each.name: count for each, count in found.decisions.items()})

@@ -67,21 +67,21 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "changed rows do not find each other",
-        "../maintain/sides.py",
-        "(number, signed, weights, look_up))\n                self._apply(number, signed, weights)\n",
-        "(number, signed, weights, look_up))\n            self.apply(changed, signed, weights)\n",
+        "../operators/join.py",
+        "lambda other, place=place: other < place",
+        "lambda other, place=place: False",
     ),
     Mutant(
         "partners looked up while they change too",
-        "../maintain/changes.py",
-        "is_alone = all(each.is_empty for each in changes if each is not change)",
-        "is_alone = True",
+        "../maintain/sides.py",
+        "return found if is_new or change is None else found.changed_by(negated(change))",
+        "return found",
     ),
     Mutant(
         "deleted rows of a side stay",
-        "../operators/join.py",
-        "np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
-        "np.ones(len(both), dtype=np.int64)",
+        "../operators/side.py",
+        "copies = np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
+        "copies = np.ones(len(left) + len(newer_left), dtype=np.int64)",
     ),
 )
 

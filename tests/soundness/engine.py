@@ -47,12 +47,16 @@ class Files:
 
 @dataclass(slots=True)
 class Warehouse:
-    """Tables ``r`` and ``s`` of INT columns; version n of a table is its n-th list of rows. ``clustering`` is the place of a column."""
+    """Tables ``r`` and ``s`` of INT columns; version n of a table is its n-th list of rows.
+
+    ``clustering`` is the place of a column; ``has_look_up`` says that rows can be found without a query.
+    """
 
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     clustering: int = 1
     history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
     looked_up: int = 0
+    has_look_up: bool = True
 
     def commit(self, table: str, rows: Sequence[Row]) -> None:
         """Make ``rows`` the newest version of a table."""
@@ -99,6 +103,8 @@ class Warehouse:
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         table = snapshot.location[1:]
+        if not self.has_look_up or snapshot.version != self.newest(table):
+            return None
         wanted, place = set(values.drop_null().to_pylist()), COLUMNS[table].index(key)
         rows = [row for row in self.rows(table) if row[place] in wanted]
         self.looked_up += 1

@@ -13,7 +13,7 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.operators.model import WIDE
-from tests.soundness.driver_attack import attack, attack_eager, attack_joins, attack_lookups
+from tests.soundness.driver_attack import OPERATORS, attack, attack_eager, attack_joins, attack_lookups, attack_nested
 from tests.soundness.driver_mutants import DRIVER_MUTANTS, SLOW_DRIVER_MUTANTS
 from tests.soundness.mutants import Mutant, prepare, run
 
@@ -33,6 +33,12 @@ def test_changes_of_joins_are_exact_in_memory_and_by_the_engine() -> None:
     assert tally.differences == []
     assert tally.in_memory > 60
     assert tally.asked_engine > 30
+
+
+def test_changes_are_followed_through_every_operator() -> None:
+    tally = attack_nested(400 if WIDE else 12, 0)
+    assert tally.differences == []
+    assert min(tally.followed[each.__name__] for each in OPERATORS) > 20
 
 
 def test_partners_of_changed_rows_that_are_looked_up() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.delta.contract import SchemaColumn
+from imp_driver.operators.join import steps_from
 from imp_driver.plan.below import unfold
-from imp_driver.plan.conjunctive import equalities_of, joined_scans, steps_from
+from imp_driver.plan.conjunctive import equalities_of, joined_scans
 from imp_driver.plan.nodes import scans
 from tests.unit.tables import plan_of
 
@@ -34,8 +35,9 @@ def test_steps(text: str, expected: dict[str, str | None]) -> None:
     every = joined_scans(below.source)
     assert every is not None
     names = {attribute.identifier: f"{scan.table[-1]}.{attribute.name}" for scan in every for attribute in scan.output}
-    for scan in every:
-        steps = steps_from(scan, every, equalities_of(below.where))
+    columns = [[attribute.identifier for attribute in scan.output] for scan in every]
+    for place, scan in enumerate(every):
+        steps = steps_from(place, columns, equalities_of(below.where))
         found = None if steps is None else " ".join(f"{names[step.own]}={names[step.key]}" for step in steps)
         assert found == expected[scan.table[-1]]
 

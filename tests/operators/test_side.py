@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators import join
-from imp_driver.operators.join import Side, TooManyRows, may_be_joined
+from imp_driver.operators import side as sides
+from imp_driver.operators.side import Side, TooManyRows, may_be_joined
 from tests.operators.model import budget, canonical
 
 Pairs = list[tuple[Any, int]]
@@ -93,10 +93,10 @@ def test_joins_that_are_too_large_are_left_to_the_engine(monkeypatch: pytest.Mon
     side = Side(table([(1, y) for y in range(40)], ("r", "y"), pa.int64()))
     left = table([(1, x) for x in range(40)], ("l", "x"), pa.int64())
     assert len(side.joined(left, np.ones(40, dtype=np.int64), "l", "r")[1]) == 1_600
-    monkeypatch.setattr(join, "MOST_ROWS", 1_599)
+    monkeypatch.setattr(sides, "MOST_ROWS", 1_599)
     with pytest.raises(TooManyRows):
         side.joined(left, np.ones(40, dtype=np.int64), "l", "r")
-    monkeypatch.setattr(join, "MOST_TEXT_ROWS", 1)
+    monkeypatch.setattr(sides, "MOST_TEXT_ROWS", 1)
     texts = Side(table([("a", 1), ("b", 1)], ("r", "y"), pa.string()))
     with pytest.raises(TooManyRows):
         texts.joined(table([("a", 1)], ("l", "x"), pa.string()), np.ones(1, dtype=np.int64), "l", "r")

@@ -1,0 +1,196 @@
+"""Source of a block -> the operators that follow its changes in process (IMP paper section 5.2).
+
+What they cannot evaluate exactly as Spark does has no such operators; the engine then follows the changes, or the state is captured again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from imp_driver.maintain.occurrence import Occurrence
+from imp_driver.operators import access, compute, distinct, groups, join, left_join, partnered, semijoin, union
+from imp_driver.operators.bag import empty
+from imp_driver.operators.contract import AccumulatorKind, ValueForm
+from imp_driver.operators.project import NotEvaluable
+from imp_driver.operators.relation import Relation
+from imp_driver.operators.select import select
+from imp_driver.operators.side import may_be_joined
+from imp_driver.parse.nodes import And, Expression
+from imp_driver.parse.types import arrow_type, infer
+from imp_driver.plan.attributes import identifiers, reference
+from imp_driver.plan.below import unfold
+from imp_driver.plan.bind import BoundBlock, bound_aggregate
+from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
+from imp_driver.plan.convert import row_expression
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll
+from imp_driver.plan.render import read_identifiers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assembled:
+    """The operators of one source, and the occurrences of tables that they read."""
+
+    relation: Relation
+    occurrences: tuple[Occurrence, ...]
+
+
+def assembled(block: BoundBlock) -> Assembled:
+    """Return the operators below a block's own conditions. Raises NotEvaluable."""
+    assembler = _Assembler(read_identifiers(block.source) | frozenset(block.columns))
+    relation = assembler.source(block.source, block.where_nodes)
+    if not set(block.columns) <= set(relation.schema.names):
+        raise NotEvaluable("a column of the block has no type that is known")
+    return Assembled(relation, tuple(assembler.occurrences))
+
+
+@dataclass(slots=True)
+class _Assembler:
+    """``wanted`` are the attributes that anyone reads; ``occurrences`` those met so far."""
+
+    wanted: frozenset[str]
+    occurrences: list[Occurrence] = field(default_factory=list)
+
+    def source(self, plan: Plan, where: Sequence[Parsed]) -> Relation:
+        """Return an operator whose rows, filtered by ``where``, are those of the plan filtered by it."""
+        match plan:
+            case Scan():
+                return self._access(plan, where)
+            case Join() if plan.kind is JoinKind.INNER and not plan.conjuncts:
+                return join.InnerJoin.of([self.source(each, where) for each in inner_inputs(plan)], equalities_of(where))
+            case Join() if plan.kind is JoinKind.LEFT:
+                return left_join.LeftJoin(self._partnered(plan, where))
+            case SemiJoin() if not plan.null_aware:
+                return semijoin.SemiJoin(self._partnered(plan, where), plan.anti)
+            case UnionAll() | Distinct() | Aggregate():
+                return self.rows(plan)
+            case _:
+                raise NotEvaluable(f"{type(plan).__name__} below the groups")
+
+    def rows(self, plan: Plan) -> Relation:
+        """Return an operator whose rows are those of the plan, of the columns that are wanted."""
+        match plan:
+            case Distinct():
+                return distinct.Distinct(self._whole(plan.child))
+            case UnionAll():
+                return self._union(plan)
+            case Aggregate():
+                return self._groups(plan)
+        below = unfold(plan)
+        child = self.source(below.source, below.where)
+        wanted = [attribute for attribute in plan.output if attribute.identifier in self.wanted]
+        nodes = [below.values.get(attribute.identifier, reference(attribute)) for attribute in wanted]
+        return _computed(child, below.where, [attribute.identifier for attribute in wanted], nodes)
+
+    def _whole(self, plan: Plan) -> Relation:
+        """Return what ``rows`` does, with every column."""
+        relation = self.rows(plan)
+        if relation.schema.names != [attribute.identifier for attribute in plan.output]:
+            raise NotEvaluable("not all columns are read")
+        return relation
+
+    def _access(self, scan: Scan, where: Sequence[Parsed]) -> access.Access:
+        read = [attribute for attribute in scan.output if attribute.identifier in self.wanted]
+        schema = pa.schema([pa.field(attribute.identifier, _type_of(attribute)) for attribute in read])
+        own = set(schema.names)
+        conditions = tuple(node for node in where if identifiers(node) and identifiers(node) <= own)
+        occurrence = Occurrence(
+            scan, schema, tuple(attribute.name for attribute in read), _expressions(conditions, schema), Filter(scan, conditions)
+        )
+        occurrence.rows(empty(pa.schema([pa.field(attribute.name, _type_of(attribute)) for attribute in read])))
+        self.occurrences.append(occurrence)
+        return access.Access(scan.occurrence, _filled(schema))
+
+    def _partnered(self, plan: Join | SemiJoin, where: Sequence[Parsed]) -> partnered.Partnered:
+        left, right = self.source(plan.left, where), self.rows(plan.right)
+        schema = pa.schema([*left.schema, *right.schema])
+        chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
+        if chosen is None:
+            raise NotEvaluable("a join without an equality")
+        condition = _condition([each for each in plan.conjuncts if _pair(each, left.schema, right.schema) != chosen], schema)
+        return partnered.Partnered(left, right, *chosen, condition)
+
+    def _union(self, plan: UnionAll) -> union.Union:
+        branches = tuple(self._whole(each) for each in plan.branches)
+        kinds = {tuple(each.schema.types) for each in branches}
+        if len(kinds) > 1:
+            raise NotEvaluable("branches of different types")
+        fields = [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.output, next(iter(kinds)), strict=True)]
+        return union.Union(branches, tuple(tuple(each.schema.names) for each in branches), pa.schema(fields))
+
+    def _groups(self, plan: Aggregate) -> groups.Groups:
+        child = self.rows(plan.child)
+        columns = dict(zip(child.schema.names, child.schema.types, strict=True))
+        names = [attribute.identifier for attribute in plan.key_attributes]
+        nodes = list(plan.keys)
+        aggregates: list[tuple[AccumulatorKind, str | None]] = []
+        kinds = []
+        for attribute, function in zip(plan.function_attributes, plan.functions, strict=True):
+            found = bound_aggregate(function, columns)
+            if found is None or found[0].specification.form is not ValueForm.TOTAL:
+                raise NotEvaluable(f"{function.key} below other operators")
+            bound, argument = found
+            kinds.append(groups.result_type(bound.specification.kind, bound.specification.argument_type))
+            aggregates.append((bound.specification.kind, None if argument is None else f"{attribute.identifier} argument"))
+            if argument is not None:
+                names.append(f"{attribute.identifier} argument")
+                nodes.append(argument)
+        computed = _computed(child, (), names, nodes)
+        keys = names[: len(plan.keys)]
+        fields = [computed.schema.field(key) for key in keys]
+        fields += [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.function_attributes, kinds, strict=True)]
+        return groups.Groups(computed, tuple(keys), tuple(aggregates), _filled(pa.schema(fields) if keys else pa.schema([])))
+
+
+def _computed(child: Relation, where: Sequence[Parsed], names: Sequence[str], nodes: Sequence[Parsed]) -> compute.Compute:
+    columns = dict(zip(child.schema.names, child.schema.types, strict=True))
+    fields = []
+    for name, node in zip(names, nodes, strict=True):
+        kind = infer(node, columns)
+        if kind is None:
+            raise NotEvaluable(f"the type of {name} is not known")
+        fields.append(pa.field(name, kind))
+    expressions = tuple(row_expression(node, columns) for node in nodes)
+    found = compute.Compute(child, _condition(where, child.schema), expressions, _filled(pa.schema(fields)))
+    found.of(empty(child.schema))
+    return found
+
+
+def _filled(schema: pa.Schema) -> pa.Schema:
+    """Rows without columns have no count."""
+    if not len(schema):
+        raise NotEvaluable("rows without columns")
+    return schema
+
+
+def _type_of(attribute: Attribute) -> pa.DataType:
+    found = arrow_type(attribute.type_name or "")
+    if found is None:
+        raise NotEvaluable(f"{attribute.name}: a type that is not computed with in process")
+    return found
+
+
+def _pair(conjunct: Parsed, left: pa.Schema, right: pa.Schema) -> tuple[str, str] | None:
+    """Return the columns of both sides that a conjunct equates by values whose codes can be compared."""
+    one, other = equality(conjunct) or ("", "")
+    if one in right.names:
+        one, other = other, one
+    if one not in left.names or other not in right.names:
+        return None
+    return (one, other) if may_be_joined(left.field(one).type, right.field(other).type) else None
+
+
+def _expressions(nodes: Sequence[Parsed], schema: pa.Schema) -> tuple[Expression, ...]:
+    columns = dict(zip(schema.names, schema.types, strict=True))
+    return tuple(row_expression(node, columns) for node in nodes)
+
+
+def _condition(nodes: Sequence[Parsed], schema: pa.Schema) -> Expression | None:
+    """Return the conjunction, None without any. Raises NotEvaluable."""
+    if not nodes:
+        return None
+    condition = And(_expressions(nodes, schema))
+    select(schema.empty_table(), condition)
+    return condition

@@ -1,0 +1,33 @@
+"""Semi-join and anti-join: left rows with a partner, or without one. EXISTS, IN and NOT EXISTS; not NOT IN, for which NULL is a partner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from imp_driver.delta.contract import SignedRows
+from imp_driver.operators.bag import filtered
+from imp_driver.operators.partnered import Partnered
+from imp_driver.operators.relation import Tables
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SemiJoin:
+    inputs: Partnered
+    anti: bool
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.inputs.left.schema
+
+    def changed(self, tables: Tables) -> SignedRows:
+        return self.inputs.changed(tables, self._of, self.schema)
+
+    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> SignedRows:
+        left = self.inputs.left.matching(tables, key, values, is_new=is_new)
+        return self._of(left, self.inputs.partners(tables, left, is_new=is_new))
+
+    def _of(self, left: SignedRows, right: SignedRows) -> SignedRows:
+        partners = self.inputs.pairs(left, right).partners
+        return filtered(left, (partners == 0) if self.anti else (partners != 0))
