@@ -87,4 +87,4 @@ class InnerJoin:
             values = one_array(rows.rows.column(step.key))
             side = partners(self.inputs[step.place], tables, step.own, values, is_new=is_new(step.place))
             rows = SignedRows(*side.joined(rows.rows, rows.weights, step.key, step.own))
-        return rows
+        return SignedRows(rows.rows.select(self.schema.names), rows.weights)

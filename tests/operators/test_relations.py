@@ -1,0 +1,298 @@
+"""Operators below the groups, on random streams: against a naive twin, and against their own result from nothing.
+
+Occurrence 0 has the columns ``k`` and ``v``, occurrence 1 ``l`` and ``w``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.delta.contract import SignedRows
+from imp_driver.operators.access import Access
+from imp_driver.operators.bag import consolidated, empty
+from imp_driver.operators.compute import Compute
+from imp_driver.operators.contract import AccumulatorKind
+from imp_driver.operators.distinct import Distinct
+from imp_driver.operators.groups import Groups, result_type
+from imp_driver.operators.join import InnerJoin
+from imp_driver.operators.left_join import LeftJoin
+from imp_driver.operators.partnered import Partnered
+from imp_driver.operators.project import NotEvaluable
+from imp_driver.operators.relation import NotFound, Relation
+from imp_driver.operators.semijoin import SemiJoin
+from imp_driver.operators.side import Side
+from imp_driver.operators.union import Union
+from imp_driver.parse.nodes import Arithmetic, Column, Comparison, Constant
+from tests.operators.model import budget
+
+Value = int | None
+Row = tuple[Value, ...]
+Bag = Counter[Row]
+Twin = Callable[[Bag, Bag], Bag]
+
+NAMES = (("k", "v"), ("l", "w"))
+LEFT, RIGHT = (Access(place, pa.schema([pa.field(name, pa.int64()) for name in names])) for place, names in enumerate(NAMES))
+
+
+def signed(bag: Bag, schema: pa.Schema) -> SignedRows:
+    rows = list(bag)
+    columns = [pa.array([row[place] for row in rows], kind) for place, kind in enumerate(schema.types)]
+    return SignedRows(pa.table(columns, schema=schema), np.array([bag[row] for row in rows], dtype=np.int64))
+
+
+def bag_of(rows: SignedRows) -> Bag:
+    found: Bag = Counter()
+    columns = [rows.rows.column(name).to_pylist() for name in rows.rows.column_names]
+    for row, weight in zip(zip(*columns, strict=True), rows.weights.tolist(), strict=True):
+        found[row] += weight
+    return settled(found)
+
+
+def settled(bag: Bag) -> Bag:
+    return Counter({row: weight for row, weight in bag.items() if weight})
+
+
+def less(new: Bag, old: Bag) -> Bag:
+    difference = Counter(new)
+    difference.subtract(old)
+    return settled(difference)
+
+
+@dataclass(slots=True)
+class Database:
+    """Old rows and changes of the two occurrences; rows cannot be found by the columns of ``without``."""
+
+    old: list[Bag]
+    changes: list[Bag]
+    without: frozenset[str] = frozenset()
+    asked: list[str] = field(default_factory=list)
+
+    def new(self, occurrence: int) -> Bag:
+        both = Counter(self.old[occurrence])
+        both.update(self.changes[occurrence])
+        return settled(both)
+
+    def changed(self, occurrence: int) -> SignedRows:
+        return signed(self.changes[occurrence], (LEFT, RIGHT)[occurrence].schema)
+
+    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Side:
+        self.asked.append(key)
+        if key in self.without:
+            raise NotFound
+        return Side.of(signed(self.new(occurrence) if is_new else self.old[occurrence], (LEFT, RIGHT)[occurrence].schema))
+
+
+def pairs(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
+    found: Bag = Counter()
+    for one, copies in left.items():
+        for other, more in right.items():
+            if one[0] is not None and one[0] == other[0] and meets(one, other):
+                found[(*one, *other)] += copies * more
+    return found
+
+
+def partners(row: Row, right: Bag, meets: Callable[[Row, Row], bool]) -> int:
+    return sum(pairs(Counter({row: 1}), right, meets).values())
+
+
+def always(one: Row, other: Row) -> bool:
+    return True
+
+
+def larger(one: Row, other: Row) -> bool:
+    return one[1] is not None and other[1] is not None and one[1] > other[1]
+
+
+def left_joined(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
+    found = pairs(left, right, meets)
+    for row, copies in left.items():
+        if not partners(row, right, meets):
+            found[(*row, None, None)] += copies
+    return found
+
+
+def kept(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
+    return Counter({row: copies for row, copies in left.items() if partners(row, right, meets)})
+
+
+def united(left: Bag, right: Bag) -> Bag:
+    found = Counter(left)
+    found.update(right)
+    return found
+
+
+def computed(left: Bag) -> Bag:
+    found: Bag = Counter()
+    for (k, v), copies in left.items():
+        if v is not None and v > 0:
+            found[k, None if k is None else k + v] += copies
+    return found
+
+
+def grouped(left: Bag) -> Bag:
+    members: dict[Value, list[Value]] = {}
+    for (k, v), copies in left.items():
+        members.setdefault(k, []).extend([v] * copies)
+    found: Bag = Counter()
+    for k, values in members.items():
+        there = [value for value in values if value is not None]
+        found[k, len(values), len(there), sum(there) if there else None, min(there, default=None), max(there, default=None)] = 1
+    return found
+
+
+LARGER = Comparison(">", Column("v"), Column("w"))
+BOTH = Partnered(LEFT, RIGHT, "k", "l", None)
+SOME = Partnered(LEFT, RIGHT, "k", "l", LARGER)
+FUNCTIONS = (
+    (AccumulatorKind.COUNT_ROWS, None),
+    (AccumulatorKind.COUNT, "v"),
+    (AccumulatorKind.SUM_INTEGER, "v"),
+    (AccumulatorKind.MINIMUM, "v"),
+    (AccumulatorKind.MAXIMUM, "v"),
+)
+GROUPED = pa.schema([pa.field("k", pa.int64()), *(pa.field(kind.name, pa.int64()) for kind, _ in FUNCTIONS)])
+KV = pa.schema([pa.field("k", pa.int64()), pa.field("v", pa.int64())])
+COMPUTE = Compute(
+    LEFT, Comparison(">", Column("v"), Constant(0)), (Column("k"), Arithmetic("+", Column("k"), Column("v"))), pa.schema(list(KV))
+)
+UNION = Union((LEFT, RIGHT), NAMES, KV)
+
+RELATIONS: Mapping[str, tuple[Relation, Twin]] = {
+    "access": (LEFT, lambda left, right: left),
+    "compute": (COMPUTE, lambda left, right: computed(left)),
+    "join": (InnerJoin.of((LEFT, RIGHT), (("k", "l"), ("l", "k"))), lambda left, right: pairs(left, right, always)),
+    "left join": (LeftJoin(BOTH), lambda left, right: left_joined(left, right, always)),
+    "left join on more": (LeftJoin(SOME), lambda left, right: left_joined(left, right, larger)),
+    "semi-join": (SemiJoin(BOTH, False), lambda left, right: kept(left, right, always)),
+    "anti-join": (SemiJoin(BOTH, True), lambda left, right: less(left, kept(left, right, always))),
+    "semi-join on more": (SemiJoin(SOME, False), lambda left, right: kept(left, right, larger)),
+    "union": (UNION, united),
+    "distinct": (Distinct(LEFT), lambda left, right: Counter(dict.fromkeys(left, 1))),
+    "distinct union": (Distinct(UNION), lambda left, right: Counter(dict.fromkeys(united(left, right), 1))),
+    "groups": (Groups(LEFT, ("k",), FUNCTIONS, GROUPED), lambda left, right: grouped(left)),
+    "groups of a union": (Groups(UNION, ("k",), FUNCTIONS, GROUPED), lambda left, right: grouped(united(left, right))),
+}
+
+values = st.none() | st.integers(-2, 3)
+
+
+def streams(keys: st.SearchStrategy[Value]) -> st.SearchStrategy[list[list[list[Row]]]]:
+    row: st.SearchStrategy[Row] = st.tuples(keys, values)
+    rows = st.lists(row, max_size=6)
+    return st.lists(st.lists(rows, min_size=2, max_size=2), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("name", sorted(RELATIONS))
+@budget(60)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_stream_agrees_with_a_naive_twin_and_with_a_start_from_nothing(name: str, data: st.DataObject, seed: int) -> None:
+    relation, twin = RELATIONS[name]
+    # Groups and rows that are NULL throughout cannot be found by a key.
+    has_nulls = not name.startswith(("distinct", "groups"))
+    chance = random.Random(seed)
+    current: list[Bag] = [Counter(), Counter()]
+    total: Bag = Counter()
+    for inserted in data.draw(streams(st.none() | st.integers(0, 2) if has_nulls else st.integers(0, 2))):
+        changes: list[Bag] = []
+        for bag, rows in zip(current, inserted, strict=True):
+            there = list(bag.elements())
+            doomed = chance.sample(there, chance.randint(0, min(3, len(there))))
+            changes.append(less(Counter(rows), Counter(doomed)))
+        database = Database(current, changes)
+        old, current = current, [database.new(0), database.new(1)]
+        found = bag_of(relation.changed(database))
+        assert found == less(twin(*current), twin(*old))
+        total = settled(united(total, found))
+        assert total == bag_of(relation.changed(Database([Counter(), Counter()], current)))
+        for key in _findable(relation):
+            _check_matching(relation, twin, database, key, chance)
+
+
+def _findable(relation: Relation) -> list[str]:
+    """Return the columns by which rows are found: not those that are computed."""
+    if isinstance(relation, Groups):
+        return list(relation.keys)
+    return ["k"] if isinstance(relation, Compute) else relation.schema.names
+
+
+def _check_matching(relation: Relation, twin: Twin, database: Database, key: str, chance: random.Random) -> None:
+    wanted = [chance.choice([None, 0, 1, 2]) for _ in range(chance.randint(0, 3))]
+    place = relation.schema.get_field_index(key)
+    for is_new in (False, True):
+        tables = [database.new(0), database.new(1)] if is_new else database.old
+        expected = {row: n for row, n in twin(*tables).items() if row[place] is not None and row[place] in wanted}
+        assert bag_of(relation.matching(database, key, pa.array(wanted, pa.int64()), is_new=is_new)) == expected
+
+
+def test_rows_that_no_key_finds_are_left_to_the_engine() -> None:
+    nothing: list[Bag] = [Counter(), Counter()]
+    with pytest.raises(NotFound):
+        Distinct(LEFT).changed(Database(nothing, [Counter({(None, None): 1}), Counter()]))
+    with pytest.raises(NotFound):
+        Distinct(LEFT).changed(Database(nothing, [Counter({(1, 1): 1}), Counter()], frozenset({"k", "v"})))
+    with pytest.raises(NotFound):
+        InnerJoin.of((LEFT, RIGHT), ()).changed(Database(nothing, [Counter({(1, 1): 1}), Counter()]))
+
+
+def test_a_group_is_found_by_another_key_where_one_is_null() -> None:
+    database = Database([Counter({(1, 5): 2}), Counter()], [Counter({(1, 5): -2, (None, 5): 1, (2, None): 1}), Counter()])
+    assert bag_of(Distinct(LEFT).changed(database)) == {(1, 5): -1, (None, 5): 1, (2, None): 1}
+
+
+def test_versions_that_contradict_each_other_are_left_to_the_engine() -> None:
+    # A row that was never there goes away: what was looked up is of another version.
+    database = Database([Counter(), Counter()], [Counter({(1, 1): -1}), Counter()])
+    with pytest.raises(NotFound):
+        Groups(LEFT, ("k",), FUNCTIONS, GROUPED).changed(database)
+    with pytest.raises(NotFound):
+        SemiJoin(BOTH, False).changed(Database([Counter({(1, 1): 1}), Counter()], [Counter(), Counter({(1, 1): -1})]))
+
+
+def test_sums_that_may_overflow_are_left_to_the_engine() -> None:
+    database = Database([Counter(), Counter()], [Counter({(1, 2**61): 2}), Counter()])
+    with pytest.raises(NotEvaluable):
+        Groups(LEFT, ("k",), FUNCTIONS, GROUPED).changed(database)
+
+
+def test_types_of_aggregates_below_other_operators() -> None:
+    assert result_type(AccumulatorKind.SUM_DECIMAL, pa.decimal128(12, 2)) == pa.decimal128(22, 2)
+    assert result_type(AccumulatorKind.MAXIMUM, pa.string()) == pa.string()
+    for kind, argument in ((AccumulatorKind.SUM_FLOAT, pa.float64()), (AccumulatorKind.SUM_DECIMAL, pa.decimal128(30, 2))):
+        with pytest.raises(NotEvaluable):
+            result_type(kind, argument)
+
+
+def test_sums_of_decimals_and_extrema_of_text() -> None:
+    child = Access(0, pa.schema([pa.field("k", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("t", pa.string())]))
+    schema = pa.schema([pa.field("k", pa.int64()), pa.field("s", pa.decimal128(15, 2)), pa.field("t", pa.string())])
+    groups = Groups(child, ("k",), ((AccumulatorKind.SUM_DECIMAL, "d"), (AccumulatorKind.MAXIMUM, "t")), schema)
+    texts = pa.schema([child.schema.field(0), ("d", pa.string()), ("t", pa.string())])
+    rows = pa.table([[1, 1, 2], ["1.50", "2.25", None], ["a", "b", None]], schema=texts)
+
+    class One(Database):
+        def changed(self, occurrence: int) -> SignedRows:
+            return SignedRows(rows.cast(child.schema), np.array([2, 1, 1]))
+
+        def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Side:
+            return Side.of(self.changed(occurrence))
+
+    found = groups.changed(One([], []))
+    assert sorted(map(str, found.rows.to_pylist())) == sorted(
+        map(str, pa.table([[1, 2], ["5.25", None], ["b", None]], names=["k", "s", "t"]).cast(schema).to_pylist())
+    )
+
+
+def test_rows_are_equal_as_spark_groups_them() -> None:
+    rows = pa.table({"x": pa.array([0.0, -0.0, float("nan"), float("nan"), None, None])})
+    found = consolidated(SignedRows(rows, np.array([1, 1, 2, -2, 1, 2])))
+    assert sorted(found.weights.tolist()) == [2, 3]
+    assert len(consolidated(empty(rows.schema)).weights) == 0
