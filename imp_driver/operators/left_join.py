@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from imp_driver.delta.contract import SignedRows
@@ -19,29 +20,40 @@ class LeftJoin:
 
     @property
     def schema(self) -> pa.Schema:
-        fields = [*self.inputs.left.schema, *(field.with_nullable(True) for field in self.inputs.right.schema)]
-        return pa.schema(fields)
+        return pa.schema([*self.inputs.left.schema, *(field.with_nullable(True) for field in self.inputs.right.schema)])
 
     def changed(self, tables: Tables) -> SignedRows:
-        return self.inputs.changed(tables, self._of, self.schema)
+        left, right = self.inputs.left.changed(tables), self.inputs.right.changed(tables)
+        terms = []
+        if len(left.weights):
+            terms.append(self._of(left, self.inputs.of_keys(tables, left, is_new=True)))
+        if len(right.weights):
+            # Pairs are linear in the right side; the rows without a partner change only with the first or last partner.
+            concerned = self.inputs.concerned(tables, right, by_existence=False)
+            lost = (concerned.had != 0).astype(np.int64) - (concerned.has != 0)
+            alone = filtered(SignedRows(concerned.left.rows, concerned.left.weights * lost), lost != 0)
+            terms += [self._pairs(concerned.left, right), self._padded(alone)]
+        return summed(terms, self.schema)
 
     def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> SignedRows:
         if key in self.inputs.left.schema.names:
             left = self.inputs.left.matching(tables, key, values, is_new=is_new)
-            return self._of(left, self.inputs.partners(tables, left, is_new=is_new))
+            return self._of(left, self.inputs.of_keys(tables, left, is_new=is_new))
         # A row whose right column has a value is a pair.
         right = self.inputs.right.matching(tables, key, values, is_new=is_new)
         keys = one_array(right.rows.column(self.inputs.own))
-        return self._pairs(self.inputs.left.matching(tables, self.inputs.key, keys, is_new=is_new), right)[0]
-
-    def _pairs(self, left: SignedRows, right: SignedRows) -> tuple[SignedRows, SignedRows]:
-        """Return the pairs, and the left rows that are in none."""
-        pairs = self.inputs.pairs(left, right)
-        return SignedRows(pairs.rows, left.weights[pairs.place] * pairs.copies), filtered(left, pairs.partners == 0)
+        return self._pairs(self.inputs.left.matching(tables, self.inputs.key, keys, is_new=is_new), right)
 
     def _of(self, left: SignedRows, right: SignedRows) -> SignedRows:
-        pairs, alone = self._pairs(left, right)
+        alone = filtered(left, self.inputs.partners(left, right) == 0)
+        return summed([self._pairs(left, right), self._padded(alone)], self.schema)
+
+    def _pairs(self, left: SignedRows, right: SignedRows) -> SignedRows:
+        pairs = self.inputs.pairs(left, right)
+        return SignedRows(pairs.rows, left.weights[pairs.place] * pairs.copies)
+
+    def _padded(self, alone: SignedRows) -> SignedRows:
         rows = alone.rows
         for field in self.inputs.right.schema:
             rows = rows.append_column(field.name, pa.nulls(len(alone.weights), field.type))
-        return summed([pairs, SignedRows(rows, alone.weights)], self.schema)
+        return SignedRows(rows, alone.weights)

@@ -1,0 +1,62 @@
+"""Maintenance of groups over semi-joins, outer joins, unions, DISTINCT and inner groups against recapture (IMP paper section 5.2).
+
+Changes of 20 rows of the side that the operator compares, or of the big table. ``in memory`` counts changes that were followed without the
+engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from benchmarks.harness import Systems
+from benchmarks.upkeep import drop, maintain, recapture
+from benchmarks.workloads.aggregates import insert
+from imp_driver.cli.synthetic import GROUPS
+
+SMALL = "tnested"
+SHAPES: dict[str, str] = {
+    "IN": f"{{big}} t WHERE a IN (SELECT ttid FROM {SMALL} WHERE v > 10)",
+    "NOT EXISTS": f"{{big}} t WHERE NOT EXISTS (SELECT 1 FROM {SMALL} s WHERE s.ttid = t.a AND s.v < 10)",
+    "IN (groups)": f"{{big}} t WHERE a IN (SELECT ttid FROM {SMALL} GROUP BY ttid HAVING max(v) > 10)",
+    "LEFT JOIN": f"{{big}} t LEFT JOIN {SMALL} s ON s.ttid = t.a",
+    "JOIN (DISTINCT)": f"{{big}} t JOIN (SELECT DISTINCT ttid FROM {SMALL}) s ON s.ttid = t.a",
+    "UNION ALL": f"(SELECT a, b, c FROM {{big}} UNION ALL SELECT a, b, c FROM {SMALL}_more) t",
+}
+"""What stands in FROM. The key ``ttid`` of the small table has twenty rows."""
+
+
+def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
+    """Return one record per operator and changed side."""
+    systems.incremental.execute(f"DROP TABLE IF EXISTS {SMALL}").close()
+    rows = f"SELECT CAST(id % {GROUPS} + 1 AS INT) AS ttid, id AS v FROM range({20 * GROUPS})"
+    systems.incremental.execute(f"CREATE TABLE {SMALL} USING DELTA AS {rows}").close()
+    systems.incremental.execute(f"DROP TABLE IF EXISTS {SMALL}_more").close()
+    systems.incremental.execute(
+        f"CREATE TABLE {SMALL}_more USING DELTA AS SELECT a, b, c FROM {systems.table.name} WHERE id < 100000"
+    ).close()
+    records = []
+    for shape, source in SHAPES.items():
+        text = f"SELECT a, avg(b) AS ab FROM {source.format(big=systems.table.name)} GROUP BY a HAVING avg(c) < 1000"
+        capture = recapture(systems, text)
+        for side, change in _changes(systems, shape).items():
+            upkeep = maintain(systems, text, change, repetitions)
+            in_memory = "joined in memory" in upkeep.last.detail
+            record = {"operator": shape, "changes of": side, "in memory": "yes" if in_memory else "no"} | upkeep.columns(capture)
+            print(record, flush=True)
+            records.append(record)
+    drop(systems, SMALL, f"{SMALL}_more")
+    return records
+
+
+def _changes(systems: Systems, shape: str) -> dict[str, Callable[[], None]]:
+    other = f"INSERT INTO {SMALL} SELECT CAST(floor(rand({{seed}}) * {GROUPS}) + 1 AS INT), id FROM range(20)"
+    if shape == "UNION ALL":
+        other = f"INSERT INTO {SMALL}_more SELECT a, b, c FROM {systems.table.name} LIMIT 20"
+    return {"big": partial(insert, systems, 20), "small": partial(_insert, systems, other)}
+
+
+def _insert(systems: Systems, statement: str) -> None:
+    systems.seed += 1
+    systems.incremental.execute(statement.format(seed=systems.seed)).close()
