@@ -153,7 +153,10 @@ class Middleware:
     def _pins(
         self, statement: Statement, reading: Reading, parts: list[Part], conditions: Mapping[int, str]
     ) -> tuple[list[Pin], list[Pin]]:
-        """Pin every occurrence of a table that a sketch stands on; return the pins without and with the conditions of the sketches."""
+        """Pin every occurrence of a table; return the pins without and with the conditions of the sketches.
+
+        A table that no sketch stands on is pinned too: the answer is that of one moment, and can be compared with the plain one.
+        """
         versions: dict[str, int] = {}
         for part in parts:
             versions.update(part.prepared.sketch.versions)
@@ -163,11 +166,10 @@ class Middleware:
         uncut, cut = [], []
         for scan in reading.scans:
             # By location: one table may have a name and a path in the same query.
-            version = versions.get(reading.tables[scan.table].snapshot.location)
-            if version is not None:
-                pin = pin_of(statement, scan, version)
-                uncut.append(pin)
-                cut.append(replace(pin, condition=conditions.get(id(scan.place))))
+            snapshot = reading.tables[scan.table].snapshot
+            pin = pin_of(statement, scan, versions.get(snapshot.location, snapshot.version))
+            uncut.append(pin)
+            cut.append(replace(pin, condition=conditions.get(id(scan.place))))
         return uncut, cut
 
     def _use(self, rewritten: Rewritten, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:

@@ -21,12 +21,19 @@ from imp_driver.sketch.sketch import Sketch
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 
 
-def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Derived:
-    """Return what ``derive_sketch`` does and the rows per fragment; kept for the next query of the same versions and constants."""
+def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, fragments: int, *, may_tie: bool) -> Derived:
+    """Return what ``derive_sketch`` does and the rows per fragment; kept for the next query of the same versions and constants.
+
+    Before a new version's sketch, ranges of very unequal rows are cut anew, into at most ``fragments``.
+    """
     # As text: 1, 1.0 and TRUE are equal in Python, and compare differently in Spark.
     constants = repr((block.having, block.order, block.limit, block.offset, may_tie))
     known = entry.derived
     if known is None or known.vector != entry.vector or known.constants != constants:
+        partition = state.partition
+        state.rebalance(fragments)
+        if state.partition is not partition:
+            entry.file_fragments = None
         known = Derived(entry.vector, constants, derive_sketch(entry, state, block, may_tie=may_tie), state.fragment_rows())
         entry.derived = known
     return known

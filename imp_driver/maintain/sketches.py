@@ -157,7 +157,7 @@ class Sketches:
         with watch.stage("sketch"):
             if upkeep.decision is Decision.CAPTURED:
                 self._reconsider(request, state, choice)
-            derived = known_sketch(entry, state, request.block, may_tie=request.analysis.may_tie)
+            derived = known_sketch(entry, state, request.block, request.fragments, may_tie=request.analysis.may_tie)
             cuts = choice.cuts(request)
             files = self._files(request, entry, cuts, state)
             return Prepared(entry, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)

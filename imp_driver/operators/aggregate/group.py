@@ -25,6 +25,7 @@ from imp_driver.operators.aggregate.accumulator import (
     nothing,
     resized,
 )
+from imp_driver.operators.aggregate.balance import Balance
 from imp_driver.operators.aggregate.cells import CapturedCells, FragmentCounts
 from imp_driver.operators.aggregate.counts import Count
 from imp_driver.operators.aggregate.decimals import DecimalSum
@@ -39,7 +40,7 @@ from imp_driver.operators.interval import Interval
 from imp_driver.operators.merge import merge
 from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
 from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.ranges import RangePartition, equi_depth
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
@@ -70,6 +71,7 @@ class GroupState:
         self._fragments = np.zeros(0, dtype=np.int32)
         if sketch_key is not None:
             self._fragments = self._locate(sketch_key, keys[sketch_key].take(np.arange(len(rows))))
+        self._balance = Balance.of(self.fragment_rows()[: partition.ranges])
         self._key_intervals: dict[int, Interval] = {}
         self._aggregate_intervals: dict[int, Interval] = {}
 
@@ -213,6 +215,15 @@ class GroupState:
         totals = np.zeros(self._partition.fragments, dtype=np.int64)
         np.add.at(totals, self.fragment, self.rows)
         return totals
+
+    def rebalance(self, fragments: int) -> None:
+        """Cut at most ``fragments`` ranges anew where rows have piled up in one or are gone from many; only over a group key."""
+        if self._sketch_key is None or not self._balance.is_lost(self.fragment_rows()[: self._partition.ranges]):
+            return
+        slots = np.flatnonzero(self.alive)
+        self._partition = equi_depth(self.key_values(self._sketch_key, slots), self._rows[slots], fragments)
+        self._fragments = self._locate(self._sketch_key, self._keys[self._sketch_key].take(np.arange(len(self._rows))))
+        self._balance = Balance.of(self.fragment_rows()[: self._partition.ranges])
 
     def key_interval(self, index: int) -> Interval:
         """Return the i-th group key per slot."""

@@ -272,11 +272,11 @@ def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None
     source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
     update(entry, source)
     assert entry.state is not None
-    first = known_sketch(entry, entry.state, BLOCK, may_tie=False)
-    assert known_sketch(entry, entry.state, block_of("sum(x) > 10"), may_tie=False) is first
+    first = known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
+    assert known_sketch(entry, entry.state, block_of("sum(x) > 10"), 100, may_tie=False) is first
     for other in ("sum(x) > 5", "sum(x) > 10.0"):
-        assert known_sketch(entry, entry.state, block_of(other), may_tie=False).constants != first.constants
+        assert known_sketch(entry, entry.state, block_of(other), 100, may_tie=False).constants != first.constants
     source.commits.append([(1, 8, 1)])
-    known_sketch(entry, entry.state, BLOCK, may_tie=False)
+    known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
     update(entry, source)
-    assert known_sketch(entry, entry.state, BLOCK, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
+    assert known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
