@@ -103,7 +103,9 @@ class StateEntry:
     Attributes:
         table, attribute: what is cut, the first of them where there are several.
         location: of that table.
+        templates: identifiers of all templates that it has served; ``template`` is that of the first.
         family: what the state depends on but its row conditions, hashed; ``block`` has these.
+        prefix: the same without the aggregates; empty where the state serves its own template only.
         vector: every table that the state depends on.
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
@@ -119,13 +121,15 @@ class StateEntry:
     table: str
     location: str
     attribute: str
+    templates: set[str] = field(default_factory=set)
     family: str = ""
+    prefix: str = ""
     block: BoundBlock | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: GroupState | None = None
     key_types: tuple[pa.DataType, ...] = ()
     vector: Vector = field(default_factory=dict)
-    file_fragments: tuple[Vector, tuple[FileFragments, ...]] | None = None
+    file_fragments: tuple[Vector, str, tuple[FileFragments, ...]] | None = None
     derived: Derived | None = None
     deep_buffers: bool = False
     sides: Sides | None = None

@@ -21,6 +21,7 @@ from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
+from imp_driver.maintain.sharing import forms, replaced_by, widened
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
@@ -66,6 +67,7 @@ class Sketches:
     def _prepare_one(self, request: Request, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         key = _state_key(request, choice)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, choice))
+        entry.templates.add(request.template.identifier)
         try:
             with entry.lock:
                 return self._prepare_locked(request, entry, choice, read, watch)
@@ -78,7 +80,7 @@ class Sketches:
         """Return the attribute that the template's states are cut on; without a state it is chosen by the files as they are now."""
         template, vector = request.template.identifier, vector_of(request.tables)
         known = self._choices.get(template)
-        if known is not None and any(entry.template == template and entry.state is not None for entry in self.store.entries()):
+        if known is not None and any(template in entry.templates and entry.state is not None for entry in self.store.entries()):
             return known
         refused = self._unclustered.get(template)
         if refused is not None and refused[0] == vector:
@@ -95,17 +97,21 @@ class Sketches:
 
         At first only the groups are captured that the conditions leave, all groups once other constants are asked for.
         """
-        lifted = None if request.lifted is None else replace(request, block=request.lifted, lifted=None, is_lifted=True)
-        for own in filter(None, (request, lifted)):
-            entry = self.store.find(_state_key(own, choice))
-            if entry is not None and entry.state is not None:
-                return own
-        reused = self._reuse.find(request, _family(request, choice), self.store.entries())
-        # One that is served by a larger state is captured itself when it is asked for again.
-        if reused is not None and (reused.is_exact or self._admission.is_first(_state_key(request, choice))):
-            return reused.request
+        prefix, entries = _prefix(request, choice), self.store.entries()
+        every = forms(request, prefix, entries) if prefix else (request,)
+        for form in every:
+            for own in filter(None, (form, _lifted(form))):
+                entry = self.store.find(_state_key(own, choice))
+                if entry is not None and entry.state is not None:
+                    return own
+        for form in every:
+            reused = self._reuse.find(form, _family(form, choice), entries)
+            # One that is served by a larger state is captured itself when it is asked for again.
+            if reused is not None and (reused.is_exact or self._admission.is_first(_state_key(request, choice))):
+                return reused.request
         is_first = not self._admission.has_admitted(_admission_name(request))
-        return request if is_first or lifted is None else lifted
+        captured = (None if is_first else _lifted(request)) or request
+        return widened(captured, prefix, entries) if prefix else captured
 
     def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
@@ -192,17 +198,21 @@ class Sketches:
             location=request.snapshots[cut.scan.table].location,
             attribute=cut.attribute.name,
             family=_family(request, choice),
+            prefix=_prefix(request, choice),
         )
 
     def _capture(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> None:
         with watch.stage("capture"):
             capture_into(entry, request, choice, read, self.store.memory_budget)
+        for other in replaced_by(entry, self.store.entries()) if entry.prefix else ():
+            self.store.discard(other.key, other)
 
     def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], state: GroupState) -> tuple[FileFragments, ...]:
-        if entry.file_fragments is None or entry.file_fragments[0] != entry.vector:
+        known, template = entry.file_fragments, request.template.identifier
+        if known is None or known[:2] != (entry.vector, template):
             located = [FileFragments.locate(files, name, state.partition) for files, name in cut_files(cuts, request.snapshots)]
-            entry.file_fragments = (entry.vector, tuple(located))
-        return entry.file_fragments[1]
+            entry.file_fragments = known = (entry.vector, template, tuple(located))
+        return known[2]
 
     def note_use(self, prepared: Prepared, *, is_useful: bool) -> None:
         """Learn from how a sketch turned out: one that would skip nothing is maintained more rarely, and fewer of its kind are captured."""
@@ -225,6 +235,11 @@ class Sketches:
             counters.maintained += 1
 
 
+def _lifted(request: Request) -> Request | None:
+    """Return the request about the state that does not depend on conditions on keys, None where it has none."""
+    return None if request.lifted is None else replace(request, block=request.lifted, lifted=None, is_lifted=True)
+
+
 def _admission_name(request: Request) -> str:
     return f"{request.template.identifier} {request.fragments}{' lifted' if request.is_lifted else ''}"
 
@@ -235,10 +250,23 @@ def _state_key(request: Request, choice: Choice) -> str:
 
 def _family(request: Request, choice: Choice) -> str:
     """Hash everything that the state depends on but its row conditions; constants above the groups are not among it."""
-    block = request.block
-    aggregates = [(str(each.specification), each.argument_sql) for each in block.aggregates]
-    rows = rows_sql(block, lambda scan: qualified(scan.table))
-    return _hashed(request.template.identifier, choice, rows, block.keys_sql, aggregates, request.settings, request.fragments)
+    aggregates = [(str(each.specification), each.argument_sql) for each in request.block.aggregates]
+    return _hashed(_prefix(request, choice) or _own(request, choice), aggregates)
+
+
+def _prefix(request: Request, choice: Choice) -> str:
+    """Hash what states of several templates may have in common; empty for a cut on another column, whose proof is the template's own."""
+    return "" if choice.key is None else _hashed(choice, *_groups(request))
+
+
+def _own(request: Request, choice: Choice) -> str:
+    return _hashed(request.template.identifier, choice, *_groups(request))
+
+
+def _groups(request: Request) -> tuple[object, ...]:
+    identity = [(name, snapshot.location, snapshot.table_id) for name, snapshot in request.snapshots.items()]
+    rows = rows_sql(request.block, lambda scan: qualified(scan.table))
+    return identity, rows, request.block.keys_sql, request.settings, request.fragments
 
 
 def _hashed(*parts: object) -> str:

@@ -126,7 +126,7 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         *_chosen(request),
     ]
     for entry in sketches.store.entries():
-        if entry.template == request.template.identifier and entry.state is not None:
+        if request.template.identifier in entry.templates and entry.state is not None:
             lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines

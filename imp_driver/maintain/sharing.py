@@ -1,0 +1,94 @@
+"""One state for templates with a common plan prefix: the same groups of the same rows, whatever aggregates each asks for (paper 5.2).
+
+A block is served by any state of its prefix that has its aggregates, among others. The next state that is captured takes over the
+aggregates of those that are there, which it then replaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.request import Request
+from imp_driver.operators.contract import AccumulatorKind, OrderKey
+from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, Not, Or
+from imp_driver.plan.bind import BoundAggregate, BoundBlock
+
+MOST_AGGREGATES = 12
+"""That one state is captured with for the sake of others."""
+
+
+def forms(request: Request, prefix: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
+    """Return the request about every state's aggregates that hold its own, then the request itself."""
+    every = {entry.block.aggregates: entry.block for entry in entries if entry.prefix == prefix and entry.state is not None and entry.block}
+    wider = [_over(request, block) for aggregates, block in every.items() if set(request.block.aggregates) < set(aggregates)]
+    return (*wider, request)
+
+
+def widened(request: Request, prefix: str, entries: Iterable[StateEntry]) -> Request:
+    """Return a request for a state that serves the blocks of all states of the same rows too, as far as these are not too many."""
+    for entry in entries:
+        block = entry.block
+        if entry.prefix != prefix or block is None or entry.state is None or block.where_sql != request.block.where_sql:
+            continue
+        together = tuple(dict.fromkeys((*request.block.aggregates, *block.aggregates)))
+        if len(together) <= MOST_AGGREGATES and all(map(_is_cheap, block.aggregates)):
+            request = _over(request, replace(block, aggregates=together))
+    return request
+
+
+def replaced_by(entry: StateEntry, entries: Iterable[StateEntry]) -> list[StateEntry]:
+    """Return the other states whose blocks a newly captured one serves."""
+    block = entry.block
+    assert block is not None
+    return [
+        other
+        for other in entries
+        if other is not entry
+        and other.prefix == entry.prefix
+        and other.block is not None
+        and other.block.where_sql == block.where_sql
+        and set(other.block.aggregates) < set(block.aggregates)
+    ]
+
+
+def _is_cheap(aggregate: BoundAggregate) -> bool:
+    return aggregate.specification.kind is not AccumulatorKind.COUNT_DISTINCT
+
+
+def _over(request: Request, wide: BoundBlock) -> Request:
+    lifted = None if request.lifted is None else _block_over(request.lifted, wide)
+    return replace(request, block=_block_over(request.block, wide), lifted=lifted)
+
+
+def _block_over(block: BoundBlock, wide: BoundBlock) -> BoundBlock:
+    """Return a block that says the same over the aggregates of another one, which has its own among them."""
+    places = {place: wide.aggregates.index(aggregate) for place, aggregate in enumerate(block.aggregates)}
+    return replace(
+        block,
+        aggregates=wide.aggregates,
+        having=tuple(_renumbered(each, places) for each in block.having),
+        order=tuple(OrderKey(_renumbered(key.expression, places), key.descending, key.nulls_first) for key in block.order),
+        columns=tuple(dict.fromkeys((*block.columns, *wide.columns))),
+    )
+
+
+def _renumbered(expression: Expression, places: Mapping[int, int]) -> Expression:
+    match expression:
+        case AggregateReference(index):
+            return AggregateReference(places[index])
+        case And(operands):
+            return And(tuple(_renumbered(each, places) for each in operands))
+        case Or(operands):
+            return Or(tuple(_renumbered(each, places) for each in operands))
+        case Not(operand):
+            return Not(_renumbered(operand, places))
+        case IsNull(operand):
+            return IsNull(_renumbered(operand, places))
+        case Comparison(operator, left, right):
+            return Comparison(operator, _renumbered(left, places), _renumbered(right, places))
+        case Arithmetic(operator, left, right):
+            return Arithmetic(operator, _renumbered(left, places), _renumbered(right, places))
+        case _:
+            return expression

@@ -1,0 +1,106 @@
+"""States that serve several templates with one plan prefix."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from imp_driver.config import Options, SketchMode
+from imp_driver.maintain.entry import StateEntry
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Decision
+from tests.soundness.engine import DuckSession, Warehouse
+
+SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
+SUMS_ABOVE = "SELECT u.g FROM (SELECT g, sum(a) AS f FROM r GROUP BY g) u WHERE u.f > 11"
+TOP = "SELECT g, sum(a) AS f FROM r GROUP BY g ORDER BY f DESC, g LIMIT 3"
+LARGEST = "SELECT g, max(x) AS m FROM r GROUP BY g HAVING max(x) > 1 AND count(*) > 2"
+BOTH = "SELECT g FROM r GROUP BY g HAVING sum(a) > 11 OR max(x) < 2"
+DISTINCT = "SELECT g FROM r GROUP BY g HAVING count(DISTINCT a) > 2"
+
+
+class World:
+    def __init__(self) -> None:
+        self.warehouse = Warehouse()
+        self.warehouse.commit("r", [(number, number % 10, number % 3, number % 5) for number in range(60)])
+        self.sketches = Sketches(self.warehouse, 1 << 30)
+        # Shadow mode compares each answer with the plain one.
+        self.middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
+
+    def ask(self, text: str) -> SketchReport:
+        outcome = self.middleware.run(text, None, "tag")
+        assert outcome.stream is not None
+        while outcome.stream.next_batch() is not None:
+            pass
+        return outcome.report
+
+    def insert(self, g: int, a: int) -> None:
+        self.warehouse.commit("r", [*self.warehouse.rows("r"), (99, g, 0, a)])
+
+    @property
+    def states(self) -> list[StateEntry]:
+        return [entry for entry in self.sketches.store.entries() if entry.state is not None]
+
+
+@pytest.mark.parametrize("other", [SUMS_ABOVE, TOP])
+def test_another_template_over_the_same_groups_needs_no_capture(other: str) -> None:
+    world = World()
+    assert world.ask(SUMS).decision is Decision.CAPTURED
+    assert world.ask(other).decision is Decision.FRESH
+    world.insert(2, 40)
+    assert world.ask(other).decision is Decision.MAINTAINED
+    assert world.ask(SUMS).decision is Decision.FRESH
+    assert len(world.states) == 1
+
+
+def test_a_state_with_more_aggregates_serves_those_with_fewer() -> None:
+    world = World()
+    assert world.ask(BOTH).decision is Decision.CAPTURED
+    for text in (SUMS, TOP, SUMS_ABOVE):
+        assert world.ask(text).decision is Decision.FRESH
+    assert world.ask(LARGEST).decision is Decision.CAPTURED
+
+
+def test_the_next_state_takes_over_the_aggregates_of_the_others() -> None:
+    world = World()
+    for text in (SUMS, LARGEST):
+        assert world.ask(text).decision is Decision.CAPTURED
+    (entry,) = world.states
+    assert entry.block is not None
+    assert len(entry.block.aggregates) == 3
+    for change, texts in enumerate(((SUMS, LARGEST, BOTH, TOP), (TOP, BOTH, LARGEST, SUMS))):
+        world.insert(change, 50)
+        decisions = [world.ask(text).decision for text in texts]
+        assert decisions == [Decision.MAINTAINED, Decision.FRESH, Decision.FRESH, Decision.FRESH]
+    assert world.states == [entry]
+
+
+def test_counts_of_distinct_values_are_not_captured_for_others() -> None:
+    world = World()
+    world.ask(DISTINCT)
+    world.ask(SUMS)
+    assert sorted(len(entry.block.aggregates) for entry in world.states if entry.block is not None) == [1, 1]
+
+
+def test_states_of_other_rows_or_other_groups_are_apart() -> None:
+    world = World()
+    world.ask(SUMS)
+    for other in (
+        "SELECT g, sum(a) AS f FROM r WHERE x = 1 GROUP BY g HAVING sum(a) > 3",
+        "SELECT g, x, sum(a) AS f FROM r GROUP BY g, x HAVING sum(a) > 3",
+    ):
+        assert world.ask(other).decision is Decision.CAPTURED
+    assert len(world.states) == 3
+
+
+def test_sketches_are_shown_for_every_template_that_they_serve() -> None:
+    world = World()
+    world.ask(SUMS)
+    world.ask(TOP)
+    outcome = world.middleware.run(f"EXPLAIN SKETCH {TOP}", None, "tag")
+    assert outcome.stream is not None
+    batch = outcome.stream.next_batch()
+    assert batch is not None
+    assert f"Sketch {world.states[0].identifier}" in "\n".join(map(str, pa.Table.from_batches([batch]).column(0).to_pylist()))
