@@ -12,7 +12,7 @@ from dataclasses import replace
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.operators.contract import AccumulatorKind, OrderKey
-from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, Not, Or
+from imp_driver.parse.nodes import AggregateReference, Expression, parts_of, with_parts
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 
 MOST_AGGREGATES = 12
@@ -75,20 +75,6 @@ def _block_over(block: BoundBlock, wide: BoundBlock) -> BoundBlock:
 
 
 def _renumbered(expression: Expression, places: Mapping[int, int]) -> Expression:
-    match expression:
-        case AggregateReference(index):
-            return AggregateReference(places[index])
-        case And(operands):
-            return And(tuple(_renumbered(each, places) for each in operands))
-        case Or(operands):
-            return Or(tuple(_renumbered(each, places) for each in operands))
-        case Not(operand):
-            return Not(_renumbered(operand, places))
-        case IsNull(operand):
-            return IsNull(_renumbered(operand, places))
-        case Comparison(operator, left, right):
-            return Comparison(operator, _renumbered(left, places), _renumbered(right, places))
-        case Arithmetic(operator, left, right):
-            return Arithmetic(operator, _renumbered(left, places), _renumbered(right, places))
-        case _:
-            return expression
+    if isinstance(expression, AggregateReference):
+        return AggregateReference(places[expression.index])
+    return with_parts(expression, [_renumbered(each, places) for each in parts_of(expression)])

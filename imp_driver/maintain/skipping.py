@@ -15,7 +15,7 @@ from imp_driver.delta.contract import FileStatistics
 from imp_driver.maintain.request import Request
 from imp_driver.operators.condition import evaluate
 from imp_driver.operators.interval import Interval, from_codes, unknown
-from imp_driver.parse.nodes import And, Arithmetic, Column, Comparison, Expression, IsNull, KeyReference, Not, Opaque, Or
+from imp_driver.parse.nodes import Column, Expression, KeyReference, Opaque, parts_of, with_parts
 from imp_driver.plan.nodes import Scan
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import name_in
@@ -59,20 +59,8 @@ class _Files:
                 return KeyReference(self.used.index(name))
             case Column(name):
                 return Opaque(name)
-            case And(operands):
-                return And(tuple(map(self.over_keys, operands)))
-            case Or(operands):
-                return Or(tuple(map(self.over_keys, operands)))
-            case Not(operand):
-                return Not(self.over_keys(operand))
-            case IsNull(operand):
-                return IsNull(self.over_keys(operand))
-            case Comparison(operator, left, right):
-                return Comparison(operator, self.over_keys(left), self.over_keys(right))
-            case Arithmetic(operator, left, right):
-                return Arithmetic(operator, self.over_keys(left), self.over_keys(right))
             case _:
-                return expression
+                return with_parts(expression, tuple(map(self.over_keys, parts_of(expression))))
 
 
 def kept_by_conditions(

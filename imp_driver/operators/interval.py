@@ -239,12 +239,14 @@ def _rounds_to_single(whole: Interval, floating: Interval) -> bool:
 
 
 def arithmetic(operator: str, left: Interval, right: Interval) -> Interval:
-    """Return ``left operator right`` for + - *, unknown on any risk of overflow and for NaN or infinite operands."""
+    """Return ``left operator right`` for + - * /, unknown on any risk of overflow and for NaN or infinite operands."""
     (size,) = np.broadcast_shapes(left.may_be_null.shape, right.may_be_null.shape)
     if left.family is Family.NULL or right.family is Family.NULL:
         return replace(constant(None), may_be_null=np.ones(size, dtype=bool), may_be_value=np.zeros(size, dtype=bool))
     if left.family is not Family.NUMBER or right.family is not Family.NUMBER or left.single or right.single:
         return unknown(size)
+    if operator == "/":
+        return _quotient(left, right, size)
     if operator == "*":
         scale = left.form.scale + right.form.scale if left.form and right.form else 0
         if not (left.form and right.form):
@@ -262,6 +264,21 @@ def arithmetic(operator: str, left: Interval, right: Interval) -> Interval:
     null = np.broadcast_to(left.may_be_null | right.may_be_null, (size,))
     value = np.broadcast_to(left.may_be_value & right.may_be_value, (size,))
     result = Interval(Family.NUMBER, np.broadcast_to(lower, (size,)), np.broadcast_to(upper, (size,)), null, value, form=form)
+    return widened(result, value & np.broadcast_to(risky, (size,)))
+
+
+def _quotient(left: Interval, right: Interval, size: int) -> Interval:
+    """Divide doubles and integers; decimals are rounded by rules of their own, and a divisor that may be 0 says nothing."""
+    if any(each.form is not None and not each.form.bits for each in (left, right)):
+        return unknown(size)
+    with np.errstate(all="ignore"):
+        quotients = [a / b for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
+        # Rounding to nearest keeps the order, and it is what Spark does.
+        lower, upper = np.minimum.reduce(quotients), np.maximum.reduce(quotients)
+        risky = ~(np.isfinite(lower) & np.isfinite(upper) & ((right.lower > 0) | (right.upper < 0)))
+    null = np.broadcast_to(left.may_be_null | right.may_be_null, (size,))
+    value = np.broadcast_to(left.may_be_value & right.may_be_value, (size,))
+    result = Interval(Family.NUMBER, np.broadcast_to(lower, (size,)), np.broadcast_to(upper, (size,)), null, value)
     return widened(result, value & np.broadcast_to(risky, (size,)))
 
 
@@ -293,7 +310,7 @@ def _bounds(operator: str, left: Interval, right: Interval, *, is_integer: bool)
             products = [a * b for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
             lower, upper = np.minimum.reduce(products), np.maximum.reduce(products)
         else:
-            raise ValueError(f"arithmetic operator must be +, - or *, not {operator!r}")
+            raise ValueError(f"arithmetic operator must be one of + - * /, not {operator!r}")
     exact = np.abs(lower) < EXACT_LIMIT if is_integer else np.zeros(1, dtype=bool)
     exact_upper = np.abs(upper) < EXACT_LIMIT if is_integer else np.zeros(1, dtype=bool)
     return outward(lower, ~exact)[0], outward(upper, ~exact_upper)[1]

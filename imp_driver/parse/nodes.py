@@ -7,6 +7,7 @@ datetime (naive = TIMESTAMP_NTZ, aware = TIMESTAMP) or None for NULL.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -42,7 +43,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """``operator`` is one of ``+ - *``."""
+    """``operator`` is one of ``+ - * /``; a quotient is a double."""
 
     operator: str
     left: Expression
@@ -79,10 +80,94 @@ class IsNull:
 
 
 @dataclass(frozen=True, slots=True)
+class Like:
+    """Text that matches a pattern of ``%`` and ``_``, without escapes."""
+
+    operand: Expression
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch (condition, value) whose condition is TRUE, else ``default``, else NULL."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """The first value that is not NULL."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatePart:
+    """``part`` of a date: year, month or day."""
+
+    part: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """Something that cannot be evaluated in process; as a condition it may be true, false or NULL. ``text`` is for people."""
 
     text: str
 
 
-Expression: TypeAlias = Column | KeyReference | AggregateReference | Constant | Arithmetic | Comparison | And | Or | Not | IsNull | Opaque
+Expression: TypeAlias = (
+    Column
+    | KeyReference
+    | AggregateReference
+    | Constant
+    | Arithmetic
+    | Comparison
+    | And
+    | Or
+    | Not
+    | IsNull
+    | Like
+    | Case
+    | Coalesce
+    | DatePart
+    | Opaque
+)
+
+
+def parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """Return what an expression is made of."""
+    match expression:
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return (left, right)
+        case And(operands) | Or(operands) | Coalesce(operands):
+            return operands
+        case Not(operand) | IsNull(operand) | Like(operand, _) | DatePart(_, operand):
+            return (operand,)
+        case Case(branches, default):
+            return (*(each for branch in branches for each in branch), *(() if default is None else (default,)))
+        case _:
+            return ()
+
+
+def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expression:
+    """Return the expression made of other parts, given in the order of ``parts_of``."""
+    match expression:
+        case Arithmetic(operator, _, _):
+            return Arithmetic(operator, parts[0], parts[1])
+        case Comparison(operator, _, _):
+            return Comparison(operator, parts[0], parts[1])
+        case And() | Or() | Coalesce():
+            return type(expression)(tuple(parts))
+        case Not() | IsNull():
+            return type(expression)(parts[0])
+        case Like(_, pattern):
+            return Like(parts[0], pattern)
+        case DatePart(part, _):
+            return DatePart(part, parts[0])
+        case Case(branches, default):
+            pairs = tuple((parts[2 * place], parts[2 * place + 1]) for place in range(len(branches)))
+            return Case(pairs, None if default is None else parts[-1])
+        case _:
+            return expression

@@ -6,6 +6,7 @@ Rules are Spark's: widening of integers, precision of decimal arithmetic (no res
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pyarrow as pa
@@ -49,6 +50,9 @@ _CASTS: dict[exp.DType, pa.DataType] = {
 }
 
 
+_DATE_PARTS = ("year", "month", "day")
+
+
 def arrow_type(type_name: str) -> pa.DataType | None:
     """Return the Arrow type of a Delta type name, None for types that no operator handles (nested, binary, CHAR, intervals)."""
     match = _DECIMAL.fullmatch(type_name)
@@ -76,7 +80,47 @@ def infer(node: exp.Expr, columns: dict[str, pa.DataType | None]) -> pa.DataType
         return _literal_type(node)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _arithmetic(node, columns)
-    return None
+    if isinstance(node, exp.Div):
+        both = [infer(each, columns) for each in (node.left, node.right)]
+        exact = all(kind is not None and is_number(kind) and not pa.types.is_decimal(kind) for kind in both)
+        return pa.float64() if exact else None
+    if isinstance(node, (exp.Year, exp.Month, exp.Day)) or (isinstance(node, exp.Extract) and node.this.name.lower() in _DATE_PARTS):
+        return pa.int32()
+    values = values_of(node)
+    kinds = [pa.null() if isinstance(value, exp.Null) else infer(value, columns) for value in values]
+    known = [kind for kind in kinds if kind is not None]
+    return common_type(known) if values and len(known) == len(kinds) else None
+
+
+def values_of(node: exp.Expr) -> list[exp.Expr]:
+    """Return the values that CASE, IF, COALESCE or NULLIF chooses from; none for another expression."""
+    if isinstance(node, exp.Case):
+        default = node.args.get("default")
+        return [*(each.args["true"] for each in node.args["ifs"]), exp.Null() if default is None else default]
+    if isinstance(node, exp.If):
+        return [node.args["true"], node.args.get("false") or exp.Null()]
+    if isinstance(node, exp.Coalesce):
+        return [node.this, *node.expressions]
+    if isinstance(node, exp.Nullif):
+        return [node.this]
+    return []
+
+
+def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
+    """Return the type that Spark brings the branches of a CASE to, None where that is not certain; NULL has any type."""
+    known = list(dict.fromkeys(kind for kind in kinds if not pa.types.is_null(kind)))
+    if len(known) < 2:
+        return known[0] if known else None
+    if all(map(pa.types.is_signed_integer, known)):
+        return max(known, key=lambda kind: kind.bit_width)
+    if not all(map(is_number, known)) or any(map(pa.types.is_float32, known)):
+        return None
+    if any(map(pa.types.is_float64, known)):
+        return pa.float64()
+    decimals = [kind if pa.types.is_decimal(kind) else pa.decimal128(_INTEGER_DIGITS[str(kind)], 0) for kind in known]
+    scale = max(kind.scale for kind in decimals)
+    precision = max(kind.precision - kind.scale for kind in decimals) + scale
+    return pa.decimal128(precision, scale) if precision <= 38 else None
 
 
 def _literal_type(node: exp.Literal) -> pa.DataType | None:

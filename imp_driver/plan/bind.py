@@ -171,13 +171,13 @@ class _Binder:
             for index, key in enumerate(self._block.keys):
                 if each == key or each == key.unnest():
                     return KeyReference(index) if self._is_plain(key.unnest()) else Opaque(key.sql(dialect=DIALECT))
-            if isinstance(each, exp.AggFunc):
+            if isinstance(each, exp.AggFunc) or (isinstance(each, exp.Filter) and isinstance(each.this, exp.AggFunc)):
                 return self._aggregate(each)
             return Opaque(each.sql(dialect=DIALECT)) if isinstance(each, exp.Column) else None
 
         return convert(node, leaf)
 
-    def _aggregate(self, node: exp.AggFunc) -> Expression:
+    def _aggregate(self, node: exp.Expr) -> Expression:
         text = node.sql(dialect=DIALECT)
         if text in self._places:
             return AggregateReference(self._places[text])
@@ -194,6 +194,7 @@ class _Binder:
 
 def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> tuple[BoundAggregate, exp.Expr | None] | None:
     """Return an aggregate and its argument, None for one that is not maintained."""
+    node = _unconditional(node)
     if not isinstance(node, exp.AggFunc):
         return None
     argument = node.this
@@ -202,7 +203,7 @@ def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -
         argument = argument.expressions[0]
     if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
         return None
-    if isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+    if isinstance(node.parent, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         return None
     if isinstance(node, exp.Count) and not is_distinct and isinstance(argument, (exp.Star, exp.Literal)):
         return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None), None
@@ -213,6 +214,27 @@ def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -
     form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
     specification = AggregateSpecification(chosen, form, kind)
     return BoundAggregate(specification, argument.sql(dialect=DIALECT), row_expression(argument, columns)), argument
+
+
+def _unconditional(node: exp.Expr) -> exp.Expr:
+    """Return ``f(x) FILTER (WHERE c)`` as ``f(CASE WHEN c THEN x END)`` and ``count_if(c)`` as ``count(CASE WHEN c THEN 1 END)``."""
+    if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Expr):
+        return exp.Count(this=_only_where(node.this, exp.Literal.number(1)))
+    if not (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc) and isinstance(node.expression, exp.Where)):
+        return node
+    function, condition = _unconditional(node.this).copy(), node.expression.this
+    argument = function.this
+    if isinstance(argument, exp.Distinct):
+        argument.set("expressions", [_only_where(condition, each) for each in argument.expressions])
+    elif isinstance(argument, exp.Star):
+        function.set("this", _only_where(condition, exp.Literal.number(1)))
+    elif isinstance(argument, exp.Expr):
+        function.set("this", _only_where(condition, argument))
+    return function
+
+
+def _only_where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
 
 
 def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:

@@ -9,7 +9,23 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.nodes import And, Arithmetic, Column, Comparison, Constant, Expression, IsNull, Not, Opaque, Or, Value
+from imp_driver.parse.nodes import (
+    And,
+    Arithmetic,
+    Case,
+    Coalesce,
+    Column,
+    Comparison,
+    Constant,
+    DatePart,
+    Expression,
+    IsNull,
+    Like,
+    Not,
+    Opaque,
+    Or,
+    Value,
+)
 from imp_driver.parse.statement import DIALECT
 
 
@@ -34,7 +50,7 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
-_ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+_ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
 def convert(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
@@ -66,7 +82,42 @@ def _convert_compound(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | No
         return Or(tuple(Comparison("=", value, convert(each, leaf)) for each in node.expressions))
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return IsNull(convert(node.this, leaf))
-    return Opaque(node.sql(dialect=DIALECT))
+    return _convert_function(node, leaf) or Opaque(node.sql(dialect=DIALECT))
+
+
+def _convert_function(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression | None:
+    match node:
+        case exp.Case():
+            return _case(node, leaf)
+        case exp.If():
+            otherwise = node.args.get("false")
+            branch = (convert(node.this, leaf), convert(node.args["true"], leaf))
+            return Case((branch,), None if otherwise is None else convert(otherwise, leaf))
+        case exp.Nullif():
+            value = convert(node.this, leaf)
+            return Case(((Comparison("=", value, convert(node.expression, leaf)), Constant(None)),), value)
+        case exp.Coalesce():
+            return Coalesce((convert(node.this, leaf), *(convert(each, leaf) for each in node.expressions)))
+        case exp.Like() if isinstance(node.expression, exp.Literal) and node.expression.is_string and "\\" not in node.expression.this:
+            found = Like(convert(node.this, leaf), str(node.expression.this))
+            return Not(found) if node.args.get("negate") else found
+        case exp.Year() | exp.Month() | exp.Day():
+            inner = node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this
+            return DatePart(node.key, convert(inner, leaf))
+        case exp.Extract() if str(node.this.name).lower() in ("year", "month", "day"):
+            return DatePart(str(node.this.name).lower(), convert(node.expression, leaf))
+        case _:
+            return None
+
+
+def _case(node: exp.Case, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
+    branches = []
+    for each in node.args["ifs"]:
+        when = convert(each.this, leaf)
+        condition = when if node.this is None else Comparison("=", convert(node.this, leaf), when)
+        branches.append((condition, convert(each.args["true"], leaf)))
+    default = node.args.get("default")
+    return Case(tuple(branches), None if default is None else convert(default, leaf))
 
 
 def constant(node: exp.Expr) -> Constant | None:

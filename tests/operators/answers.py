@@ -13,14 +13,19 @@ from imp_driver.parse.nodes import (
     AggregateReference,
     And,
     Arithmetic,
+    Case,
+    Coalesce,
     Column,
     Comparison,
     Constant,
+    DatePart,
     Expression,
     IsNull,
     KeyReference,
+    Like,
     Not,
     Or,
+    parts_of,
 )
 from tests.operators.model import NAN, canonical, rank
 
@@ -52,8 +57,47 @@ def answer(expression: Expression, keys: tuple[Any, ...], values: tuple[Any, ...
             return compared(operator, answer(left, keys, values), answer(right, keys, values))
         case Arithmetic(operator, left, right):
             return calculated(operator, answer(left, keys, values), answer(right, keys, values))
+        case Like(operand, pattern):
+            text = answer(operand, keys, values)
+            return None if text is None else liked(text, pattern)
+        case Case(branches, default):
+            chosen = next((then for when, then in branches if answer(when, keys, values) is True), default)
+            return None if chosen is None else as_branch(expression, answer(chosen, keys, values))
+        case Coalesce(operands):
+            found = [answer(operand, keys, values) for operand in operands]
+            return as_branch(expression, next((each for each in found if each is not None), None))
+        case DatePart(part, operand):
+            day = answer(operand, keys, values)
+            return None if day is None else getattr(day, part)
         case _:
             raise AssertionError(expression)
+
+
+def liked(text: str, pattern: str) -> bool:
+    if not pattern:
+        return not text
+    if pattern[0] == "%":
+        return any(liked(text[start:], pattern[1:]) for start in range(len(text) + 1))
+    return bool(text) and pattern[0] in ("_", text[0]) and liked(text[1:], pattern[1:])
+
+
+def as_branch(expression: Expression, value: Any) -> Any:
+    """Where one branch is a double, all are."""
+    return canonical(as_double(value)) if value is not None and not isinstance(value, str) and has_double(expression) else value
+
+
+def has_double(expression: Expression) -> bool:
+    match expression:
+        case Constant(value):
+            return isinstance(value, float)
+        case Column(name):
+            return name == "number"
+        case Case(branches, default):
+            return any(has_double(then) for _, then in branches) or (default is not None and has_double(default))
+        case Coalesce() | Arithmetic():
+            return (isinstance(expression, Arithmetic) and expression.operator == "/") or any(map(has_double, parts_of(expression)))
+        case _:
+            return False
 
 
 def negated(outcome: Any) -> Any:
@@ -101,10 +145,19 @@ def matched(left: Any, right: Any) -> tuple[Any, Any]:
 def calculated(operator: str, left: Any, right: Any) -> Any:
     if left is None or right is None:
         return None
+    if operator == "/":
+        return canonical(divided(as_double(left), as_double(right)))
     operation: Callable[[Any, Any], Any] = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b}[operator]
     if is_double(left) or is_double(right):
         return canonical(operation(as_double(left), as_double(right)))
     return operation(Fraction(left), Fraction(right))
+
+
+def divided(left: float, right: float) -> float:
+    """By IEEE; zero divisors are left to Spark."""
+    if math.isinf(left) and math.isinf(right):
+        return math.nan
+    return left / right if right else math.nan
 
 
 def mixes_families(expression: Expression) -> bool:
@@ -117,6 +170,8 @@ def mixes_families(expression: Expression) -> bool:
             return mixes_families(operand)
         case And(operands) | Or(operands):
             return any(mixes_families(operand) for operand in operands)
+        case Case() | Coalesce():
+            return any(map(mixes_families, parts_of(expression)))
         case _:
             return False
 

@@ -69,11 +69,11 @@ def rows(draw: st.DrawFn) -> Row:
     return keys, (None, integer, decimal, integer, integer, decimal, double, double, double, flag)
 
 
-def expressions(aggregates: list[int], constants: st.SearchStrategy[Any]) -> st.SearchStrategy[Expression]:
+def expressions(aggregates: list[int], constants: st.SearchStrategy[Any], signs: str) -> st.SearchStrategy[Expression]:
     numbers: st.SearchStrategy[Expression] = st.sampled_from([AggregateReference(i) for i in aggregates] + [KeyReference(0)]) | st.builds(
         Constant, constants
     )
-    numbers = numbers | st.builds(Arithmetic, st.sampled_from("+-*"), numbers, numbers)
+    numbers = numbers | st.builds(Arithmetic, st.sampled_from(signs), numbers, numbers)
     operator = st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"])
     texts = st.just(KeyReference(1)) | st.builds(Constant, st.sampled_from(["", "a", "aa", None]))
     leaves: st.SearchStrategy[Expression] = (
@@ -117,11 +117,27 @@ def keys_at(state: GroupState, mask: np.ndarray) -> set[tuple[Any, ...]]:
     return {key for key, slot in slots_of(state).items() if mask[slot]}
 
 
+def test_quotients_of_counts_and_sums_decide_exactly() -> None:
+    chance = random.Random(0)
+    stream: list[Row] = [
+        ((key, ""), (None, key * place, None, place, place, None, None, None, None, None)) for key in range(4) for place in (1, 2)
+    ]
+    state, current = maintained(stream, [], chance)
+    ratio = Arithmetic("/", AggregateReference(1), AggregateReference(0))
+    for bound in (-0.5, 1.5, 3.0, 4.5):
+        truth = evaluate(Comparison(">=", ratio, Constant(bound)), state)
+        passing = {key for key, values in results(current, chance).items() if values[1] / values[0] >= bound}
+        assert keys_at(state, truth.broadcast(len(state.alive)).must_be_true & state.alive) == passing
+        assert keys_at(state, truth.broadcast(len(state.alive)).may_be_true & state.alive) == passing
+    unknown = evaluate(Comparison(">", Arithmetic("/", AggregateReference(0), AggregateReference(1)), Constant(0)), state)
+    assert (0, "") in keys_at(state, unknown.broadcast(len(state.alive)).may_be_true & ~unknown.broadcast(len(state.alive)).must_be_true)
+
+
 streams = {"stream": st.lists(rows(), max_size=25), "deltas": operations(rows()), "seed": st.integers(0, 2**32)}
 
 
 @budget(150)
-@given(condition=expressions(list(range(9)), any_constants), **streams)
+@given(condition=expressions(list(range(9)), any_constants, "+-*/"), **streams)
 def test_having_never_loses_a_passing_group(condition: Expression, stream: list[Row], deltas: Any, seed: int) -> None:
     if mixes_families(condition):
         return
@@ -137,7 +153,7 @@ def test_having_never_loses_a_passing_group(condition: Expression, stream: list[
 
 
 @budget(150)
-@given(condition=expressions(EXACT_AGGREGATES, exact_constants), **streams)
+@given(condition=expressions(EXACT_AGGREGATES, exact_constants, "+-*"), **streams)
 def test_exact_aggregates_decide_exactly(condition: Expression, stream: list[Row], deltas: Any, seed: int) -> None:
     chance = random.Random(seed)
     state, current = maintained(stream, deltas, chance)

@@ -16,7 +16,22 @@ from hypothesis import strategies as st
 
 from imp_driver.operators.project import NotEvaluable, project
 from imp_driver.operators.select import select
-from imp_driver.parse.nodes import And, Arithmetic, Column, Comparison, Constant, Expression, IsNull, Not, Opaque, Or
+from imp_driver.parse.nodes import (
+    And,
+    Arithmetic,
+    Case,
+    Coalesce,
+    Column,
+    Comparison,
+    Constant,
+    DatePart,
+    Expression,
+    IsNull,
+    Like,
+    Not,
+    Opaque,
+    Or,
+)
 from tests.operators.answers import COLUMNS, answer, mixes_families
 from tests.operators.model import NAN, budget, canonical
 
@@ -29,20 +44,30 @@ rows = st.tuples(
     st.none() | st.integers(-5, 5) | st.sampled_from([2**53 + 1, 2**62]),
     st.none() | st.decimals(-5, 5, places=2) | st.just(Decimal("0.10")),
     st.none() | st.sampled_from(numbers),
-    st.none() | st.sampled_from(["", "a", "ab", "ä", "\uffff", "\U0001f600"]),
+    st.none() | st.sampled_from(["", "a", "ab", "ä", "\uffff", "\U0001f600", "a\nb", "\n"]),
     st.none() | st.booleans(),
-    st.none() | st.dates(datetime.date(2000, 1, 1), datetime.date(2000, 1, 3)),
+    st.none() | st.dates(datetime.date(1582, 10, 1), datetime.date(2000, 3, 3)),
 )
+parts = st.sampled_from(["year", "month", "day"])
 constants = st.none() | st.integers(-5, 5) | st.sampled_from([2**53, *numbers, Decimal("0.1"), Decimal("2.505")])
 terms: st.SearchStrategy[Expression] = st.sampled_from([Column(name) for name in ("small", "big", "money", "number")]) | st.builds(
     Constant, constants
 )
-terms = terms | st.builds(Arithmetic, st.sampled_from("+-*"), terms, terms)
+plain_terms = terms
+terms = terms | st.builds(Arithmetic, st.sampled_from("+-*/"), terms, terms) | st.builds(DatePart, parts, st.just(Column("day")))
 texts = st.just(Column("text")) | st.builds(Constant, st.sampled_from(["", "a", "ä", "\U0001f600", None]))
 operators = st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "<=>"])
+tests: st.SearchStrategy[Expression] = st.builds(Comparison, operators, plain_terms, plain_terms) | st.builds(IsNull, plain_terms)
+branches = st.lists(st.tuples(tests, terms), min_size=1, max_size=2).map(tuple)
+choices: st.SearchStrategy[Expression] = st.builds(Case, branches, st.none() | terms) | st.builds(
+    Coalesce, st.lists(terms, min_size=1, max_size=3).map(tuple)
+)
+terms = terms | choices | st.builds(Arithmetic, st.sampled_from("+-*/"), choices, plain_terms)
+patterns = st.sampled_from(["", "%", "_", "a%", "%b", "%ä%", "_b", "a_", "__", "%_%", "a%b", "\n%", "."])
 leaves: st.SearchStrategy[Expression] = (
     st.builds(Comparison, operators, terms, terms)
     | st.builds(Comparison, operators, texts, texts)
+    | st.builds(Like, texts, patterns)
     | st.builds(IsNull, terms)
     | st.just(Column("flag"))
     | st.builds(Constant, st.sampled_from([True, None]))
@@ -88,6 +113,12 @@ EXAMPLE = (3, 2**40, Decimal("1.50"), math.nan, "ä", True, datetime.date(2000, 
         (Comparison("=", Column("flag"), Constant(True)), True),
         (Comparison("<", Column("text"), Constant("a")), False),
         (Not(Comparison("=", Column("small"), Constant(None))), False),
+        (Like(Column("text"), "_"), True),
+        (Like(Column("text"), "ä_%"), False),
+        (Comparison("=", DatePart("year", Column("day")), Constant(2000)), True),
+        (Comparison("=", Case(((Column("flag"), Column("small")),), Constant(0)), Constant(3)), True),
+        (Comparison("=", Coalesce((Constant(None), Column("big"))), Constant(2**40)), True),
+        (Comparison("=", Arithmetic("/", Column("small"), Constant(2)), Constant(1.5)), True),
     ],
 )
 def test_evaluable_conditions(condition: Expression, expected: bool) -> None:
@@ -105,6 +136,11 @@ def test_evaluable_conditions(condition: Expression, expected: bool) -> None:
         Comparison("=", Column("money"), Constant(Decimal("1." + "0" * 18 + "1"))),
         Comparison("<", Arithmetic("*", Column("big"), Column("big")), Constant(1)),
         Column("text"),
+        Like(Column("small"), "1%"),
+        Comparison("<", Arithmetic("/", Column("small"), Constant(0)), Constant(1)),
+        Comparison("<", Arithmetic("/", Column("money"), Constant(2)), Constant(1)),
+        Comparison("=", Case(((Column("flag"), Column("text")),), Column("small")), Constant("a")),
+        Comparison("=", DatePart("year", Constant(datetime.datetime(2000, 1, 1))), Constant(2000)),
     ],
 )
 def test_what_is_not_certain_is_refused(condition: Expression) -> None:
@@ -141,6 +177,10 @@ def test_projected_values_are_those_of_the_twin(values: list[tuple[Any, ...]], e
         (Arithmetic("*", Column("money"), Column("money")), pa.decimal128(21, 4), Decimal("2.2500")),
         (Arithmetic("-", Constant(1), Column("money")), pa.decimal128(13, 2), Decimal("-0.50")),
         (Column("text"), pa.string(), "ä"),
+        (Case(((Column("flag"), Column("money")),), Constant(0)), pa.decimal128(12, 2), Decimal("1.50")),
+        (Case(((Not(Column("flag")), Constant(1)),), None), pa.int32(), None),
+        (Arithmetic("/", Column("small"), Column("big")), pa.float64(), 3 / 2**40),
+        (DatePart("day", Column("day")), pa.int32(), 2),
     ],
 )
 def test_exact_projection(expression: Expression, kind: pa.DataType, expected: Any) -> None:

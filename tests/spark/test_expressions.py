@@ -1,0 +1,145 @@
+"""Expressions that are computed in process: types and values are Spark's, and aggregates of them are captured and maintained."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sqlglot
+
+import imp_driver
+from imp_driver.operators.evaluate import computed
+from imp_driver.operators.project import NotEvaluable
+from imp_driver.parse.types import infer
+from imp_driver.plan.convert import row_expression
+from imp_driver.reasons import Decision, Reason
+from tests.spark.reports import report_of
+
+_numbers = itertools.count()
+
+COLUMNS = {
+    "k": pa.int32(),
+    "a": pa.int32(),
+    "b": pa.int64(),
+    "m": pa.decimal128(12, 2),
+    "f": pa.float64(),
+    "s": pa.string(),
+    "d": pa.date32(),
+}
+ROWS = """
+    (1, 0, 0L, 0.00BD, 0.0D, '', DATE'2000-02-29'),
+    (1, 3, 9007199254740993L, 12.34BD, 1.5D, 'PROMO tin', DATE'1582-10-15'),
+    (2, -3, -1L, -0.05BD, CAST('NaN' AS DOUBLE), 'a%b_c', DATE'1582-10-04'),
+    (2, NULL, NULL, NULL, NULL, NULL, NULL),
+    (3, 2147483647, 7L, 9999999999.99BD, -0.0D, 'x' || chr(10) || 'y', DATE'0001-01-01'),
+    (3, 7, 7L, 7.00BD, CAST('Infinity' AS DOUBLE), 'äö', DATE'9999-12-31')
+"""
+
+
+@pytest.fixture
+def table(cursor: imp_driver.Cursor) -> str:
+    name = f"expressions{next(_numbers)}"
+    names = ", ".join(COLUMNS)
+    source = f"SELECT CAST(k AS INT) k, a, b, CAST(m AS DECIMAL(12, 2)) m, f, s, d FROM VALUES {ROWS} AS t({names})"
+    cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(3, k) */ * FROM ({source})")
+    return name
+
+
+EXPRESSIONS = (
+    "CASE WHEN a > 1 THEN 1 ELSE 0 END",
+    "CASE WHEN a > 1 THEN m ELSE 0 END",
+    "CASE WHEN a > 1 THEN m WHEN b = 7 THEN b END",
+    "CASE a WHEN 3 THEN f WHEN 7 THEN 1 ELSE b END",
+    "CASE WHEN s LIKE 'PROMO%' THEN m * (1 - m) ELSE 0.5 END",
+    "CASE WHEN f IS NULL THEN 'none' ELSE s END",
+    "CASE WHEN d > DATE'1900-01-01' THEN d END",
+    "IF(a = 3 OR b IS NULL, b, a)",
+    "COALESCE(a, b, 5)",
+    "COALESCE(m, 0)",
+    "COALESCE(f, a)",
+    "NULLIF(a, 3)",
+    "NULLIF(s, '')",
+    "a / 4",
+    "b / 3",
+    "f / 3",
+    "a / f",
+    "year(d)",
+    "month(d) * 100 + day(d)",
+    "EXTRACT(year FROM d)",
+    "a + 2 * CASE WHEN k = 1 THEN 1 ELSE 2 END",
+)
+CONDITIONS = (
+    "s LIKE 'PROMO%'",
+    "s NOT LIKE '%_c'",
+    "s LIKE 'x_y'",
+    "s LIKE '%'",
+    "s LIKE 'ä_'",
+    "CASE WHEN a > 1 THEN f > 1 ELSE s = '' END",
+)
+LEFT_TO_SPARK = ("a / 0", "m / 2", "COALESCE(s, 1)", "year(CAST(d AS TIMESTAMP))", "s LIKE 'a\\\\%b%'", "a + 1")
+
+
+@pytest.mark.parametrize("is_ansi", [True, False])
+def test_values_and_types_are_those_of_spark(cursor: imp_driver.Cursor, table: str, is_ansi: bool) -> None:
+    cursor.execute(f"SET spark.sql.ansi.enabled = {is_ansi}")
+    try:
+        rows = cursor.execute(f"SELECT * FROM {table}").fetch_arrow_table().cast(pa.schema(COLUMNS.items()))
+        for text in EXPRESSIONS + CONDITIONS:
+            node = sqlglot.parse_one(text, read="spark")
+            values = computed(rows, row_expression(node, COLUMNS))
+            expected = cursor.execute(f"SELECT {text} AS value FROM {table}").fetch_arrow_table().column("value")
+            kind = pa.bool_() if text in CONDITIONS else infer(node, dict(COLUMNS))
+            assert kind == expected.type, text
+            assert _plain(values.cast(kind)) == _plain(expected), text
+    finally:
+        cursor.execute("SET spark.sql.ansi.enabled = true")
+
+
+@pytest.mark.parametrize("text", LEFT_TO_SPARK)
+def test_what_depends_on_settings_or_rounding_is_left_to_spark(cursor: imp_driver.Cursor, table: str, text: str) -> None:
+    rows = cursor.execute(f"SELECT * FROM {table}").fetch_arrow_table().cast(pa.schema(COLUMNS.items()))
+    with pytest.raises(NotEvaluable):
+        computed(rows, row_expression(sqlglot.parse_one(text, read="spark"), COLUMNS))
+
+
+def _plain(values: Any) -> list[str]:
+    found = values.to_pylist()
+    return sorted(str("nan" if isinstance(each, float) and math.isnan(each) else each) for each in found)
+
+
+HAVING = (
+    "sum(CASE WHEN a > 1 THEN 1 ELSE 0 END) > 1",
+    "sum(CASE WHEN s LIKE 'p%' THEN m ELSE 0 END) > 3",
+    "count_if(a > 1) >= 2",
+    "count(*) FILTER (WHERE a > 1 AND s IS NOT NULL) >= 2",
+    "max(b) FILTER (WHERE a < 3) > 40",
+    "count(DISTINCT a) FILTER (WHERE b > 3) >= 3",
+    "sum(a) / count(*) > 2",
+    "sum(CASE WHEN a > 1 THEN 1 ELSE 0 END) / count(*) > 0.45D",
+    "sum(COALESCE(a, 100)) > 100",
+    "min(year(d)) > 2006",
+)
+
+
+@pytest.mark.parametrize("having", HAVING)
+def test_aggregates_of_such_expressions_are_maintained(cursor: imp_driver.Cursor, having: str) -> None:
+    name = f"expressions{next(_numbers)}"
+    source = (
+        "SELECT CAST(id DIV 8 AS INT) AS k, CAST(id % 5 AS INT) AS a, id AS b, CAST(id % 3 AS DECIMAL(12, 2)) AS m, "
+        "IF(id % 4 = 0, 'pq', 'q') AS s, date_add(DATE'2000-01-01', CAST(id * 20 AS INT)) AS d FROM range(160)"
+    )
+    cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, k) */ * FROM ({source})")
+    text = f"SELECT k, count(*) FROM {name} GROUP BY k HAVING {having} AND k > 14"
+    cursor.execute(text).fetchall()
+    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    for change in (
+        f"INSERT INTO {name} VALUES (15, 3, 41, 2, 'p', DATE'2010-01-01'), (16, NULL, NULL, NULL, NULL, NULL), (30, 4, 99, 3, 'pp', DATE'2020-01-01')",
+        f"DELETE FROM {name} WHERE k = 17 AND a > 1",
+        f"UPDATE {name} SET a = 3, s = 'pr' WHERE k = 18",
+    ):
+        cursor.execute(change)
+        cursor.execute(text).fetchall()
+        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
