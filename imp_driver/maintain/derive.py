@@ -9,13 +9,15 @@ import numpy as np
 
 from imp_driver.maintain.entry import Derived, StateEntry
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.condition import evaluate
+from imp_driver.operators.condition import GroupValues, evaluate
+from imp_driver.operators.merge import Merge
 from imp_driver.operators.topk import OrderedGroups, retain_top, undecided_boundary
 from imp_driver.operators.truth import Truth
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.sketch.codes import BooleanArray
+from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.sketch import Sketch
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
@@ -34,9 +36,21 @@ def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, fragme
         state.rebalance(fragments)
         if state.partition is not partition:
             entry.file_fragments = None
-        known = Derived(entry.vector, constants, derive_sketch(entry, state, block, may_tie=may_tie), state.fragment_rows())
-        entry.derived = known
+        merged = _merged(known, state, block, constants) if block.limit is None and state.is_aligned else None
+        sketch = derive_sketch(entry, state, block, may_tie=may_tie) if merged is None else _sketch(entry, state, merged.fragments())
+        known = entry.derived = Derived(entry.vector, constants, sketch, state.fragment_rows(), merged)
     return known
+
+
+def _merged(known: Derived | None, state: GroupState, block: BoundBlock, constants: str) -> Merge:
+    """Return which groups may pass: of the known ones those that changed since are asked again, where the rest is the same."""
+    touched = state.take_touched()
+    if known is None or known.merged is None or known.constants != constants or known.sketch.partition is not state.partition:
+        return Merge(retained_groups(state, block), state.fragment, state.partition.fragments)
+    some = state.only(touched)
+    retained = _truth(some, block).broadcast(len(touched)).may_be_true & (some.rows > 0)
+    known.merged.update(touched, retained, state.fragment[touched])
+    return known.merged
 
 
 def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:
@@ -49,9 +63,12 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, ma
         row = undecided_boundary(state, _truth(state, block), block.order, (block.offset, block.limit))
         if row is not None:
             raise Refused(Reason.TIE_AT_LIMIT, f"rows {row} and {row + 1}; a tie-break at the end of ORDER BY would decide")
-    retained = retained_groups(state, block)
+    return _sketch(entry, state, state.sketch(retained_groups(state, block)))
+
+
+def _sketch(entry: StateEntry, state: GroupState, fragments: FragmentSet) -> Sketch:
     versions = {location: table.version for location, table in entry.vector.items()}
-    return Sketch(versions, entry.attribute, state.partition, state.sketch(retained))
+    return Sketch(versions, entry.attribute, state.partition, fragments)
 
 
 def retained_groups(groups: OrderedGroups, block: BoundBlock) -> BooleanArray:
@@ -60,5 +77,5 @@ def retained_groups(groups: OrderedGroups, block: BoundBlock) -> BooleanArray:
     return truth.may_be_true & groups.alive if block.limit is None else retain_top(groups, truth, block.order, block.limit)
 
 
-def _truth(groups: OrderedGroups, block: BoundBlock) -> Truth:
+def _truth(groups: GroupValues, block: BoundBlock) -> Truth:
     return _TRUE if block.condition is None else evaluate(block.condition, groups)

@@ -14,6 +14,7 @@ from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.costs import Costs
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.merge import Merge
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.sketch.codes import IntegerArray
@@ -58,12 +59,16 @@ def vector_of(snapshots: Iterable[TableSnapshot]) -> Vector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """The newest sketch of a state: for which constants above the groups, and the state's rows per fragment, the NULL fragment last."""
+    """The newest sketch of a state: for which constants above the groups, and the state's rows per fragment, the NULL fragment last.
+
+    ``merged`` changes along with the groups; None where the sketch is derived from all of them each time.
+    """
 
     vector: Vector
     constants: str
     sketch: Sketch
     rows: IntegerArray
+    merged: Merge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,8 @@ class StateEntry:
 
     @property
     def memory(self) -> int:
-        return (0 if self.state is None else self.state.memory) + (0 if self.sides is None else self.sides.memory)
+        merged = None if self.derived is None else self.derived.merged
+        return sum(part.memory for part in (self.state, self.sides, merged) if part is not None)
 
     @property
     def version(self) -> int | None:

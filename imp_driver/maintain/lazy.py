@@ -147,7 +147,7 @@ def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Ste
                 state.apply(share.rows)
             except StateCorrupt as error:
                 raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
-    if state.inexact_groups > INEXACT_SHARE * max(1, state.groups):
+    if state.is_inexact_beyond(INEXACT_SHARE):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
     entry.vector, entry.state = vector_of(request.tables), state
     entry.sides = _moved_on(step, entry.vector)

@@ -6,11 +6,14 @@ Rules are Spark's: widening of integers, precision of decimal arithmetic (no res
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
+
+from imp_driver.parse.widening import INTEGER_DIGITS, common_type, is_number
+
+__all__ = ["arrow_type", "common_type", "infer", "is_number", "spark_type", "values_of"]
 
 _PLAIN: dict[str, pa.DataType] = {
     "byte": pa.int8(),
@@ -39,7 +42,6 @@ _SPARK_NAMES = {
     "boolean": "BOOLEAN",
 }
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
-_INTEGER_DIGITS = {"int8": 3, "int16": 5, "int32": 10, "int64": 20}
 _CASTS: dict[exp.DType, pa.DataType] = {
     exp.DType.TINYINT: pa.int8(),
     exp.DType.SMALLINT: pa.int16(),
@@ -106,23 +108,6 @@ def values_of(node: exp.Expr) -> list[exp.Expr]:
     return []
 
 
-def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
-    """Return the type that Spark brings the branches of a CASE to, None where that is not certain; NULL has any type."""
-    known = list(dict.fromkeys(kind for kind in kinds if not pa.types.is_null(kind)))
-    if len(known) < 2:
-        return known[0] if known else None
-    if all(map(pa.types.is_signed_integer, known)):
-        return max(known, key=lambda kind: kind.bit_width)
-    if not all(map(is_number, known)) or any(map(pa.types.is_float32, known)):
-        return None
-    if any(map(pa.types.is_float64, known)):
-        return pa.float64()
-    decimals = [kind if pa.types.is_decimal(kind) else pa.decimal128(_INTEGER_DIGITS[str(kind)], 0) for kind in known]
-    scale = max(kind.scale for kind in decimals)
-    precision = max(kind.precision - kind.scale for kind in decimals) + scale
-    return pa.decimal128(precision, scale) if precision <= 38 else None
-
-
 def _literal_type(node: exp.Literal) -> pa.DataType | None:
     if node.is_string:
         return pa.string()
@@ -159,10 +144,6 @@ def _arithmetic(node: exp.Binary, columns: dict[str, pa.DataType | None]) -> pa.
     return pa.decimal128(precision, scale) if precision <= 38 else None
 
 
-def is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
 def _as_decimal(node: exp.Expr, kind: pa.DataType) -> pa.DataType | None:
     if pa.types.is_decimal(kind):
         return kind
@@ -171,4 +152,4 @@ def _as_decimal(node: exp.Expr, kind: pa.DataType) -> pa.DataType | None:
     literal = node.unnest()
     if isinstance(literal, exp.Literal):
         return _decimal_of(Decimal(str(literal.this)))
-    return pa.decimal128(_INTEGER_DIGITS[str(kind)], 0)
+    return pa.decimal128(INTEGER_DIGITS[str(kind)], 0)

@@ -96,6 +96,8 @@ def _other_constants(chance: random.Random, text: str) -> str:
 def _reusable(chance: random.Random) -> str:
     """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
     functions = ["sum(r.a)", "count(*)", "count(*)", "max(r.a)", "min(r.a)", "min(r.a)", "min(r.x)", "avg(r.a)", "count(DISTINCT r.a)"]
+    functions += ["sum(CASE WHEN r.x > 1 THEN r.a ELSE 0 END)", "count(*) FILTER (WHERE r.a > 1)", "sum(COALESCE(r.a, 1))"]
+    functions += ["max(IF(r.x = 2, r.a, NULL))", "count_if(r.x > r.a)", "min(NULLIF(r.a, 0))"]
     function = chance.choice(functions)
     atoms = [
         "r.x > 1",

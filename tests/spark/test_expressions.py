@@ -135,8 +135,9 @@ def test_aggregates_of_such_expressions_are_maintained(cursor: imp_driver.Cursor
     text = f"SELECT k, count(*) FROM {name} GROUP BY k HAVING {having} AND k > 14"
     cursor.execute(text).fetchall()
     assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    added = "(15, 3, 41, 2, 'p', DATE'2010-01-01'), (16, NULL, NULL, NULL, NULL, NULL), (30, 4, 99, 3, 'pp', DATE'2020-01-01')"
     for change in (
-        f"INSERT INTO {name} VALUES (15, 3, 41, 2, 'p', DATE'2010-01-01'), (16, NULL, NULL, NULL, NULL, NULL), (30, 4, 99, 3, 'pp', DATE'2020-01-01')",
+        f"INSERT INTO {name} VALUES {added}",
         f"DELETE FROM {name} WHERE k = 17 AND a > 1",
         f"UPDATE {name} SET a = 3, s = 'pr' WHERE k = 18",
     ):

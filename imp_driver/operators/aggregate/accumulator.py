@@ -18,6 +18,7 @@ from imp_driver.sketch.codes import FloatArray, IntegerArray
 
 Commit: TypeAlias = Callable[[], None]
 Parts: TypeAlias = dict[str, pa.Array]
+Slots: TypeAlias = slice | IntegerArray
 
 
 class StateCorrupt(Exception):
@@ -81,8 +82,8 @@ class Accumulator(Protocol):
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         """Compute the state after a delta. Raises StateCorrupt."""
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        """Return the aggregate's value for slots 0.., given their rows."""
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        """Return the aggregate's value for some slots, given their rows."""
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """Return the state of some slots as columns, which ``load`` takes back, given their rows."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, integers, nothing
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, Slots, integers, nothing
 from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.interval import Interval, from_codes
 from imp_driver.sketch.codes import IntegerArray
@@ -34,8 +34,8 @@ class Count:
             return nothing
         return self._missing.prepare(change, argument, "counted values")[1]
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        counts = rows if self._missing is None else self._missing.counts(rows)
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = rows if self._missing is None else self._missing.counts_at(slots, rows)
         exact = from_codes(_COUNT_TYPE, counts, np.zeros(len(rows), dtype=bool))
         return replace(exact, may_be_value=np.ones(len(rows), dtype=bool))
 

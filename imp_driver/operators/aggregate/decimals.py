@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
 from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
 from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
@@ -66,11 +66,11 @@ class DecimalSum:
 
         return commit
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        counts, size = self._missing.counts(rows), len(rows)
-        values = _as_floats(self._limbs[:, :size])
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = self._missing.counts_at(slots, rows)
+        values = _as_floats(self._limbs[:, slots])
         lower, upper = _neighbours(values)
-        lost = (self._lost[:size] > 0) | (np.abs(values) >= _OVERFLOW)
+        lost = (self._lost[slots] > 0) | (np.abs(values) >= _OVERFLOW)
         # Each partial sum of Spark's own stays below count * 10**precision; only beyond 38 digits can it have overflowed on the way.
         null = (counts == 0) | (counts * 10.0**self._type.precision >= _OVERFLOW)
         precision, scale = self._type.precision, self._type.scale

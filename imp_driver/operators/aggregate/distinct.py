@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
 from imp_driver.operators.aggregate.index import SlotIndex
 from imp_driver.operators.aggregate.keys import KeyColumn, chosen, grouped
 from imp_driver.operators.aggregate.missing import Missing
@@ -84,10 +84,9 @@ class DistinctCount:
 
         return commit
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        size = len(rows)
-        exact = from_codes(_COUNT_TYPE, self._distinct[:size], np.zeros(size, dtype=bool))
-        return replace(exact, may_be_value=np.ones(size, dtype=bool))
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        exact = from_codes(_COUNT_TYPE, self._distinct[slots], np.zeros(len(rows), dtype=bool))
+        return replace(exact, may_be_value=np.ones(len(rows), dtype=bool))
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """``slots`` must be all with a group, ascending: the pairs of others are not left out. The values of a group are sorted."""

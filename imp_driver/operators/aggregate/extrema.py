@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, StateCorrupt, integers, nothing, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, nothing, resized
 from imp_driver.operators.aggregate.buffers import Changes, changed_buffers, consolidated
 from imp_driver.operators.aggregate.missing import Missing
 from imp_driver.operators.contract import BUFFER_SIZE
@@ -111,11 +111,10 @@ class Extremum:
 
         return commit
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        size = len(rows)
-        counts, sizes = self._missing.counts(rows), self._sizes[:size]
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts, sizes = self._missing.counts_at(slots, rows), self._sizes[slots]
         dry = (counts > 0) & (sizes == 0)
-        codes = np.where(counts > 0, np.where(dry, self._bounds[:size], self._buffers[:size, 0]), self._zero())
+        codes = np.where(counts > 0, np.where(dry, self._bounds[slots], self._buffers[slots, 0]), self._zero())
         exact = from_codes(self._codec.type, self._codec.restore(codes) if self._maximum else codes, counts == 0)
         if not dry.any():
             return exact

@@ -13,6 +13,7 @@ from imp_driver.operators.aggregate.accumulator import (
     Commit,
     GroupChange,
     Parts,
+    Slots,
     StateCorrupt,
     check_counts,
     integers,
@@ -119,12 +120,12 @@ class FloatSum:
         total = self._total.prepare(change, change.float_total(weighted), error, empty)
         return total, self._magnitude.prepare(change, added, error, empty)
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        counts, size = self._missing.counts(rows), len(rows)
-        sums = self._total.values[:size]
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = self._missing.counts_at(slots, rows)
+        sums = self._total.values[slots]
         with np.errstate(all="ignore"):
-            magnitude = self._magnitude.upper(size)
-            error = (self._total.errors(size) + order_error(counts, magnitude)) * SLACK
+            magnitude = self._magnitude.upper(slots)
+            error = (self._total.errors_at(slots) + order_error(counts, magnitude)) * SLACK
             rounded = error > 0
             lower, upper = outward(sums - error, rounded)[0], outward(sums + error, rounded)[1]
             if self._average:
@@ -132,7 +133,7 @@ class FloatSum:
                 lower, upper = outward(lower / divisor, rounded)[0], outward(upper / divisor, rounded)[1]
         lost = ~(magnitude < _OVERFLOW_RISK) | ~np.isfinite(error)
         if self._nonfinite is not None:
-            lost = lost | (self._nonfinite[:size] > 0)
+            lost = lost | (self._nonfinite[slots] > 0)
         exact = Interval(Family.NUMBER, lower, upper, counts == 0, counts > 0)
         unknown = widened(exact, lost & (counts > 0))
         # Whatever a sum of doubles comes to, it is NULL only when there is nothing to sum.
@@ -156,6 +157,6 @@ class FloatSum:
     def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose tracked error outgrew what capturing again would leave."""
         size = len(rows)
-        errors = self._total.errors(size)
+        errors = self._total.errors_at(slice(size))
         drifted = np.isfinite(errors) & (errors > _DRIFT * np.abs(self._magnitude.values[:size]))
         return int(np.count_nonzero(drifted & (self._missing.counts(rows) > self._nonfinite_at(np.arange(size)))))

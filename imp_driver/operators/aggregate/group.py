@@ -18,7 +18,6 @@ from imp_driver.operators.aggregate.accumulator import (
     Accumulator,
     Commit,
     GroupChange,
-    Parts,
     StateCorrupt,
     check_counts,
     integers,
@@ -27,15 +26,11 @@ from imp_driver.operators.aggregate.accumulator import (
 )
 from imp_driver.operators.aggregate.balance import Balance
 from imp_driver.operators.aggregate.cells import CapturedCells, FragmentCounts
-from imp_driver.operators.aggregate.counts import Count
-from imp_driver.operators.aggregate.decimals import DecimalSum
-from imp_driver.operators.aggregate.distinct import DistinctCount
-from imp_driver.operators.aggregate.extrema import Extremum
-from imp_driver.operators.aggregate.floats import FloatSum
+from imp_driver.operators.aggregate.chosen import SomeGroups
 from imp_driver.operators.aggregate.index import SlotIndex
-from imp_driver.operators.aggregate.integers import IntegerSum
 from imp_driver.operators.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.operators.aggregate.loading import loaded
+from imp_driver.operators.contract import AggregateSpecification, ProjectedRows
 from imp_driver.operators.interval import Interval
 from imp_driver.operators.merge import merge
 from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
@@ -71,7 +66,11 @@ class GroupState:
         self._fragments = np.zeros(0, dtype=np.int32)
         if sketch_key is not None:
             self._fragments = self._locate(sketch_key, keys[sketch_key].take(np.arange(len(rows))))
+        self._totals = self._counted()
         self._balance = Balance.of(self.fragment_rows()[: partition.ranges])
+        self._touched: list[IntegerArray] = []
+        # Each group that changes is one more inexact one, at most.
+        self._inexact, self._unchecked = 0, len(rows)
         self._key_intervals: dict[int, Interval] = {}
         self._aggregate_intervals: dict[int, Interval] = {}
 
@@ -107,7 +106,7 @@ class GroupState:
         accumulators = []
         for position, specification in enumerate(specifications):
             own = {part: one_array(column) for (aggregate, part), column in parts.items() if aggregate == position}
-            accumulators.append(_accumulator(specification, own, rows))
+            accumulators.append(loaded(specification, own, rows))
         counts = None if cells is None else FragmentCounts.capture(cells, rows, partition.fragments)
         return cls(columns, rows, tuple(accumulators), index, sketch_key, partition, counts)
 
@@ -133,6 +132,10 @@ class GroupState:
             for column, new in zip(self._keys, added, strict=True):
                 column.put(slots[fresh], new)
             self._index.add(added, slots[fresh])
+        if self._sketch_key is not None:
+            np.add.at(self._totals, self._fragments[slots], change.rows)
+        self._touched.append(slots)
+        self._unchecked += len(slots)
         self._index.remove(chosen(values, np.flatnonzero(change.remaining == 0)))
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
@@ -195,6 +198,11 @@ class GroupState:
         return self._fragments[: self._index.used]
 
     @property
+    def is_aligned(self) -> bool:
+        """Whether the partition is over a group key."""
+        return self._sketch_key is not None
+
+    @property
     def groups(self) -> int:
         return len(self._index)
 
@@ -212,8 +220,12 @@ class GroupState:
         """Return rows per fragment, the NULL fragment last."""
         if self._cells is not None:
             return self._cells.rows_per_fragment()
+        return self._totals.copy()
+
+    def _counted(self) -> IntegerArray:
         totals = np.zeros(self._partition.fragments, dtype=np.int64)
-        np.add.at(totals, self.fragment, self.rows)
+        if self._sketch_key is not None:
+            np.add.at(totals, self.fragment, self.rows)
         return totals
 
     def rebalance(self, fragments: int) -> None:
@@ -223,13 +235,23 @@ class GroupState:
         slots = np.flatnonzero(self.alive)
         self._partition = equi_depth(self.key_values(self._sketch_key, slots), self._rows[slots], fragments)
         self._fragments = self._locate(self._sketch_key, self._keys[self._sketch_key].take(np.arange(len(self._rows))))
+        self._totals = self._counted()
         self._balance = Balance.of(self.fragment_rows()[: self._partition.ranges])
 
     def key_interval(self, index: int) -> Interval:
         """Return the i-th group key per slot."""
         if index not in self._key_intervals:
-            self._key_intervals[index] = self._keys[index].interval(self._index.used)
+            self._key_intervals[index] = self._keys[index].interval(slice(self._index.used))
         return self._key_intervals[index]
+
+    def only(self, slots: IntegerArray) -> SomeGroups:
+        """Return the values of some slots for a condition to be evaluated over."""
+        return SomeGroups(self._keys, self._accumulators, slots, self._rows[slots])
+
+    def take_touched(self) -> IntegerArray:
+        """Return the slots whose groups changed since this was asked for the last time, each once."""
+        touched, self._touched = self._touched, []
+        return np.unique(np.concatenate(touched)) if touched else np.zeros(0, dtype=np.int64)
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""
@@ -239,13 +261,20 @@ class GroupState:
     def aggregate_interval(self, index: int) -> Interval:
         """Return the i-th aggregate per slot."""
         if index not in self._aggregate_intervals:
-            self._aggregate_intervals[index] = self._accumulators[index].interval(self.rows)
+            self._aggregate_intervals[index] = self._accumulators[index].interval(self.rows, slice(self._index.used))
         return self._aggregate_intervals[index]
 
     @property
     def inexact_groups(self) -> int:
         """The most groups that any one aggregate would know better after capturing again."""
         return max((accumulator.inexact(self.rows) for accumulator in self._accumulators), default=0)
+
+    def is_inexact_beyond(self, share: float) -> bool:
+        """Say whether ``inexact_groups`` is more than a share of all; counted only when enough groups changed since the last time."""
+        limit = share * max(1, self.groups)
+        if self._inexact + self._unchecked > limit:
+            self._inexact, self._unchecked = self.inexact_groups, 0
+        return self._inexact > limit
 
     @property
     def memory(self) -> int:
@@ -292,25 +321,3 @@ class GroupState:
         if sketch_key is None:
             cells = CapturedCells.of(columns["cell_group"], columns["cell_fragment"], columns["cell_rows"])
         return cls.capture(keys, columns["rows"], parts, specifications, key_types, sketch_key, partition, cells)
-
-
-def _accumulator(specification: AggregateSpecification, parts: Parts, rows: IntegerArray) -> Accumulator:
-    average = specification.form is ValueForm.AVERAGE
-    if specification.kind is AccumulatorKind.COUNT_ROWS:
-        return Count(None)
-    if np.any(integers(parts["count"]) > rows):
-        raise StateCorrupt("a captured count exceeds the rows of its group; the state must be captured again")
-    argument_type = specification.argument_type
-    match specification.kind:
-        case AccumulatorKind.COUNT:
-            return Count.load(parts, rows)
-        case AccumulatorKind.SUM_INTEGER | AccumulatorKind.AVERAGE_INTEGER:
-            return IntegerSum.load(parts, rows, average=average)
-        case AccumulatorKind.SUM_DECIMAL:
-            return DecimalSum.load(parts, rows, argument_type, average=average)
-        case AccumulatorKind.SUM_FLOAT:
-            return FloatSum.load(parts, rows, average=average)
-        case AccumulatorKind.COUNT_DISTINCT:
-            return DistinctCount.load(parts, rows, argument_type)
-        case _:
-            return Extremum.load(parts, rows, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)

@@ -14,6 +14,7 @@ from imp_driver.operators.aggregate.accumulator import (
     Commit,
     GroupChange,
     Parts,
+    Slots,
     StateCorrupt,
     floats,
     integers,
@@ -79,14 +80,13 @@ class IntegerSum:
         error = _rounding(churn, delta_error(change, churn, rows) + 2 * UNIT_ROUNDOFF * churn)
         return self._magnitude.prepare(change, change.float_total(absolute * change.weights), error, counts == 0)
 
-    def interval(self, rows: IntegerArray) -> Interval:
-        counts = self._missing.counts(rows)
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = self._missing.counts_at(slots, rows)
         if self._magnitude is None:
-            return from_codes(pa.int64(), self._sums[: len(rows)], counts == 0)
-        return self._average(counts, self._magnitude.upper(len(rows)))
+            return from_codes(pa.int64(), self._sums[slots], counts == 0)
+        return self._average(self._sums[slots].astype(np.float64), counts, self._magnitude.upper(slots))
 
-    def _average(self, counts: IntegerArray, magnitude: FloatArray) -> Interval:
-        sums = self._sums[: len(counts)].astype(np.float64)
+    def _average(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
         divisor = np.maximum(counts, 1)
         rounded = magnitude >= EXACT_LIMIT
         with np.errstate(all="ignore"):

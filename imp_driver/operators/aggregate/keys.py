@@ -92,8 +92,8 @@ class KeyColumn:
     def take(self, slots: IntegerArray) -> KeyValues:
         return KeyValues(self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
 
-    def interval(self, size: int) -> Interval:
-        return from_codes(self.codec.type, self._codes[:size].astype(self.codec.dtype, copy=False), self._nulls[:size])
+    def interval(self, slots: slice | IntegerArray) -> Interval:
+        return from_codes(self.codec.type, self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
 
     @property
     def memory(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, check_counts, nothing, resized
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Slots, check_counts, nothing, resized
 from imp_driver.sketch.codes import IntegerArray
 
 
@@ -25,7 +25,7 @@ class Missing:
         """Return the non-NULL arguments of slots 0.., given their rows."""
         return rows if self._values is None else rows - self._values[: len(rows)]
 
-    def counts_at(self, slots: IntegerArray, rows: IntegerArray) -> IntegerArray:
+    def counts_at(self, slots: Slots, rows: IntegerArray) -> IntegerArray:
         """Return the non-NULL arguments of some slots, given their rows."""
         return rows if self._values is None else rows - self._values[slots]
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.operators.aggregate.accumulator import Commit, GroupChange
+from imp_driver.operators.aggregate.accumulator import Commit, GroupChange, Slots
 from imp_driver.sketch.codes import BooleanArray, FloatArray, IntegerArray
 
 BoundArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -42,17 +42,13 @@ class TrackedSum:
             if self._errors is not None:
                 self._errors = np.concatenate((self._errors, np.zeros(missing, dtype=self._errors.dtype)))
 
-    def errors(self, size: int) -> FloatArray:
-        """Return the error bounds of slots 0..size-1."""
-        return np.zeros(size) if self._errors is None else self._errors[:size].astype(np.float64)
-
-    def errors_at(self, slots: IntegerArray) -> FloatArray:
+    def errors_at(self, slots: Slots) -> FloatArray:
         """Return the error bounds of some slots."""
-        return np.zeros(len(slots)) if self._errors is None else self._errors[slots].astype(np.float64)
+        return np.zeros(len(self.values[slots])) if self._errors is None else self._errors[slots].astype(np.float64)
 
-    def upper(self, size: int) -> FloatArray:
-        """Return an upper bound of the exact sums of slots 0..size-1."""
-        result: FloatArray = self.values[:size] + self.errors(size) * SLACK
+    def upper(self, slots: Slots) -> FloatArray:
+        """Return an upper bound of the exact sums of some slots."""
+        result: FloatArray = self.values[slots] + self.errors_at(slots) * SLACK
         return result
 
     def prepare(self, change: GroupChange, added: FloatArray, error: FloatArray, empty: BooleanArray) -> Commit:
