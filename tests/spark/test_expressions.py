@@ -65,11 +65,11 @@ EXPRESSIONS = (
     "a / 4",
     "b / 3",
     "f / 3",
-    "a / f",
+    "a / (f + 10)",
     "year(d)",
     "month(d) * 100 + day(d)",
     "EXTRACT(year FROM d)",
-    "a + 2 * CASE WHEN k = 1 THEN 1 ELSE 2 END",
+    "b + 2 * CASE WHEN k = 1 THEN 1 ELSE 2 END",
 )
 CONDITIONS = (
     "s LIKE 'PROMO%'",
@@ -79,7 +79,7 @@ CONDITIONS = (
     "s LIKE 'ä_'",
     "CASE WHEN a > 1 THEN f > 1 ELSE s = '' END",
 )
-LEFT_TO_SPARK = ("a / 0", "m / 2", "COALESCE(s, 1)", "year(CAST(d AS TIMESTAMP))", "s LIKE 'a\\\\%b%'", "a + 1")
+LEFT_TO_SPARK = ("a / 0", "a / f", "m / 2", "COALESCE(s, 1)", "year(CAST(d AS TIMESTAMP))", "s LIKE 'a\\\\%b%'", "a + 1")
 
 
 @pytest.mark.parametrize("is_ansi", [True, False])
