@@ -15,9 +15,13 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FragmentSet:
-    """A subset of the fragments 0..total-1, of which total-1 is the NULL fragment."""
+    """A subset of the fragments 0..total-1, of which total-1 is the NULL fragment.
 
-    bitmap: FrozenBitMap
+    ``members_of`` is a bitmap, or one bit per fragment where that is smaller: a random half of many fragments, say. The choice depends on
+    the set alone, so equal sets are equal objects.
+    """
+
+    members_of: FrozenBitMap | bytes
     total: int
 
     @classmethod
@@ -26,39 +30,58 @@ class FragmentSet:
         bitmap = FrozenBitMap(fragments)
         if total < 1 or (len(bitmap) and bitmap.max() >= total):
             raise ValueError(f"fragments must lie in 0..{total - 1}")
-        return cls(bitmap, total)
+        return cls._smaller(bitmap, total)
 
     @classmethod
     def all(cls, total: int) -> FragmentSet:
-        return cls(FrozenBitMap(range(total)), total)
+        return cls._smaller(FrozenBitMap(range(total)), total)
+
+    @classmethod
+    def _smaller(cls, bitmap: FrozenBitMap, total: int) -> FragmentSet:
+        if (total + 7) // 8 >= len(bitmap.serialize()):
+            return cls(bitmap, total)
+        mask = np.zeros(total, dtype=bool)
+        mask[np.fromiter(bitmap, dtype=np.int64, count=len(bitmap))] = True
+        return cls(np.packbits(mask).tobytes(), total)
+
+    @property
+    def _bitmap(self) -> FrozenBitMap:
+        return FrozenBitMap(self.members()) if isinstance(self.members_of, bytes) else self.members_of
+
+    def _mask(self, packed: bytes) -> npt.NDArray[np.bool_]:
+        return np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=self.total).view(bool)
 
     def __contains__(self, fragment: int) -> bool:
-        return fragment in self.bitmap
+        if isinstance(self.members_of, bytes):
+            return 0 <= fragment < self.total and bool(self._mask(self.members_of)[fragment])
+        return fragment in self.members_of
 
     @property
     def count(self) -> int:
-        return len(self.bitmap)
+        return len(self.members())
 
     @property
     def is_empty(self) -> bool:
-        return not self.bitmap
+        return self.count == 0
 
     @property
     def is_all(self) -> bool:
-        return len(self.bitmap) == self.total
+        return self.count == self.total
 
     @property
     def has_null(self) -> bool:
-        return self.total - 1 in self.bitmap
+        return self.total - 1 in self
 
     @property
     def memory(self) -> int:
         """Size in bytes, serialised."""
-        return len(self.bitmap.serialize())
+        return len(self.members_of) if isinstance(self.members_of, bytes) else len(self.members_of.serialize())
 
     def members(self) -> npt.NDArray[np.int64]:
         """Return the fragments in ascending order."""
-        return np.fromiter(self.bitmap, dtype=np.int64, count=len(self.bitmap))
+        if isinstance(self.members_of, bytes):
+            return np.flatnonzero(self._mask(self.members_of))
+        return np.fromiter(self.members_of, dtype=np.int64, count=len(self.members_of))
 
     def runs(self) -> list[Run]:
         """Return maximal runs (first, last) of adjacent ranges, ascending; the NULL fragment is not part of any."""
@@ -74,12 +97,13 @@ class FragmentSet:
     def union(self, other: FragmentSet) -> FragmentSet:
         """Raises ValueError when the sets belong to partitions of different size."""
         self._check(other)
-        return FragmentSet(self.bitmap | other.bitmap, self.total)
+        return self._smaller(self._bitmap | other._bitmap, self.total)
 
     def delta(self, newer: FragmentSet) -> tuple[FragmentSet, FragmentSet]:
         """Return (added, removed) on the way from this set to ``newer``. Raises ValueError as ``union``."""
         self._check(newer)
-        return FragmentSet(newer.bitmap - self.bitmap, self.total), FragmentSet(self.bitmap - newer.bitmap, self.total)
+        old, new = self._bitmap, newer._bitmap
+        return self._smaller(new - old, self.total), self._smaller(old - new, self.total)
 
     def _check(self, other: FragmentSet) -> None:
         if self.total != other.total:

@@ -14,18 +14,22 @@ from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 members = st.sets(st.integers(0, 30))
 
 
-@given(members, members)
-def test_sets_behave_as_sets(first: set[int], second: set[int]) -> None:
-    one, two = FragmentSet.of(first, 31), FragmentSet.of(second, 31)
+@given(members, members, st.sampled_from([1, 100]))
+def test_sets_behave_as_sets(first: set[int], second: set[int], factor: int) -> None:
+    # Few fragments are kept as one bit each, few among many as a bitmap.
+    last = 30 * factor
+    first, second = ({fragment * factor for fragment in each} for each in (first, second))
+    one, two = FragmentSet.of(first, last + 1), FragmentSet.of(second, last + 1)
     assert set(one.union(two).members().tolist()) == first | second
     added, removed = one.delta(two)
     assert (set(added.members().tolist()), set(removed.members().tolist())) == (second - first, first - second)
     assert one.count == len(first)
     assert one.is_empty == (not first)
-    assert one.has_null == (30 in first)
-    assert one.is_all == (len(first) == 31)
+    assert one.has_null == (last in first)
+    assert one.is_all == (len(first) == last + 1)
+    assert [fragment in one for fragment in (0, factor, last)] == [fragment in first for fragment in (0, factor, last)]
     assert (one == two) == (first == second)
-    assert 5 in FragmentSet.all(31)
+    assert 5 in FragmentSet.all(last + 1)
 
 
 @given(members)
@@ -58,3 +62,9 @@ def test_fragments_outside_and_sets_of_other_partitions_are_refused() -> None:
 
 def test_memory_is_small_for_long_runs() -> None:
     assert FragmentSet.all(10_000).memory < FragmentSet.of(range(0, 10_000, 2), 10_000).memory
+
+
+def test_a_set_takes_no_more_than_a_bit_per_fragment() -> None:
+    half = np.flatnonzero(np.random.default_rng(0).random(100_000) < 0.5)
+    assert FragmentSet.of(half.tolist(), 100_001).memory == 12_501
+    assert FragmentSet.all(100_001).memory < 100
