@@ -51,6 +51,7 @@ class Tally:
     ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
     ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
     ``crashed`` warehouses that were given up for an error inside the engine,
+    ``shared`` answers from a state that serves several templates,
     ``cut_anew`` times that ranges were split or merged, ``followed`` operators below groups through which changes were followed in process.
     """
 
@@ -66,6 +67,7 @@ class Tally:
     looked_up: int = 0
     crashed: int = 0
     cut_anew: int = 0
+    shared: int = 0
     followed: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
 
@@ -318,6 +320,7 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
         entry = next((entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id), None)
         if entry is not None:
             _check_entry(entry, asked[place], report, warehouse, tally)
+            tally.shared += len(entry.templates) > 1
             if entry.state is not None:
                 tally.cut_anew += partitions.get(entry.state, entry.state.partition) is not entry.state.partition
                 partitions[entry.state] = entry.state.partition

@@ -83,6 +83,30 @@ DRIVER_MUTANTS = (
         "copies = np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
         "copies = np.ones(len(left) + len(newer_left), dtype=np.int64)",
     ),
+    Mutant(
+        "a first partner adds rows without one",
+        "../operators/semijoin.py",
+        "concerned.left.weights * (-gained if self.anti else gained)",
+        "concerned.left.weights * gained",
+    ),
+    Mutant(
+        "groups below as they were stay",
+        "../operators/regrouped.py",
+        "summed([evaluate(after), negated(evaluate(before))], schema)",
+        "summed([evaluate(after)], schema)",
+    ),
+    Mutant(
+        "aggregates of a shared state by their old places",
+        "../maintain/sharing.py",
+        "return AggregateReference(places[expression.index])",
+        "return expression",
+    ),
+    Mutant(
+        "groups that changed are not asked again",
+        "../maintain/derive.py",
+        "    known.merged.update(touched, retained, state.fragment[touched])\n",
+        "",
+    ),
 )
 
 SLOW_DRIVER_MUTANTS = (
@@ -139,6 +163,12 @@ SLOW_DRIVER_MUTANTS = (
         "../operators/aggregate/distinct.py",
         "exact = from_codes(_COUNT_TYPE, self._distinct[:size], ",
         "exact = from_codes(_COUNT_TYPE, self._missing.counts(rows), ",
+    ),
+    Mutant(
+        "rows of the optional side always take NULL away",
+        "../operators/left_join.py",
+        "(concerned.had != 0).astype(np.int64) - (concerned.has != 0)",
+        "(concerned.had < 0).astype(np.int64) - (concerned.has != 0)",
     ),
 )
 """Found too, but after minutes: for wide runs."""
