@@ -161,8 +161,8 @@ SLOW_DRIVER_MUTANTS = (
     Mutant(
         "all values are distinct",
         "../operators/aggregate/distinct.py",
-        "exact = from_codes(_COUNT_TYPE, self._distinct[:size], ",
-        "exact = from_codes(_COUNT_TYPE, self._missing.counts(rows), ",
+        "exact = from_codes(_COUNT_TYPE, self._distinct[slots], ",
+        "exact = from_codes(_COUNT_TYPE, self._missing.counts_at(slots, rows), ",
     ),
     Mutant(
         "rows of the optional side always take NULL away",
