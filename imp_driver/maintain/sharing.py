@@ -1,7 +1,7 @@
 """One state for templates with a common plan prefix: the same groups of the same rows, whatever aggregates each asks for (paper 5.2).
 
-A block is served by any state of its prefix that has its aggregates, among others. The next state that is captured takes over the
-aggregates of those that are there, which it then replaces.
+A block is served by any state of its prefix that has its aggregates, among others; a new state takes the place of those that it can serve.
+A capture does not take up aggregates for the sake of others: it would cost more than it saves, since maintenance is cheap.
 """
 
 from __future__ import annotations
@@ -11,31 +11,17 @@ from dataclasses import replace
 
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
-from imp_driver.operators.contract import AccumulatorKind, OrderKey
+from imp_driver.operators.contract import OrderKey
 from imp_driver.parse.nodes import AggregateReference, Expression, parts_of, with_parts
-from imp_driver.plan.bind import BoundAggregate, BoundBlock
-
-MOST_AGGREGATES = 12
-"""That one state is captured with for the sake of others."""
+from imp_driver.plan.bind import BoundBlock
 
 
 def forms(request: Request, prefix: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
     """Return the request about every state's aggregates that hold its own, then the request itself."""
     every = {entry.block.aggregates: entry.block for entry in entries if entry.prefix == prefix and entry.state is not None and entry.block}
-    wider = [_over(request, block) for aggregates, block in every.items() if set(request.block.aggregates) < set(aggregates)]
-    return (*wider, request)
-
-
-def widened(request: Request, prefix: str, entries: Iterable[StateEntry]) -> Request:
-    """Return a request for a state that serves the blocks of all states of the same rows too, as far as these are not too many."""
-    for entry in entries:
-        block = entry.block
-        if entry.prefix != prefix or block is None or entry.state is None or block.where_sql != request.block.where_sql:
-            continue
-        together = tuple(dict.fromkeys((*request.block.aggregates, *block.aggregates)))
-        if len(together) <= MOST_AGGREGATES and all(map(_is_cheap, block.aggregates)):
-            request = _over(request, replace(block, aggregates=together))
-    return request
+    every.pop(request.block.aggregates, None)
+    holding = [block for aggregates, block in every.items() if set(request.block.aggregates) <= set(aggregates)]
+    return (*(_over(request, block) for block in holding), request)
 
 
 def replaced_by(entry: StateEntry, entries: Iterable[StateEntry]) -> list[StateEntry]:
@@ -51,10 +37,6 @@ def replaced_by(entry: StateEntry, entries: Iterable[StateEntry]) -> list[StateE
         and other.block.where_sql == block.where_sql
         and set(other.block.aggregates) < set(block.aggregates)
     ]
-
-
-def _is_cheap(aggregate: BoundAggregate) -> bool:
-    return aggregate.specification.kind is not AccumulatorKind.COUNT_DISTINCT
 
 
 def _over(request: Request, wide: BoundBlock) -> Request:

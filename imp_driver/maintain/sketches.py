@@ -21,7 +21,7 @@ from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
-from imp_driver.maintain.sharing import forms, replaced_by, widened
+from imp_driver.maintain.sharing import forms, replaced_by
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
@@ -110,8 +110,7 @@ class Sketches:
             if reused is not None and (reused.is_exact or self._admission.is_first(_state_key(request, choice))):
                 return reused.request
         is_first = not self._admission.has_admitted(_admission_name(request))
-        captured = (None if is_first else _lifted(request)) or request
-        return widened(captured, prefix, entries) if prefix else captured
+        return (None if is_first else _lifted(request)) or request
 
     def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
