@@ -16,7 +16,7 @@ from imp_driver.operators.truth import Truth
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
-from imp_driver.sketch.codes import BooleanArray
+from imp_driver.sketch.codes import BooleanArray, IntegerArray
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.sketch import Sketch
 
@@ -32,19 +32,20 @@ def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, fragme
     constants = repr((block.having, block.order, block.limit, block.offset, may_tie))
     known = entry.derived
     if known is None or known.vector != entry.vector or known.constants != constants:
-        partition = state.partition
+        # What has changed since is taken from the state below: interrupted there, the known one would lack it.
+        entry.derived = None
+        touched, partition = state.take_touched(), state.partition
         state.rebalance(fragments)
         if state.partition is not partition:
             entry.file_fragments = None
-        merged = _merged(known, state, block, constants) if block.limit is None and state.is_aligned else None
+        merged = _merged(known, state, block, constants, touched) if block.limit is None and state.is_aligned else None
         sketch = derive_sketch(entry, state, block, may_tie=may_tie) if merged is None else _sketch(entry, state, merged.fragments())
         known = entry.derived = Derived(entry.vector, constants, sketch, state.fragment_rows(), merged)
     return known
 
 
-def _merged(known: Derived | None, state: GroupState, block: BoundBlock, constants: str) -> Merge:
+def _merged(known: Derived | None, state: GroupState, block: BoundBlock, constants: str, touched: IntegerArray) -> Merge:
     """Return which groups may pass: of the known ones those that changed since are asked again, where the rest is the same."""
-    touched = state.take_touched()
     if known is None or known.merged is None or known.constants != constants or known.sketch.partition is not state.partition:
         return Merge(retained_groups(state, block), state.fragment, state.partition.fragments)
     some = state.only(touched)

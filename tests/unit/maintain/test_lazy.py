@@ -19,6 +19,7 @@ from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.merge import Merge
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
@@ -280,3 +281,31 @@ def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None
     known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
     update(entry, source)
     assert known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
+
+
+def test_a_sketch_whose_making_was_interrupted_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
+    update(entry, source)
+    assert entry.state is not None
+    first = known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments
+    source.commits.append([(1, 8, 1)])
+    update(entry, source)
+    with monkeypatch.context() as patch:
+        patch.setattr(Merge, "update", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
+    assert known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.count
+
+
+def test_what_changed_does_not_pile_up_below_a_top_k() -> None:
+    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
+    update(entry, source)
+    assert entry.state is not None
+    source.commits.append([(1, 8, 1)])
+    update(entry, source)
+    known_sketch(entry, entry.state, replace(BLOCK, limit=1), 100, may_tie=False)
+    assert len(entry.state.take_touched()) == 0
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
