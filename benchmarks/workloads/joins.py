@@ -60,7 +60,7 @@ def _deltas(systems: Systems, shape: str, text: str, small: str, delta: int, cap
     spent, in_memory = [], 0
     for repetition in range(repetitions + WARM_UP):
         if small:
-            _insert_keys(systems.incremental, small, delta, systems.seed)
+            insert_keys(systems.incremental, small, delta, systems.seed)
             systems.seed += 20
         else:
             insert(systems, delta)
@@ -85,6 +85,7 @@ def _deltas(systems: Systems, shape: str, text: str, small: str, delta: int, cap
     return record
 
 
-def _insert_keys(connection: imp_driver.Connection, small: str, count: int, seed: int) -> None:
+def insert_keys(connection: imp_driver.Connection, small: str, count: int, seed: int) -> None:
+    """Insert rows with random keys into a small table, in one commit."""
     keys = f"SELECT CAST(floor(rand({seed}) * {GROUPS}) + 1 AS INT), id FROM range({count})"
     connection.execute(f"INSERT INTO {small} {keys}").close()

@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.harness import Systems
 from benchmarks.upkeep import drop, maintain, recapture
 from benchmarks.workloads.aggregates import insert
+from benchmarks.workloads.joins import insert_keys
 from imp_driver.cli.synthetic import GROUPS
 
 SMALL = "tnested"
@@ -51,12 +52,13 @@ def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
 
 
 def _changes(systems: Systems, shape: str) -> dict[str, Callable[[], None]]:
-    other = f"INSERT INTO {SMALL} SELECT CAST(floor(rand({{seed}}) * {GROUPS}) + 1 AS INT), id FROM range(20)"
-    if shape == "UNION ALL":
-        other = f"INSERT INTO {SMALL}_more SELECT a, b, c FROM {systems.table.name} LIMIT 20"
-    return {"big": partial(insert, systems, 20), "small": partial(_insert, systems, other)}
+    return {"big": partial(insert, systems, 20), "small": partial(_insert_more if shape == "UNION ALL" else _insert_small, systems)}
 
 
-def _insert(systems: Systems, statement: str) -> None:
+def _insert_small(systems: Systems) -> None:
     systems.seed += 1
-    systems.incremental.execute(statement.format(seed=systems.seed)).close()
+    insert_keys(systems.incremental, SMALL, 20, systems.seed)
+
+
+def _insert_more(systems: Systems) -> None:
+    systems.incremental.execute(f"INSERT INTO {SMALL}_more SELECT a, b, c FROM {systems.table.name} LIMIT 20").close()

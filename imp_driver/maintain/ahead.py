@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
 from imp_driver.errors import Error
+from imp_driver.maintain.changes import are_read_in_process
 from imp_driver.maintain.entry import PATIENCE, StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import apply_rows, planned, read_rows
 from imp_driver.maintain.request import Request
@@ -136,7 +137,7 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
         ChangesUnavailable: only a new capture would do; the state is as it was, or the entry knows that the capture is due.
     """
     changes = planned(entry, request, source)
-    if any(change.plan.relation is not None for change in changes):
+    if not are_read_in_process(changes):
         raise NeedsEngine("the changed rows can only be had by a query")
     state = entry.state
     assert state is not None

@@ -24,7 +24,7 @@ from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
 from imp_driver.operators.relation import NotFound
-from imp_driver.operators.select import select
+from imp_driver.operators.select import selected
 from imp_driver.operators.side import TooManyRows
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
@@ -66,6 +66,11 @@ class Bucket:
     partition: RangePartition
 
 
+def are_read_in_process(changes: Sequence[TableChange]) -> bool:
+    """Say whether the signed rows of every changed table are had without the engine."""
+    return all(change.plan.relation is None for change in changes)
+
+
 def is_linear_in(block: BoundBlock, change: TableChange) -> bool:
     """Say whether the engine can follow a change: no operator below the groups compares rows of that table with each other."""
     own = [scan for scan in scans(block.source) if scan.table in change.names]
@@ -103,20 +108,16 @@ class Changes:
             if not change.is_empty and change.plan.relation is None:
                 rows = self._source.read(change.plan, self._columns(change))
                 self.signed.update(dict.fromkeys(change.names, rows))
-        found = self._in_process(changes, sides)
+        found = self._followed(changes, sides)
         if found is not None:
             self.is_in_memory = True
             return found
         self._check_linear(changes)
         return [_NONE if change.is_empty else self._of_join_by_spark(changes, place) for place, change in enumerate(changes)]
 
-    def is_whole(self, changes: Sequence[TableChange]) -> bool:
-        """Say whether the signed rows of every changed table were read."""
-        return all(change.is_empty or change.plan.relation is None for change in changes)
-
-    def _in_process(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected] | None:
+    def _followed(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected] | None:
         """Return the shares where the operators can follow the changes; None when the engine is needed."""
-        if sides is None or not self.is_whole(changes):
+        if sides is None or not are_read_in_process(changes):
             return None
         try:
             joined = sides.changed(self.signed, self._looking_up(changes))
@@ -234,10 +235,8 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
 
 
 def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...], bucket: Bucket | None) -> ProjectedRows:
-    rows, weights = signed.rows, signed.weights
-    if block.where is not None:
-        mask = select(rows, block.where)
-        rows, weights = rows.filter(pa.array(mask)), weights[mask]
+    passed = selected(signed, block.where)
+    rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))
     for aggregate in block.aggregates:
         if aggregate.argument is not None:
@@ -246,4 +245,4 @@ def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataT
     keys = tuple(next(arrays) for _ in block.keys)
     arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
     fragments = None if bucket is None else bucket.partition.locate(rows.column(bucket.column).cast(bucket.partition.type))
-    return ProjectedRows(keys, arguments, weights, fragments)
+    return ProjectedRows(keys, arguments, passed.weights, fragments)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable, SignedRows
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.capturing import bucket_of
-from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, is_linear_in
+from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.costs import Advice
 from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.request import Request
@@ -135,7 +135,7 @@ def read_rows(
     shares = reader.shares(changes, sides)
     for change, share in zip(changes, shares, strict=True):
         _check_row_count(change, share.growth)
-    return Step(shares, sides, reader.signed if reader.is_whole(changes) else None, _source_of(changes), reader.is_in_memory)
+    return Step(shares, sides, reader.signed if are_read_in_process(changes) else None, _source_of(changes), reader.is_in_memory)
 
 
 def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Step) -> Upkeep:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.bag import filtered
-from imp_driver.operators.select import select
+from imp_driver.operators.select import selected
 from imp_driver.parse.nodes import Expression
 from imp_driver.plan.nodes import Filter, Scan
 
@@ -27,5 +26,5 @@ class Occurrence:
         """Return signed rows of the table as rows of this occurrence. Raises NotEvaluable."""
         rows = SignedRows(signed.rows.select(self.names).rename_columns(self.schema.names).cast(self.schema), signed.weights)
         for condition in self.conditions:
-            rows = filtered(rows, select(rows.rows, condition))
+            rows = selected(rows, condition)
         return rows

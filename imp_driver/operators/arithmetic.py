@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.parse.nodes import Value
+from imp_driver.parse.widening import INTEGER_DIGITS
 from imp_driver.sketch.codes import Codec
 
 EXACT_LIMIT = 2**53
 _MAXIMUM_DIGITS = 38
 _CHECKED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}
 _FLOATING = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
-_INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 class NotEvaluable(Exception):
@@ -61,6 +61,7 @@ def to_double(array: pa.Array) -> pa.Array:
 
 
 def arithmetic(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:
+    """Return ``left operator right`` in Spark's result type. Raises NotEvaluable."""
     if pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return pa.nulls(len(left), right.type if pa.types.is_null(left.type) else left.type)
     kinds = (left.type, right.type)
@@ -99,7 +100,7 @@ def as_decimal(array: pa.Array) -> pa.Array:
     """Return an integer or decimal array as decimal."""
     if pa.types.is_decimal(array.type):
         return array
-    return array.cast(pa.decimal128(_INTEGER_DIGITS[array.type.bit_width], 0))
+    return array.cast(pa.decimal128(INTEGER_DIGITS[array.type.bit_width], 0))
 
 
 def _decimal_arithmetic(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.bag import filtered
 from imp_driver.operators.project import project
 from imp_driver.operators.relation import NotFound, Relation, Tables
-from imp_driver.operators.select import select
+from imp_driver.operators.select import selected
 from imp_driver.parse.nodes import Column, Expression
 
 
@@ -25,8 +24,7 @@ class Compute:
 
     def of(self, bag: SignedRows) -> SignedRows:
         """Return what the rows become. Raises NotEvaluable."""
-        if self.condition is not None:
-            bag = filtered(bag, select(bag.rows, self.condition))
+        bag = selected(bag, self.condition)
         arrays = project(bag.rows, zip(self.expressions, self.schema.types, strict=True))
         return SignedRows(pa.table(list(arrays), schema=self.schema), bag.weights)
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.parse.nodes import Value
+from imp_driver.parse.widening import INTEGER_DIGITS
 from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
 
 EXACT_LIMIT = 2.0**53
@@ -54,9 +55,6 @@ class NumberForm:
     integral: int
     scale: int
     bits: int
-
-
-_INTEGRAL_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ def widened(interval: Interval, where: BooleanArray) -> Interval:
 def form_of(data_type: pa.DataType) -> NumberForm | None:
     """Return the form of an Arrow type, None for floats and what is no number."""
     if pa.types.is_integer(data_type):
-        return NumberForm(_INTEGRAL_DIGITS[data_type.bit_width], 0, data_type.bit_width)
+        return NumberForm(INTEGER_DIGITS[data_type.bit_width], 0, data_type.bit_width)
     if pa.types.is_decimal(data_type):
         return NumberForm(data_type.precision - data_type.scale, data_type.scale, 0)
     return None
@@ -285,7 +283,7 @@ def _quotient(left: Interval, right: Interval, size: int) -> Interval:
 def _result_form(operator: str, left: NumberForm, right: NumberForm, scale: int) -> NumberForm:
     if left.bits and right.bits:
         bits = max(left.bits, right.bits)
-        return NumberForm(_INTEGRAL_DIGITS[bits], 0, bits)
+        return NumberForm(INTEGER_DIGITS[bits], 0, bits)
     integral = left.integral + right.integral + 1 if operator == "*" else max(left.integral, right.integral) + 1
     return NumberForm(min(integral, _MAXIMUM_DIGITS - min(scale, _KEPT_SCALE)), scale, 0)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.bag import filtered, summed
+from imp_driver.operators.bag import filtered, negated, summed
 from imp_driver.operators.partnered import Partnered
 from imp_driver.operators.relation import Tables
 from imp_driver.sketch.codes import one_array
@@ -23,17 +22,13 @@ class LeftJoin:
         return pa.schema([*self.inputs.left.schema, *(field.with_nullable(True) for field in self.inputs.right.schema)])
 
     def changed(self, tables: Tables) -> SignedRows:
-        left, right = self.inputs.left.changed(tables), self.inputs.right.changed(tables)
-        terms = []
-        if len(left.weights):
-            terms.append(self._of(left, self.inputs.of_keys(tables, left, is_new=True)))
-        if len(right.weights):
-            # Pairs are linear in the right side; the rows without a partner change only with the first or last partner.
-            concerned = self.inputs.concerned(tables, right, by_existence=False)
-            lost = (concerned.had != 0).astype(np.int64) - (concerned.has != 0)
-            alone = filtered(SignedRows(concerned.left.rows, concerned.left.weights * lost), lost != 0)
-            terms += [self._pairs(concerned.left, right), self._padded(alone)]
-        return summed(terms, self.schema)
+        return self.inputs.changed(tables, self._of, self._follow, self.schema)
+
+    def _follow(self, tables: Tables, right: SignedRows) -> SignedRows:
+        """Pairs are linear in the right side; the rows without a partner change only with the first or last partner."""
+        concerned = self.inputs.concerned(tables, right, by_existence=False)
+        alone = negated(concerned.gained())
+        return summed([self._pairs(concerned.left, right), self._padded(alone)], self.schema)
 
     def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> SignedRows:
         if key in self.inputs.left.schema.names:

@@ -5,7 +5,9 @@ When right rows change, only left rows with their keys can be concerned: these a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.bag import negated, summed
+from imp_driver.operators.bag import filtered, negated, summed
 from imp_driver.operators.relation import NotFound, Relation, Tables
-from imp_driver.operators.select import select
+from imp_driver.operators.select import selected
 from imp_driver.operators.side import Side
 from imp_driver.parse.nodes import Expression
 from imp_driver.sketch.codes import Codec, IntegerArray, one_array
+
+Evaluate: TypeAlias = Callable[[SignedRows, SignedRows], SignedRows]
+Follow: TypeAlias = Callable[[Tables, SignedRows], SignedRows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +43,11 @@ class Concerned:
     had: IntegerArray
     has: IntegerArray
 
+    def gained(self) -> SignedRows:
+        """Return the rows that found their first partner, and with the opposite weight those that lost their last."""
+        gained = (self.has != 0).astype(np.int64) - (self.had != 0)
+        return filtered(SignedRows(self.left.rows, self.left.weights * gained), gained != 0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partnered:
@@ -54,10 +64,8 @@ class Partnered:
         count = len(left.weights)
         numbered = left.rows.append_column(_PLACE, pa.array(np.arange(count)))
         rows, copies = Side.of(right).joined(numbered, np.ones(count, dtype=np.int64), self.key, self.own)
-        if self.condition is not None:
-            mask = select(rows, self.condition)
-            rows, copies = rows.filter(pa.array(mask)), copies[mask]
-        return Pairs(rows.drop_columns([_PLACE]), rows.column(_PLACE).to_numpy(), copies)
+        found = selected(SignedRows(rows, copies), self.condition)
+        return Pairs(found.rows.drop_columns([_PLACE]), found.rows.column(_PLACE).to_numpy(), found.weights)
 
     def partners(self, left: SignedRows, right: SignedRows) -> IntegerArray:
         """Return how many right rows each left row meets. Raises NotFound when the right rows cannot be those of one version."""
@@ -70,6 +78,21 @@ class Partnered:
         if np.any(found < 0):
             raise NotFound
         return found
+
+    def changed(self, tables: Tables, evaluate: Evaluate, follow: Follow, schema: pa.Schema) -> SignedRows:
+        """Return the change of an operator: changed left rows meet the new right ones, changed right rows the old left ones.
+
+        Args:
+            evaluate: left rows and all right rows with their keys -> rows of the operator.
+            follow: changed right rows -> change of the operator over the old left rows.
+        """
+        left, right = self.left.changed(tables), self.right.changed(tables)
+        terms = []
+        if len(left.weights):
+            terms.append(evaluate(left, self.of_keys(tables, left, is_new=True)))
+        if len(right.weights):
+            terms.append(follow(tables, right))
+        return summed(terms, schema)
 
     def of_keys(self, tables: Tables, left: SignedRows, *, is_new: bool) -> SignedRows:
         """Return all right rows that have a key of the left rows."""

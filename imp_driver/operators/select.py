@@ -9,12 +9,14 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from imp_driver.delta.contract import SignedRows
+from imp_driver.operators.bag import filtered
 from imp_driver.operators.evaluate import truth
 from imp_driver.operators.project import NotEvaluable, cast
 from imp_driver.parse.nodes import Expression
 from imp_driver.sketch.codes import BooleanArray
 
-__all__ = ["NotEvaluable", "select"]
+__all__ = ["NotEvaluable", "select", "selected"]
 
 
 def select(rows: pa.Table, condition: Expression, types: Mapping[str, pa.DataType] | None = None) -> BooleanArray:
@@ -32,3 +34,8 @@ def select(rows: pa.Table, condition: Expression, types: Mapping[str, pa.DataTyp
             rows = rows.set_column(position, name, cast(rows.column(position).combine_chunks(), data_type))
     passed: BooleanArray = truth(rows, condition).fill_null(False).to_numpy(zero_copy_only=False)
     return passed
+
+
+def selected(bag: SignedRows, condition: Expression | None) -> SignedRows:
+    """Return the signed rows that pass; without a condition, all. Raises NotEvaluable."""
+    return bag if condition is None else filtered(bag, select(bag.rows, condition))

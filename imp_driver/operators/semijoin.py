@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.bag import filtered, summed
+from imp_driver.operators.bag import filtered, negated
 from imp_driver.operators.partnered import Partnered
 from imp_driver.operators.relation import Tables
 
@@ -23,16 +22,11 @@ class SemiJoin:
         return self.inputs.left.schema
 
     def changed(self, tables: Tables) -> SignedRows:
-        left, right = self.inputs.left.changed(tables), self.inputs.right.changed(tables)
-        terms = []
-        if len(left.weights):
-            terms.append(self._of(left, self.inputs.of_keys(tables, left, is_new=True)))
-        if len(right.weights):
-            concerned = self.inputs.concerned(tables, right, by_existence=True)
-            gained = (concerned.has != 0).astype(np.int64) - (concerned.had != 0)
-            signed = SignedRows(concerned.left.rows, concerned.left.weights * (-gained if self.anti else gained))
-            terms.append(filtered(signed, gained != 0))
-        return summed(terms, self.schema)
+        return self.inputs.changed(tables, self._of, self._follow, self.schema)
+
+    def _follow(self, tables: Tables, right: SignedRows) -> SignedRows:
+        gained = self.inputs.concerned(tables, right, by_existence=True).gained()
+        return negated(gained) if self.anti else gained
 
     def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> SignedRows:
         left = self.inputs.left.matching(tables, key, values, is_new=is_new)

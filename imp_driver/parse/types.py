@@ -152,4 +152,4 @@ def _as_decimal(node: exp.Expr, kind: pa.DataType) -> pa.DataType | None:
     literal = node.unnest()
     if isinstance(literal, exp.Literal):
         return _decimal_of(Decimal(str(literal.this)))
-    return pa.decimal128(INTEGER_DIGITS[str(kind)], 0)
+    return pa.decimal128(INTEGER_DIGITS[kind.bit_width], 0)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-INTEGER_DIGITS = {"int8": 3, "int16": 5, "int32": 10, "int64": 20}
-"""Digits of the decimal that Spark takes an integer for."""
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+"""Digits of the decimal that Spark takes an integer of so many bits for."""
 
 
 def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
@@ -21,7 +21,7 @@ def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
         return None
     if any(map(pa.types.is_float64, known)):
         return pa.float64()
-    decimals = [kind if pa.types.is_decimal(kind) else pa.decimal128(INTEGER_DIGITS[str(kind)], 0) for kind in known]
+    decimals = [kind if pa.types.is_decimal(kind) else pa.decimal128(INTEGER_DIGITS[kind.bit_width], 0) for kind in known]
     scale = max(kind.scale for kind in decimals)
     precision = max(kind.precision - kind.scale for kind in decimals) + scale
     return pa.decimal128(precision, scale) if precision <= 38 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, KeyReference, Not, Or
+from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, KeyReference, Not, Or, parts_of
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
@@ -31,11 +31,7 @@ def _is_maintained(expression: Expression) -> bool:
     match expression:
         case KeyReference() | AggregateReference():
             return True
-        case And(operands) | Or(operands):
-            return any(_is_maintained(each) for each in operands)
-        case Not(operand) | IsNull(operand):
-            return _is_maintained(operand)
-        case Comparison(_, left, right) | Arithmetic(_, left, right):
-            return _is_maintained(left) or _is_maintained(right)
+        case And() | Or() | Not() | IsNull() | Comparison() | Arithmetic():
+            return any(map(_is_maintained, parts_of(expression)))
         case _:
             return False

@@ -53,12 +53,12 @@ class FragmentSet:
 
     def __contains__(self, fragment: int) -> bool:
         if isinstance(self.members_of, bytes):
-            return 0 <= fragment < self.total and bool(self._mask(self.members_of)[fragment])
+            return 0 <= fragment < self.total and bool(self.members_of[fragment // 8] & (0x80 >> fragment % 8))
         return fragment in self.members_of
 
     @property
     def count(self) -> int:
-        return len(self.members())
+        return int.from_bytes(self.members_of).bit_count() if isinstance(self.members_of, bytes) else len(self.members_of)
 
     @property
     def is_empty(self) -> bool:

@@ -86,8 +86,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "a first partner adds rows without one",
         "../operators/semijoin.py",
-        "concerned.left.weights * (-gained if self.anti else gained)",
-        "concerned.left.weights * gained",
+        "return negated(gained) if self.anti else gained",
+        "return gained",
     ),
     Mutant(
         "groups below as they were stay",
@@ -167,8 +167,8 @@ SLOW_DRIVER_MUTANTS = (
     Mutant(
         "rows of the optional side always take NULL away",
         "../operators/left_join.py",
-        "(concerned.had != 0).astype(np.int64) - (concerned.has != 0)",
-        "(concerned.had < 0).astype(np.int64) - (concerned.has != 0)",
+        "alone = negated(concerned.gained())",
+        "alone = negated(SignedRows(concerned.left.rows, concerned.left.weights * (concerned.has != 0)))",
     ),
 )
 """Found too, but after minutes: for wide runs."""

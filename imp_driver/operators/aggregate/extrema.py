@@ -156,7 +156,7 @@ class Extremum:
 
     def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose buffer ran dry."""
-        return int(np.count_nonzero((self._missing.counts(rows) > 0) & (self._sizes[: len(rows)] == 0)))
+        return int(np.count_nonzero((self._missing.counts_at(slice(len(rows)), rows) > 0) & (self._sizes[: len(rows)] == 0)))
 
 
 _BELOW_BUFFER = "a delta deleted values of a group that a min/max buffer still holds; the state must be captured again"

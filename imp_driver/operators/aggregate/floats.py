@@ -159,4 +159,4 @@ class FloatSum:
         size = len(rows)
         errors = self._total.errors_at(slice(size))
         drifted = np.isfinite(errors) & (errors > _DRIFT * np.abs(self._magnitude.values[:size]))
-        return int(np.count_nonzero(drifted & (self._missing.counts(rows) > self._nonfinite_at(np.arange(size)))))
+        return int(np.count_nonzero(drifted & (self._missing.counts_at(slice(size), rows) > self._nonfinite_at(np.arange(size)))))

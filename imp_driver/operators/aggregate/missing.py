@@ -21,10 +21,6 @@ class Missing:
         if self._values is not None and capacity > len(self._values):
             self._values = resized(self._values, capacity)
 
-    def counts(self, rows: IntegerArray) -> IntegerArray:
-        """Return the non-NULL arguments of slots 0.., given their rows."""
-        return rows if self._values is None else rows - self._values[: len(rows)]
-
     def counts_at(self, slots: Slots, rows: IntegerArray) -> IntegerArray:
         """Return the non-NULL arguments of some slots, given their rows."""
         return rows if self._values is None else rows - self._values[slots]
