@@ -63,9 +63,9 @@ WORKLOADS: dict[str, Workload] = {
     "pushdown": lambda bench: pushdown.run(bench.loaded, bench.share(5, 3)),
     "crimes": lambda bench: crimes.run(bench.systems, round(crimes.SHARE * bench.rows), bench.share(2, 5)),
     "sqlonly": lambda bench: sqlonly.run(bench.loaded, bench.warehouse, bench.share(2, 5)),
-    "eager": lambda bench: eager.run(bench.loaded, bench.share(5, 3)),
+    "eager": lambda bench: eager.run(bench.loaded, bench.share(15, 1)),
     "memory": lambda bench: memory.run(bench.systems, bench.rows),
-    "topk": lambda bench: topk.run(bench.systems, 4 * bench.repetitions),
+    "topk": lambda bench: topk.run(bench.systems, 2 * bench.repetitions),
     "growth": lambda bench: growth.run(bench.systems, bench.warehouse, bench.growth, bench.share(2, 5)),
 }
 """By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""

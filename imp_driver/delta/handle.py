@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from imp_driver.delta.commits import deleted_rows, read_commits
+from imp_driver.delta.commits import read_commits
 from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
 from imp_driver.delta.schema import TableMetadata, read_metadata
 from imp_driver.delta.statistics import TableStatistics
 from imp_driver.delta.store import FileIdentity, TableStore, data_path, open_store
+from imp_driver.delta.vectors import Deleted
 from imp_driver.errors import OperationalError
 
 _READABLE_FEATURES = frozenset(
@@ -27,12 +28,12 @@ _READABLE_FEATURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """One version. ``deleted`` maps decoded paths of data files to rows marked deleted; None when unknown."""
+    """One version. ``deleted`` maps decoded paths of data files to the rows marked deleted; None when unknown."""
 
     snapshot: TableSnapshot
     metadata: TableMetadata
     identity: FileIdentity | None
-    deleted: dict[str, int] | None
+    deleted: dict[str, Deleted] | None
 
 
 class TableHandle:
@@ -105,7 +106,7 @@ class TableHandle:
         self._state = self._read_state(table, None)
         self._table = table
 
-    def _read_state(self, table: DeltaTable, deleted: dict[str, int] | None) -> TableState:
+    def _read_state(self, table: DeltaTable, deleted: dict[str, Deleted] | None) -> TableState:
         features = table.protocol().reader_features or []
         unknown = sorted(set(features) - _READABLE_FEATURES)
         if unknown:
@@ -115,8 +116,9 @@ class TableHandle:
         try:
             metadata = _metadata_of(table)
             if deleted is None:
-                deleted = _count_deleted(table) if "deletionVectors" in features else {}
-            files = TableStatistics(pa.table(table.get_add_actions(flatten=False)), deleted, metadata.columns)
+                deleted = _read_deleted(table) if "deletionVectors" in features else {}
+            counts = {path: rows.count for path, rows in deleted.items()}
+            files = TableStatistics(pa.table(table.get_add_actions(flatten=False)), counts, metadata.columns)
         except Exception as error:  # delta-rs meets something in the log that it cannot read
             raise OperationalError(f"The log of {self.location} cannot be read in process at version {version}.") from error
         count = None if len(files.rows) and int(files.rows.min()) < 0 else int(files.rows.sum())
@@ -124,8 +126,8 @@ class TableHandle:
         snapshot = TableSnapshot(self.location, metadata.table_id, version, columns, count, files)
         return TableState(snapshot, metadata, identity, deleted)
 
-    def _deleted_after(self, known: TableState, version: int) -> dict[str, int] | None:
-        """Carry the counts of deleted rows on; None when they must be counted anew, which costs a read of every vector."""
+    def _deleted_after(self, known: TableState, version: int) -> dict[str, Deleted] | None:
+        """Carry the deleted rows on; None when every vector must be read anew."""
         if known.deleted is None:
             return None
         try:
@@ -136,7 +138,7 @@ class TableHandle:
         for commit in commits:
             for file in commit.removed:
                 deleted.pop(data_path(file.path) or file.path, None)
-            deleted.update((data_path(file.path) or file.path, deleted_rows(file)) for file in commit.added if file.vector)
+            deleted.update((data_path(file.path) or file.path, Deleted.stored(file.vector)) for file in commit.added if file.vector)
         return deleted
 
 
@@ -145,12 +147,12 @@ def _metadata_of(table: DeltaTable) -> TableMetadata:
     return read_metadata(str(found.id), table.schema().to_json(), found.partition_columns, found.configuration)
 
 
-def _count_deleted(table: DeltaTable) -> dict[str, int]:
-    """Count the deleted rows per decoded path by reading every deletion vector."""
+def _read_deleted(table: DeltaTable) -> dict[str, Deleted]:
+    """Read every deletion vector, by decoded path."""
     vectors = pa.table(table.deletion_vectors()).combine_chunks()
     uri = table.table_uri
-    counts: dict[str, int] = {}
+    found: dict[str, Deleted] = {}
     for path, kept in zip(vectors.column("filepath").to_pylist(), vectors.column("selection_vector"), strict=True):
         stored = data_path(path.removeprefix(uri if uri.endswith("/") else uri + "/"))
-        counts[stored or path] = int(np.count_nonzero(~np.asarray(kept.values.to_numpy(zero_copy_only=False), dtype=np.bool_)))
-    return counts
+        found[stored or path] = Deleted.at(np.flatnonzero(~np.asarray(kept.values.to_numpy(zero_copy_only=False), dtype=np.bool_)))
+    return found

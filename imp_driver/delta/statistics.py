@@ -3,7 +3,8 @@
 What the bounds promise: no value of the file lies outside, except NaN. Spark records NaN as the maximum of a file that holds one (it orders
 NaN above all numbers); other writers, delta-rs among them, leave NaN out. So the maximum of a float column estimates, it does not prove
 that a file has no NaN. Timestamps are recorded cut down to milliseconds, hence the maximum is widened by the part that may be missing.
-Where a file has a deletion vector the bounds are those of all its stored rows, and the null count may count deleted rows.
+Where a file has a deletion vector the bounds are those of all its stored rows; the null count in the log counts deleted rows too, so it is
+known only where it says that no value or every value is NULL.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ class TableStatistics:
             counts = np.fromiter(
                 (deleted.get(data_path(path) or path, 0) for path in files.column("path").to_pylist()), np.int64, files.num_rows
             )
-            stored = np.where(stored < 0, stored, stored - counts)
-        self._rows = stored
+            self._rows = np.where(stored < 0, stored, stored - counts)
+        else:
+            self._rows = stored
+        self._stored = stored
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -66,7 +69,11 @@ class TableStatistics:
         minimum = self._field("min", stored.stored_name, stored.arrow_type)
         maximum = self._field("max", stored.stored_name, stored.arrow_type)
         nulls = self._field("null_count", stored.stored_name, pa.int64())
-        return padded(minimum, stored), padded(_widened(maximum), stored), _whole_numbers(nulls)
+        return padded(minimum, stored), padded(_widened(maximum), stored), self._live_nulls(_whole_numbers(nulls))
+
+    def _live_nulls(self, nulls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        of_vectors = np.where(nulls == self._stored, self._rows, np.where(nulls == 0, 0, -1))
+        return np.where(self._stored == self._rows, nulls, of_vectors)
 
     def _partition_bounds(self, column: StoredColumn) -> Bounds:
         values = self._field("partition", column.stored_name, column.arrow_type)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import uuid
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,28 @@ _BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&(
 _TO_BASE85 = bytes.maketrans(_Z85, _BASE85)
 _UUID_CHARACTERS = 20
 _LENGTH_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deleted:
+    """``count`` rows of a data file that are marked deleted: their positions, or where these are stored."""
+
+    count: int
+    where: BitMap64 | VectorReference
+
+    @classmethod
+    def at(cls, positions: Positions) -> Deleted:
+        return cls(len(positions), BitMap64(positions))
+
+    @classmethod
+    def stored(cls, reference: VectorReference) -> Deleted:
+        return cls(reference.cardinality, reference)
+
+    def positions(self, store: TableStore) -> Positions:
+        """Return the positions in ascending order. Raises OSError and ValueError as ``read_positions`` does."""
+        if isinstance(self.where, VectorReference):
+            return read_positions(store, self.where)
+        return np.fromiter(self.where, np.int64, self.count)
 
 
 def read_positions(store: TableStore, reference: VectorReference | None) -> Positions:

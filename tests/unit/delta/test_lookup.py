@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -14,57 +15,114 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from imp_driver.delta import lookup
+from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.tables import DeltaTables
+from tests.unit.delta.deleting import delete_rows
 
 DAY = dt.date(2020, 1, 1)
-FILES: tuple[list[int | None], ...] = ([1, 2, 2, None], [3, 4, 9], [-5, 0, 2], [None, None], [7, 7])
+FILES: tuple[list[int | None], ...] = ([1, 2, 2, None], [3, 4, 9], [-5, 0, 2], [None, None], [7, 7], [9, 3, 7, 3])
+LONG = "a text longer than what the log keeps of a bound: "
+COLUMNS = ("x", "k", "d", "s")
+
+
+def shown(key: str, value: int | None) -> Any:
+    """Return what stands for a number in a key column."""
+    if value is None:
+        return None
+    return {"k": value, "d": DAY + dt.timedelta(value), "s": LONG + chr(0x1F600 + value)}[key]
 
 
 def table_of(keys: list[int | None]) -> pa.Table:
-    days = [None if key is None else DAY + dt.timedelta(key) for key in keys]
-    return pa.table({"k": pa.array(keys, pa.int32()), "d": pa.array(days, pa.date32()), "x": pa.array(range(len(keys)), pa.int64())})
+    """Return rows with numbers ``x`` that no other table of FILES has."""
+    kinds = {"k": pa.int32(), "d": pa.date32(), "s": pa.string()}
+    arrays = [pa.array([shown(name, key) for key in keys], kind) for name, kind in kinds.items()]
+    start = 100 * FILES.index(keys) if keys in FILES else 0
+    return pa.table([pa.array(range(start, start + len(keys)), pa.int64()), *arrays], names=list(COLUMNS))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture(scope="module", params=[[], ["d"], ["s", "k"]], ids=["whole", "by d", "by s and k"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("lookup"))
     for keys in FILES:
-        write_deltalake(folder, table_of(keys), mode="append")
+        write_deltalake(folder, table_of(keys), mode="append", partition_by=request.param)
     return folder
 
 
 def found(folder: str, key: str, values: list[Any], kind: pa.DataType) -> list[dict[str, Any]] | None:
     tables = DeltaTables()
-    rows = tables.rows_with(tables.snapshot(folder), ("x", key), key, pa.array(values, kind))
+    rows = tables.rows_with(tables.snapshot(folder), COLUMNS, key, pa.array(values, kind))
     return None if rows is None else sorted(rows.to_pylist(), key=str)
 
 
-@pytest.mark.parametrize(("key", "kind"), [("k", pa.int32()), ("k", pa.int64()), ("d", pa.date32())])
+def filtered(rows: pa.Table, key: str, wanted: list[Any]) -> list[dict[str, Any]]:
+    values = pa.array([each for each in wanted if each is not None], rows.column(key).type)
+    return sorted(rows.filter(pc.is_in(rows.column(key), value_set=values)).select(COLUMNS).to_pylist(), key=str)
+
+
+@pytest.mark.parametrize(("key", "kind"), [("k", pa.int32()), ("k", pa.int64()), ("d", pa.date32()), ("s", pa.string())])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(st.none() | st.integers(-7, 11), max_size=6))
 def test_rows_are_those_of_a_filter(folder: str, key: str, kind: pa.DataType, values: list[int | None]) -> None:
-    wanted = [None if value is None else DAY + dt.timedelta(value) for value in values] if key == "d" else values
-    every = DeltaTable(folder).to_pyarrow_table()
-    kept = every.filter(
-        pc.is_in(every.column(key), value_set=pa.array([each for each in wanted if each is not None], every.column(key).type))
-    )
-    assert found(folder, key, wanted, kind) == sorted(kept.select(["x", key]).to_pylist(), key=str)
+    wanted = [shown(key, value) for value in values]
+    assert found(folder, key, wanted, kind) == filtered(DeltaTable(folder).to_pyarrow_table(), key, wanted)
 
 
-def test_only_files_that_may_hold_a_value_are_read(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "MOST_ROWS", 4)
-    assert found(folder, "k", [9], pa.int32()) == [{"x": 2, "k": 9}]
-    assert found(folder, "k", [2], pa.int32()) is None
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_deleted_rows_are_left_out(data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        partitions = data.draw(st.sampled_from([[], ["d"]]))
+        for keys in FILES:
+            write_deltalake(folder, table_of(keys), mode="append", partition_by=partitions)
+        every = DeltaTable(folder).to_pyarrow_table()
+        tables = DeltaTables()
+        if data.draw(st.booleans(), "the vectors come with a later commit"):
+            tables.snapshot(folder)
+        deleted = data.draw(st.sets(st.sampled_from(every.column("x").to_pylist())))
+        delete_rows(folder, "x", deleted)
+        key = data.draw(st.sampled_from(["k", "d", "s"]))
+        wanted = [shown(key, value) for value in data.draw(st.lists(st.integers(-7, 11), max_size=6))]
+        rows = tables.rows_with(tables.snapshot(folder), COLUMNS, key, pa.array(wanted, every.column(key).type))
+    live = every.filter(pc.invert(pc.is_in(every.column("x"), value_set=pa.array(deleted, pa.int64()))))
+    assert rows is not None
+    assert sorted(rows.to_pylist(), key=str) == filtered(live, key, wanted)
+
+
+def test_a_file_of_which_only_null_was_deleted_is_read(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    write_deltalake(folder, table_of([None, None, 5, 5]))
+    delete_rows(folder, "x", {0, 1})
+    assert [row["x"] for row in found(folder, "k", [5], pa.int32()) or []] == [2, 3]
+
+
+def test_what_was_read_is_kept(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables, read = DeltaTables(), PieceReader.read
+    pieces: list[Piece] = []
+    monkeypatch.setattr(PieceReader, "read", lambda self, piece: pieces.append(piece) or read(self, piece))  # type: ignore[func-returns-value]
+    snapshot = tables.snapshot(folder)
+    first = tables.rows_with(snapshot, COLUMNS, "k", pa.array([2, 9], pa.int32()))
+    count = len(pieces)
+    assert count > 0
+    assert first == tables.rows_with(snapshot, COLUMNS, "k", pa.array([2, 9], pa.int32()))
+    assert len(pieces) == count
+
+
+def test_only_files_that_may_hold_a_value_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(tmp_path)
+    for keys in FILES:
+        write_deltalake(folder, table_of(keys), mode="append")
+    monkeypatch.setattr(lookup, "MOST_ROWS", 8)
+    assert [row["x"] for row in found(folder, "s", [shown("s", 4)], pa.string()) or []] == [101]
+    assert found(folder, "k", [2, 4], pa.int32()) is None
 
 
 def test_what_cannot_be_looked_up_is_left_to_the_engine(folder: str, tmp_path: Path) -> None:
     assert found(folder, "k", [2**40], pa.int64()) is None
-    partitioned = str(tmp_path / "p")
-    write_deltalake(partitioned, table_of([1, 2]), partition_by=["k"])
-    assert found(partitioned, "d", [DAY], pa.date32()) is None
-    texts = str(tmp_path / "t")
-    write_deltalake(texts, pa.table({"x": ["a"]}))
-    assert found(texts, "x", ["a"], pa.string()) is None
+    numbers = str(tmp_path)
+    write_deltalake(numbers, pa.table({"x": [1.5], "t": [dt.datetime(2020, 1, 1)]}), partition_by=["t"])
+    tables = DeltaTables()
+    assert tables.rows_with(tables.snapshot(numbers), ("x",), "x", pa.array([1.5])) is None
+    assert tables.rows_with(tables.snapshot(numbers), ("t",), "t", pa.array([dt.datetime(2020, 1, 1)])) is None
 
 
 def test_an_older_version_is_not_looked_up(tmp_path: Path) -> None:

@@ -14,17 +14,7 @@ from pyroaring import BitMap64
 from imp_driver.delta.commits import VectorReference
 from imp_driver.delta.store import open_store
 from imp_driver.delta.vectors import decode_z85, read_positions, vector_path
-
-MAGIC = (1681511377).to_bytes(4, "little")
-ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-
-
-def encode_z85(content: bytes) -> str:
-    text = ""
-    for start in range(0, len(content), 4):
-        number = int.from_bytes(content[start : start + 4], "big")
-        text += "".join(ALPHABET[number // 85**power % 85] for power in range(4, -1, -1))
-    return text
+from tests.unit.delta.deleting import MAGIC, encode_z85, inline
 
 
 def test_example_of_zeromq() -> None:
@@ -34,9 +24,7 @@ def test_example_of_zeromq() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.sets(st.integers(0, 2**40), max_size=50))
 def test_inline_vector(positions: set[int]) -> None:
-    content = MAGIC + BitMap64(positions).serialize()
-    content += bytes(-len(content) % 4)
-    reference = VectorReference("i", encode_z85(content), None, len(positions))
+    reference = VectorReference("i", inline(positions), None, len(positions))
     assert read_positions(open_store("/"), reference).tolist() == sorted(positions)
 
 

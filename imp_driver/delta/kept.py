@@ -1,0 +1,80 @@
+"""Columns of data files that were read lately, decoded, in memory: least recently used out first.
+
+A data file of Delta is never changed, so what was read of it stays right as long as the file belongs to its table.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.delta.schema import StoredColumn
+from imp_driver.sketch.codes import Codec, IntegerArray, is_orderable
+
+MOST_BYTES = 256 << 20
+
+Key = tuple[str, str, StoredColumn]
+"""Identifier of the table, path of the file as its action names it, column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptColumn:
+    """All stored values of a column in one file; ``order`` are their codes when these ascend and none is NULL, and None else."""
+
+    values: pa.Array
+    order: IntegerArray | None
+
+    @classmethod
+    def of(cls, values: pa.Array) -> KeptColumn:
+        kind = values.type
+        if values.null_count or not is_orderable(kind) or Codec(kind).is_object or pa.types.is_decimal(kind):
+            return cls(values, None)
+        codes, _ = Codec(kind).encode(values)
+        return cls(values, codes if bool(np.all(codes[1:] >= codes[:-1])) else None)
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return int(self.values.nbytes) + (0 if self.order is None else self.order.nbytes)
+
+
+class KeptColumns:
+    """Thread-safe. ``most_bytes`` bounds what is kept; one column that is larger is not kept."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, KeptColumn] = OrderedDict()
+        self._memory = 0
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return self._memory
+
+    def found(self, table_id: str, path: str, columns: Sequence[StoredColumn]) -> dict[StoredColumn, KeptColumn]:
+        """Return those of the columns that are kept; they count as used."""
+        with self._lock:
+            found = {}
+            for column in columns:
+                key = (table_id, path, column)
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    found[column] = self._kept[key]
+            return found
+
+    def keep(self, table_id: str, path: str, columns: dict[StoredColumn, KeptColumn]) -> None:
+        """Add columns of a file; others go, as far as there is no room for all."""
+        with self._lock:
+            for column, kept in columns.items():
+                if kept.memory <= self._most_bytes and (table_id, path, column) not in self._kept:
+                    self._kept[table_id, path, column] = kept
+                    self._memory += kept.memory
+            while self._memory > self._most_bytes:
+                _, dropped = self._kept.popitem(last=False)
+                self._memory -= dropped.memory
