@@ -16,6 +16,7 @@ from benchmarks.harness import environment
 from benchmarks.report import write
 from benchmarks.workloads import (
     aggregates,
+    bloom,
     breakeven,
     crimes,
     eager,
@@ -61,6 +62,7 @@ WORKLOADS: dict[str, Workload] = {
     "breakeven": lambda bench: breakeven.run(bench.loaded, bench.share(5, 3)),
     "pages": lambda bench: pages.run(bench.loaded, bench.share(1, 5)),
     "pushdown": lambda bench: pushdown.run(bench.loaded, bench.share(5, 3)),
+    "bloom": lambda bench: bloom.run(bench.loaded, bench.share(2, 5)),
     "crimes": lambda bench: crimes.run(bench.systems, round(crimes.SHARE * bench.rows), bench.share(2, 5)),
     "sqlonly": lambda bench: sqlonly.run(bench.loaded, bench.warehouse, bench.share(2, 5)),
     "eager": lambda bench: eager.run(bench.loaded, bench.share(15, 1)),

@@ -1,4 +1,4 @@
-"""Columns of data files that were read lately, decoded, in memory: least recently used out first.
+"""What was read of data files lately stays in memory: least recently used out first.
 
 A data file of Delta is never changed, so what was read of it stays right as long as the file belongs to its table.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,13 @@ import pyarrow as pa
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.sketch.codes import Codec, IntegerArray, is_orderable
 
-MOST_BYTES = 256 << 20
 
+class _Sized(Protocol):
+    @property
+    def memory(self) -> int: ...
+
+
+Value = TypeVar("Value", bound=_Sized)
 Key = tuple[str, str, StoredColumn]
 """Identifier of the table, path of the file as its action names it, column."""
 
@@ -43,13 +49,13 @@ class KeptColumn:
         return int(self.values.nbytes) + (0 if self.order is None else self.order.nbytes)
 
 
-class KeptColumns:
-    """Thread-safe. ``most_bytes`` bounds what is kept; one column that is larger is not kept."""
+class Kept(Generic[Value]):
+    """Thread-safe. Something about columns of files; ``most_bytes`` bounds what is kept, and what is larger by itself is not kept."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, KeptColumn] = OrderedDict()
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
         self._memory = 0
 
     @property
@@ -57,8 +63,8 @@ class KeptColumns:
         """Bytes."""
         return self._memory
 
-    def found(self, table_id: str, path: str, columns: Sequence[StoredColumn]) -> dict[StoredColumn, KeptColumn]:
-        """Return those of the columns that are kept; they count as used."""
+    def found(self, table_id: str, path: str, columns: Sequence[StoredColumn]) -> dict[StoredColumn, Value]:
+        """Return what is kept of those columns; it counts as used."""
         with self._lock:
             found = {}
             for column in columns:
@@ -68,7 +74,7 @@ class KeptColumns:
                     found[column] = self._kept[key]
             return found
 
-    def keep(self, table_id: str, path: str, columns: dict[StoredColumn, KeptColumn]) -> None:
+    def keep(self, table_id: str, path: str, columns: Mapping[StoredColumn, Value]) -> None:
         """Add columns of a file; others go, as far as there is no room for all."""
         with self._lock:
             for column, kept in columns.items():

@@ -1,32 +1,31 @@
 """Rows of one version whose column has one of some values, read in process from the files that may hold them.
 
-For the partners of a small change in a large table: where its files are clustered by the key, few of them are read, and those stay decoded
-for the next change.
+For the partners of a small change in a large table. The bounds in the log and Bloom filters say which files may hold them; where there are
+none, nothing is read. What was decoded stays in memory for the next change. Source: IMP paper sections 5.2.4 and 6.2.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.delta.commits import DataFile
-from imp_driver.delta.files import Piece, PieceReader
+from imp_driver.delta.bloom import hashes
+from imp_driver.delta.columns import FileColumns
 from imp_driver.delta.handle import TableState
-from imp_driver.delta.kept import KeptColumn, KeptColumns
+from imp_driver.delta.kept import KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.statistics import TableStatistics
-from imp_driver.delta.store import TableStore, data_path
-from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray, one_array
+from imp_driver.delta.store import data_path
+from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
 MOST_ROWS = 4_000_000
 """Rows of the files that are read; beyond, the engine is the better place for it."""
-_THREADS = min(4, os.cpu_count() or 1)
+MOST_FILTERED_ROWS = 40_000_000
+"""Rows of the files whose key alone is read for Bloom filters, once, before the engine is asked."""
 
 
 def is_looked_up(column: StoredColumn) -> bool:
@@ -51,7 +50,7 @@ class _Wanted:
         return cls(key, distinct, np.sort(Codec(distinct.type).encode(distinct)[0]))
 
     def may_be_in(self, files: TableStatistics) -> BooleanArray:
-        """Return which files may hold one of the values; one without bounds may."""
+        """Return which files may hold one of the values by their bounds; one without bounds may."""
         codec = Codec(self.values.type)
         lower, upper, nulls = files.bounds(self.key.column.name)
         (low, no_low), (high, no_high) = (codec.encode(bound.cast(self.values.type)) for bound in (lower, upper))
@@ -70,61 +69,50 @@ class _Wanted:
 
 
 def rows_with(
-    store: TableStore, state: TableState, kept: KeptColumns, columns: Sequence[StoredColumn], key: StoredColumn, values: pa.Array
+    columns_of: FileColumns, state: TableState, columns: Sequence[StoredColumn], key: StoredColumn, values: pa.Array
 ) -> pa.Table | None:
     """Return the live rows of ``columns``, which hold ``key``, whose key is one of ``values``; None where that is not for this place.
 
     Raises OSError, ValueError and Arrow's errors, as reading files does.
     """
-    files, deleted = state.snapshot.files, state.deleted
-    if not isinstance(files, TableStatistics) or deleted is None or not is_looked_up(key):
-        return None
+    files = state.snapshot.files
     partitions = [column for column in columns if column.partition]
-    if not all(map(is_looked_up, partitions)):
+    if not isinstance(files, TableStatistics) or state.deleted is None or not all(map(is_looked_up, (key, *partitions))):
         return None
     wanted = _Wanted.of(key, values)
-    held = np.flatnonzero(wanted.may_be_in(files))
-    rows = files.rows[held]
-    if np.any(rows < 0) or int(rows.sum()) > MOST_ROWS:
+    held = _held(columns_of, wanted, files)
+    if held is None:
         return None
-    every_path = files.paths
-    paths = [every_path[place] for place in held.tolist()]
+    paths = _paths(files, held)
     folders = {column: files.bounds(column.column.name)[0].take(pa.array(held)) for column in partitions}
-    schema = pa.schema([column.field for column in columns])
-
-    def found(place: int, read: dict[StoredColumn, KeptColumn]) -> pa.Table:
-        path = data_path(paths[place]) or paths[place]
-        count = int(rows[place]) + (deleted[path].count if path in deleted else 0)
-        every = {column: pa.repeat(value[place], count) for column, value in folders.items()}
-        places = wanted.places_in(read[key] if key in read else KeptColumn.of(every[key]))
-        if path in deleted and len(places):
-            places = np.setdiff1d(places, deleted[path].positions(store), assume_unique=True)
+    read = columns_of.read([column for column in columns if not column.partition], paths)
+    parts = []
+    for place, path in enumerate(paths):
+        deleted = state.deleted.get(data_path(path) or path)
+        count = int(files.rows[held[place]]) + (0 if deleted is None else deleted.count)
+        every = read[place] | {column: KeptColumn(pa.repeat(value[place], count), None) for column, value in folders.items()}
+        places = wanted.places_in(every[key])
+        if deleted is not None and len(places):
+            places = np.setdiff1d(places, deleted.positions(columns_of.store), assume_unique=True)
         taken = pa.array(places)
-        arrays = [(read[column].values if column in read else every[column]).take(taken) for column in columns]
-        return pa.table(arrays, schema=schema)
-
-    stored = [column for column in columns if not column.partition]
-    parts = [found(place, read) for place, read in enumerate(_read(store, state, kept, stored, paths))]
-    return pa.concat_tables(parts) if parts else schema.empty_table()
+        parts.append([every[column].values.take(taken) for column in columns])
+    schema = pa.schema([column.field for column in columns])
+    return pa.concat_tables([pa.table(arrays, schema=schema) for arrays in parts]) if parts else schema.empty_table()
 
 
-def _read(
-    store: TableStore, state: TableState, kept: KeptColumns, columns: Sequence[StoredColumn], paths: Sequence[str]
-) -> list[dict[StoredColumn, KeptColumn]]:
-    """Return the stored columns of each file, from memory where they are kept."""
-    table_id = state.snapshot.table_id
+def _held(columns_of: FileColumns, wanted: _Wanted, files: TableStatistics) -> IntegerArray | None:
+    """Return which files must be read; None where they are too many."""
+    held = np.flatnonzero(wanted.may_be_in(files))
+    if np.any(files.rows[held] < 0):
+        return None
+    if not wanted.key.partition:
+        rows = int(files.rows[held].sum())
+        filters = columns_of.filters(wanted.key, _paths(files, held), is_worth_reading=MOST_ROWS < rows <= MOST_FILTERED_ROWS)
+        sought = hashes(wanted.values)
+        held = held[[bloom is None or bool(bloom.may_hold(sought).any()) for bloom in filters]]
+    return held if int(files.rows[held].sum()) <= MOST_ROWS else None
 
-    def read(path: str) -> dict[StoredColumn, KeptColumn]:
-        found = kept.found(table_id, path, columns)
-        missing = [column for column in columns if column not in found]
-        if missing:
-            rows, _ = PieceReader(store, missing).read(Piece(DataFile(path, (), None, 0, None, True), 1))
-            more = {column: KeptColumn.of(one_array(rows.column(column.column.name))) for column in missing}
-            kept.keep(table_id, path, more)
-            found |= more
-        return found
 
-    if all(len(kept.found(table_id, path, columns)) == len(columns) for path in paths):
-        return [read(path) for path in paths]
-    with ThreadPoolExecutor(_THREADS) as threads:
-        return list(threads.map(read, paths))
+def _paths(files: TableStatistics, places: IntegerArray) -> list[str]:
+    every = files.paths
+    return [every[place] for place in places.tolist()]

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
+from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
-from imp_driver.delta.kept import KeptColumns
 from imp_driver.delta.lookup import rows_with
 from imp_driver.delta.schema import StoredColumn, TableMetadata
 from imp_driver.errors import OperationalError
@@ -26,7 +26,7 @@ class DeltaTables:
         self._limits = limits or Limits()
         self._lock = threading.Lock()
         self._handles: dict[str, TableHandle] = {}
-        self._kept = KeptColumns()
+        self._read = ReadFiles()
 
     def snapshot(self, location: str) -> TableSnapshot:
         """Return the newest version. Raises OperationalError when the folder is not a readable Delta table."""
@@ -82,7 +82,7 @@ class DeltaTables:
         try:
             wanted = _columns(state.metadata, snapshot.location, tuple(dict.fromkeys((*columns, key))))
             by_key = next(each for each in wanted if each.column.name == key)
-            found = rows_with(handle.store, state, self._kept, wanted, by_key, values)
+            found = rows_with(FileColumns(handle.store, snapshot.table_id, self._read), state, wanted, by_key, values)
         except (ChangesUnavailable, OSError, ValueError, LookupError, pa.ArrowException):
             return None
         return None if found is None else found.select(columns)

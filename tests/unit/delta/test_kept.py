@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.delta.contract import SchemaColumn
-from imp_driver.delta.kept import KeptColumn, KeptColumns
+from imp_driver.delta.kept import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
 
 A, B = (StoredColumn(SchemaColumn(name, "long", True), name, pa.int64(), False) for name in "ab")
@@ -15,7 +15,7 @@ COLUMN = KeptColumn(pa.array(range(10), pa.int64()), None)
 
 
 def test_least_recently_used_goes_first() -> None:
-    kept = KeptColumns(3 * COLUMN.memory)
+    kept = Kept[KeptColumn](3 * COLUMN.memory)
     for path in ("one", "two", "three"):
         kept.keep("table", path, {A: COLUMN})
     assert list(kept.found("table", "one", [A, B])) == [A]
@@ -25,7 +25,7 @@ def test_least_recently_used_goes_first() -> None:
 
 
 def test_a_column_that_has_no_room_is_not_kept_and_drops_none() -> None:
-    kept = KeptColumns(2 * COLUMN.memory)
+    kept = Kept[KeptColumn](2 * COLUMN.memory)
     kept.keep("table", "one", {A: COLUMN})
     kept.keep("table", "two", {A: KeptColumn(pa.array(range(1000), pa.int64()), None)})
     kept.keep("table", "one", {A: COLUMN})
@@ -34,7 +34,7 @@ def test_a_column_that_has_no_room_is_not_kept_and_drops_none() -> None:
 
 
 def test_another_table_at_the_same_path_is_another_file() -> None:
-    kept = KeptColumns()
+    kept = Kept[KeptColumn](1000)
     kept.keep("table", "one", {A: COLUMN})
     assert kept.found("other", "one", [A]) == {}
 

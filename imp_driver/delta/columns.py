@@ -1,0 +1,71 @@
+"""Columns of the data files of one table, and Bloom filters of them, read once and kept while there is room."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from imp_driver.delta.bloom import Bloom
+from imp_driver.delta.commits import DataFile
+from imp_driver.delta.files import Piece, PieceReader
+from imp_driver.delta.kept import Kept, KeptColumn
+from imp_driver.delta.schema import StoredColumn
+from imp_driver.delta.store import TableStore
+from imp_driver.sketch.codes import one_array
+
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """What is kept of all tables: at most so many bytes of columns and of filters. Thread-safe."""
+
+    columns: Kept[KeptColumn] = field(default_factory=lambda: Kept(256 << 20))
+    filters: Kept[Bloom] = field(default_factory=lambda: Kept(32 << 20))
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumns:
+    """Reads stored columns of files of one table. Its methods raise OSError, ValueError and Arrow's errors, as reading files does."""
+
+    store: TableStore
+    table_id: str
+    kept: ReadFiles
+
+    def read(self, columns: Sequence[StoredColumn], paths: Sequence[str]) -> list[dict[StoredColumn, KeptColumn]]:
+        """Return the columns of each file."""
+        if all(len(self.kept.columns.found(self.table_id, path, columns)) == len(columns) for path in paths):
+            return [self._columns(columns, path) for path in paths]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(lambda path: self._columns(columns, path), paths))
+
+    def filters(self, key: StoredColumn, paths: Sequence[str], *, is_worth_reading: bool) -> list[Bloom | None]:
+        """Return the filter of a column of each file; None where there is none yet, and files are not read for one."""
+        found = [self.kept.filters.found(self.table_id, path, [key]).get(key) for path in paths]
+        missing = [path for path, bloom in zip(paths, found, strict=True) if bloom is None]
+        if not is_worth_reading or not missing:
+            return found
+        with ThreadPoolExecutor(_THREADS) as threads:
+            made = dict(zip(missing, threads.map(lambda path: self._filter(key, path), missing), strict=True))
+        return [made.get(path, bloom) for path, bloom in zip(paths, found, strict=True)]
+
+    def _columns(self, columns: Sequence[StoredColumn], path: str) -> dict[StoredColumn, KeptColumn]:
+        found = self.kept.columns.found(self.table_id, path, columns)
+        missing = [column for column in columns if column not in found]
+        if missing:
+            more = self._stored(missing, path)
+            self.kept.columns.keep(self.table_id, path, more)
+            found |= more
+        return found
+
+    def _filter(self, key: StoredColumn, path: str) -> Bloom:
+        kept = self.kept.columns.found(self.table_id, path, [key])
+        bloom = Bloom.of((kept or self._stored([key], path))[key].values)
+        self.kept.filters.keep(self.table_id, path, {key: bloom})
+        return bloom
+
+    def _stored(self, columns: Sequence[StoredColumn], path: str) -> dict[StoredColumn, KeptColumn]:
+        rows, _ = PieceReader(self.store, columns).read(Piece(DataFile(path, (), None, 0, None, True), 1))
+        return {column: KeptColumn.of(one_array(rows.column(column.column.name))) for column in columns}
