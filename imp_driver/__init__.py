@@ -17,6 +17,7 @@ from imp_driver.dbapi.typeobjects import (
     TimestampFromTicks,
 )
 from imp_driver.errors import (
+    CONNECTION_LOST,
     DatabaseError,
     DataError,
     Error,
@@ -36,6 +37,7 @@ paramstyle = "qmark"
 
 __all__ = [
     "BINARY",
+    "CONNECTION_LOST",
     "DATETIME",
     "NUMBER",
     "ROWID",

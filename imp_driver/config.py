@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -69,7 +70,9 @@ class Options:
         changed: dict[str, Any] = {}
         for name, value in values.items():
             if name not in known:
-                raise InterfaceError(f"Unknown option {name!r}. Known options: {', '.join(sorted(known))}.")
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise InterfaceError(f"Unknown option {name!r}.{hint} Known options: {', '.join(sorted(known))}.")
             changed[name] = _read(name, value)
         return replace(self, **changed)
 
@@ -81,7 +84,7 @@ def _read(name: str, value: Any) -> Any:
     if value is None or (name == "eager_batch" and value == "auto"):
         return None
     if name == "sketch":
-        return _read_mode(value)
+        return read_mode(value)
     if name == "policy":
         return _read_policy(value)
     if name == "sketch_guard":
@@ -107,7 +110,8 @@ def _read_share(name: str, value: Any) -> float:
     return share
 
 
-def _read_mode(value: Any) -> SketchMode:
+def read_mode(value: Any) -> SketchMode:
+    """Return a mode from its name. Raises InterfaceError."""
     if isinstance(value, SketchMode):
         return value
     try:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 CANCELLED = "OPERATION_CANCELLED"
 """Error class of a run that was cancelled through this driver."""
+CONNECTION_LOST = "CONNECTION_LOST"
+"""Error class of a statement whose session no longer answers; a new connection is needed."""
 
 
 class Warning(Exception):

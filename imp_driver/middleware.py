@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -202,14 +203,8 @@ class Middleware:
         self._sketches.guard.record(templates, compared.difference, rewritten.text)
         if compared.difference is None:
             return Outcome(compared.first, -1, report)
-        disabled = SketchReport(
-            Decision.NOT_USED,
-            Reason.TEMPLATE_DISABLED,
-            compared.difference,
-            report.template,
-            times=report.times,
-            executed_sql=rewritten.pinned_text,
-        )
+        why, text = compared.difference, rewritten.pinned_text
+        disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, why, report.template, times=report.times, executed_sql=text)
         return Outcome(compared.second, -1, disabled)
 
     def _is_still(self, snapshot: TableSnapshot) -> bool:
@@ -333,6 +328,12 @@ class Middleware:
 
             return explain(explained, requests, self._sketches)
         return run_command(command, self._sketches)
+
+    def using(self, sketch: SketchMode) -> Middleware:
+        """Return the path of the same connection with another way to use sketches."""
+        other = copy(self)
+        other._options = replace(self._options, sketch=sketch)
+        return other
 
     def interrupt(self, tag: str) -> None:
         """Cancel the run with this tag, from any thread."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pyarrow as pa
 
+from imp_driver.config import SketchMode, read_mode
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.pipeline import Outcome, Pipeline
 from imp_driver.dbapi.rows import Row, Rows
@@ -52,6 +53,23 @@ class Cursor:
         self.messages: list[Any] = []
         self.query_id: str | None = None
         self.sketch_report: SketchReport | None = None
+        self._sketch: SketchMode | None = None
+
+    @property
+    def sketch(self) -> str | None:
+        """How sketches are used for the statements of this cursor: off, lazy or shadow; None as the connection says.
+
+        Raises:
+            InterfaceError: set to another value.
+        """
+        return None if self._sketch is None else self._sketch.value
+
+    @sketch.setter
+    def sketch(self, value: str | None) -> None:
+        mode = None if value is None else read_mode(value)
+        if mode is SketchMode.EAGER:
+            raise InterfaceError("sketch='eager' is a mode of connections; a cursor can have off, lazy or shadow.")
+        self._sketch = mode
 
     @property
     def connection(self) -> Connection:
@@ -70,7 +88,7 @@ class Cursor:
             parameters: their values, bound by Spark.
         """
         text, values = _text(operation), checked(parameters)
-        return self._run(lambda tag: self._pipeline.run(text, values, tag))
+        return self._run(lambda pipeline, tag: pipeline.run(text, values, tag))
 
     def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
         """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
@@ -79,11 +97,12 @@ class Cursor:
             self._begin()
             self.rowcount = 0
             return self
-        return self._run(lambda tag: self._pipeline.run_many(text, rows, tag))
+        return self._run(lambda pipeline, tag: pipeline.run_many(text, rows, tag))
 
-    def _run(self, run: Callable[[str], Outcome]) -> Cursor:
+    def _run(self, run: Callable[[Pipeline, str], Outcome]) -> Cursor:
         tag = self._begin()
-        outcome = self._guarded(lambda: run(tag))
+        pipeline = self._pipeline if self._sketch is None else self._pipeline.using(self._sketch)
+        outcome = self._guarded(lambda: run(pipeline, tag))
         self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
         if outcome.stream is not None and outcome.stream.columns:
             self.description = describe(outcome.stream.columns)

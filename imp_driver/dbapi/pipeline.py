@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from imp_driver.config import SketchMode
 from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Parameters, ResultStream
 
@@ -25,6 +26,9 @@ class Pipeline(Protocol):
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome: ...
 
     def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome: ...
+
+    def using(self, sketch: SketchMode) -> Pipeline:
+        """Return the path of the same connection with another way to use sketches."""
 
     def interrupt(self, tag: str) -> None: ...
 

@@ -17,6 +17,7 @@ from sqlglot import Token, TokenType
 from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
+from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.literals import find_markers
 from imp_driver.ports import Parameters
 
@@ -62,7 +63,7 @@ def batch_insert(text: str, rows: Sequence[Parameters]) -> BatchInsert | None:
 def _values_span(text: str) -> tuple[int, int, int] | None:
     """Return the places of VALUES and of the parentheses of its only row, when the statement is an INSERT of just that."""
     try:
-        tokens = sqlglot.tokenize(text, read="spark")
+        tokens = sqlglot.tokenize(text, read=SparkText)
     except SqlglotError:
         return None
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:

@@ -15,9 +15,10 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
+from imp_driver.parse.dialect import SparkText
 from imp_driver.ports import Parameters
 
-_DIALECT = "spark"
+_DIALECT = SparkText
 _MAXIMUM_DIGITS = 38
 
 

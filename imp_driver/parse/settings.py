@@ -12,6 +12,7 @@ _ASSUMED = {
     "spark.sql.groupByAliases": "true",
     "spark.sql.readSideCharPadding": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }

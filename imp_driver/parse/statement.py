@@ -15,7 +15,9 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-DIALECT = "spark"
+from imp_driver.parse.dialect import SparkText
+
+DIALECT = SparkText
 _MARKER_PREFIX = "__imp_"
 _LARGEST_TEXT = 200_000
 """Characters; longer statements are sent to Spark without a parse, they are bulk loads, not dashboard queries."""

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
 
 from imp_driver import errors
-from imp_driver.errors import CANCELLED, Error, QueryPosition
+from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, QueryPosition
 
 _BY_SQLSTATE: tuple[tuple[str, type[Error]], ...] = (
     ("0A", errors.NotSupportedError),
@@ -57,6 +57,8 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
 
 
 _END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
+_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (?=\[)")
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 
 
 def cancelled(tag: str) -> Error:
@@ -81,10 +83,13 @@ def converted(error: BaseException, tag: str | None = None) -> Error:
         try:
             error = _from_java(error)
         except Exception:
-            return errors.OperationalError("Spark's JVM ended while the statement ran. Connect again.", query_id=tag)
+            message = "Spark's JVM ended while the statement ran. Connect again."
+            return errors.OperationalError(message, error_class=CONNECTION_LOST, query_id=tag)
     if not isinstance(error, PySparkException):
-        return errors.OperationalError(f"Spark did not answer: {_first_line(str(error))}. The session may have been stopped.", query_id=tag)
-    condition, sqlstate = _asked(error, "getCondition"), _asked(error, "getSqlState")
+        message = f"Spark did not answer: {_first_line(str(error))}. The session may have been stopped."
+        is_lost = isinstance(error, (Py4JError, ConnectionError, EOFError))
+        return errors.OperationalError(message, error_class=CONNECTION_LOST if is_lost else None, query_id=tag)
+    condition, sqlstate = _asked(error, "getCondition") or _named(error), _asked(error, "getSqlState")
     kind = _kind(condition, sqlstate, error)
     return kind(_message(error), error_class=condition, sqlstate=sqlstate, position=_position(error), query_id=tag)
 
@@ -134,7 +139,14 @@ def _message(error: BaseException) -> str:
         if _END_OF_TEXT.search(line):
             # What follows is the plan that the analyser had reached.
             break
-    return "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
+    text = "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
+    return _JAVA_CLASS.sub("", text)
+
+
+def _named(error: BaseException) -> str | None:
+    """Return the error class that the text of an exception without one begins with."""
+    match = _CONDITION.match(_JAVA_CLASS.sub("", str(error)))
+    return None if match is None else match[1]
 
 
 def _first_line(text: str) -> str:

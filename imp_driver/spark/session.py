@@ -32,6 +32,7 @@ _NAMED_SETTINGS = (
     "spark.sql.groupByAliases",
     "spark.sql.readSideCharPadding",
     "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled",
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.legacy.ctePrecedencePolicy",
 )

@@ -13,6 +13,7 @@ import sqlglot
 import imp_driver
 from imp_driver.operators.evaluate import computed
 from imp_driver.operators.project import NotEvaluable
+from imp_driver.parse.statement import DIALECT, parse
 from imp_driver.parse.types import infer
 from imp_driver.plan.convert import row_expression
 from imp_driver.reasons import Decision, Reason
@@ -144,3 +145,28 @@ def test_aggregates_of_such_expressions_are_maintained(cursor: imp_driver.Cursor
         cursor.execute(change)
         cursor.execute(text).fetchall()
         assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+
+
+LITERALS = ("'it''s'", "''''", "'a\"\"b'", '"a""b\'\'c"', r"'it\'s'", r"'\''''", r"'a\\'", r"'tab\there'", "'a' 'b'", r"'\u00e4\101\%'")
+
+
+def test_strings_are_read_as_spark_reads_them(cursor: imp_driver.Cursor) -> None:
+    for literal in LITERALS:
+        tree = parse(f"SELECT {literal}").tree
+        assert tree is not None
+        [expected] = cursor.execute(f"SELECT {literal}").fetchall()[0]
+        [again] = cursor.execute(f"SELECT {tree.expressions[0].sql(dialect=DIALECT)}").fetchall()[0]
+        assert again == expected, literal
+
+
+@pytest.mark.parametrize("literal", LITERALS[:6])
+def test_rows_chosen_by_a_quoted_text(cursor: imp_driver.Cursor, literal: str) -> None:
+    name = f"expressions{next(_numbers)}"
+    without_quotes = f"translate({literal}, '\\'\"', '')"
+    source = f"SELECT CAST(id DIV 8 AS INT) AS k, IF(id % 2 = 0, {literal}, {without_quotes}) AS s FROM range(160)"
+    cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, k) */ * FROM ({source})")
+    cursor.execute(f"INSERT INTO {name} SELECT 19, {literal} FROM range(5)")
+    text = f"SELECT k, count(*) FROM {name} WHERE s = {literal} GROUP BY k HAVING count(*) > 4"
+    assert cursor.execute(text).fetchall() == [(19, 9)]
+    cursor.execute(f"INSERT INTO {name} SELECT 3, {literal} FROM range(1)")
+    assert sorted(cursor.execute(text).fetchall()) == [(3, 5), (19, 9)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from imp_driver.config import SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Parameters, ResultColumn
@@ -37,6 +38,7 @@ class FakePipeline:
         self.error = error
         self.asked: list[tuple[str, object]] = []
         self.interrupted: list[str] = []
+        self.modes: list[SketchMode] = []
         self.closed = False
 
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
@@ -48,6 +50,10 @@ class FakePipeline:
     def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
         self.asked.append((text, list(rows)))
         return Outcome(None, len(rows), REPORT)
+
+    def using(self, sketch: SketchMode) -> FakePipeline:
+        self.modes.append(sketch)
+        return self
 
     def interrupt(self, tag: str) -> None:
         self.interrupted.append(tag)

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import imp_driver
+from imp_driver.config import SketchMode
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Rows
@@ -142,6 +143,24 @@ def test_interruption_cancels_the_run() -> None:
         with pytest.raises(KeyboardInterrupt):
             cursor.execute("select long")
         assert pipeline.interrupted == [cursor.query_id]
+
+
+def test_a_cursor_says_how_its_statements_use_sketches() -> None:
+    pipeline = FakePipeline()
+    with Connection(pipeline) as connection:
+        cursor = connection.cursor()
+        assert cursor.sketch is None
+        cursor.execute("select 1")
+        cursor.sketch = "off"
+        cursor.execute("select 2")
+        cursor.executemany("insert into t values (?)", [(1,)])
+        cursor.sketch = None
+        cursor.execute("select 3")
+        assert pipeline.modes == [SketchMode.OFF, SketchMode.OFF]
+        assert len(pipeline.asked) == 4
+        for wrong in ("eager", "sometimes"):
+            with pytest.raises(imp_driver.InterfaceError, match=wrong):
+                cursor.sketch = wrong
 
 
 def test_unsupported_calls() -> None:

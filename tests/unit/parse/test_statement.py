@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from imp_driver.parse.statement import CommandKind, StatementKind, parse
+from imp_driver.parse.statement import DIALECT, CommandKind, StatementKind, parse
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,32 @@ def test_markers_do_not_shift_positions() -> None:
     place = table.this.meta
     assert text[statement.position_in_text(place["start"]) : statement.position_in_text(place["end"]) + 1] == "`my t`"
     assert len(statement.markers) == 3
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ("'it''s'", "it's"),
+        ("''''", "'"),
+        ("'a\"\"b'", 'a""b'),
+        ('"a""b\'\'c"', "a\"b''c"),
+        (r"'it\'s'", "it's"),
+        (r"'\''''", "''"),
+        (r"'a\\'", "a\\"),
+        ("'?'", "?"),
+        ("'it''s ?'", "it's ?"),
+    ],
+)
+def test_strings_mean_what_spark_reads(literal: str, value: str) -> None:
+    """The values are those of Spark 4.2; tests/spark/test_expressions.py asks it."""
+    statement = parse(f"select {literal}, ? from t")
+    assert statement.tree is not None
+    [first, _] = statement.tree.expressions
+    assert isinstance(first, exp.Literal)
+    assert (first.is_string, first.this, len(statement.markers)) == (True, value, 1)
+    again = parse(f"select {first.sql(dialect=DIALECT)}").tree
+    assert again is not None
+    assert again.expressions[0].this == value
 
 
 def test_a_text_is_parsed_once() -> None:

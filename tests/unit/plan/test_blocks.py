@@ -270,7 +270,12 @@ def test_columns_that_spark_pads_or_collates_are_left_to_spark() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "fine"),
-    [("spark.sql.caseSensitive", "true", False), ("spark.sql.caseSensitive", "None", True), ("spark.sql.ansi.enabled", "false", True)],
+    [
+        ("spark.sql.caseSensitive", "true", False),
+        ("spark.sql.caseSensitive", "None", True),
+        ("spark.sql.ansi.enabled", "false", True),
+        ("spark.sql.legacy.consecutiveStringLiterals.enabled", "true", False),
+    ],
 )
 def test_settings_that_change_what_names_mean(name: str, value: str, fine: bool) -> None:
     if fine:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
 
-from imp_driver.errors import OperationalError
+from imp_driver.errors import CONNECTION_LOST, IntegrityError, OperationalError
 from imp_driver.spark.errors import mapped
 
 
@@ -26,5 +27,21 @@ class _JavaError(Py4JJavaError):  # type: ignore[misc]
 
 
 def test_the_jvm_ends_while_its_error_is_read() -> None:
-    with pytest.raises(OperationalError, match="JVM ended"), mapped("tag"):
+    with pytest.raises(OperationalError, match="JVM ended") as caught, mapped("tag"):
         raise _JavaError
+    assert caught.value.error_class == CONNECTION_LOST
+
+
+@pytest.mark.parametrize(("error", "is_lost"), [(Py4JNetworkError("gone"), True), (ConnectionResetError(), True), (ValueError("x"), False)])
+def test_which_errors_mean_that_the_connection_is_lost(error: Exception, is_lost: bool) -> None:
+    with pytest.raises(OperationalError) as caught, mapped("tag"):
+        raise error
+    assert (caught.value.error_class == CONNECTION_LOST) == is_lost
+
+
+def test_the_name_of_a_java_class_is_no_part_of_a_message() -> None:
+    text = "org.apache.spark.sql.delta.schema.DeltaInvariantViolationException: [DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint pos"
+    with pytest.raises(IntegrityError) as caught, mapped("tag"):
+        raise PySparkException(text)
+    assert str(caught.value) == "[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint pos"
+    assert caught.value.error_class == "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
