@@ -1,1 +1,19 @@
-"""The place of the SQLAlchemy dialect for imp:// URLs; it holds nothing yet."""
+"""SQLAlchemy dialect for imp_driver: ``create_engine("imp:///warehouse?sketch=lazy")``."""
+
+from imp_sqlalchemy.dialect import ImpDialect, RollbackIgnored
+from imp_sqlalchemy.merge import Merge
+from imp_sqlalchemy.types import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, UnreadType
+
+__all__ = [
+    "INTERVAL",
+    "MAP",
+    "STRING",
+    "STRUCT",
+    "TIMESTAMP_NTZ",
+    "TINYINT",
+    "VARIANT",
+    "ImpDialect",
+    "Merge",
+    "RollbackIgnored",
+    "UnreadType",
+]

@@ -1,0 +1,85 @@
+"""SQLAlchemy's expressions -> Spark SQL."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from sqlalchemy import exc
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from imp_sqlalchemy.types import quoted
+
+_NO_FROM = "Spark has no UPDATE or DELETE with other tables; use a subquery in WHERE, or imp_sqlalchemy.Merge."
+
+
+class ImpCompiler(SQLCompiler):
+    """What Spark writes in another way than the SQL that SQLAlchemy assumes."""
+
+    def visit_empty_set_expr(self, element_types: Any, **options: Any) -> str:
+        # NULL, since Spark would turn the compared texts into numbers for a literal 1.
+        return f"SELECT {', '.join('NULL' for _ in element_types)} WHERE 1 != 1"
+
+    def visit_imp_ddl_text(self, element: Any, **options: Any) -> str:
+        return quoted(self.dialect.type_compiler_instance.process(element.kind))
+
+    def limit_clause(self, select: Any, **options: Any) -> str:
+        text = ""
+        if select._limit_clause is not None:
+            text += f"\n LIMIT {self.process(select._limit_clause, **options)}"
+        if select._offset_clause is not None:
+            text += f"\n OFFSET {self.process(select._offset_clause, **options)}"
+        return text
+
+    def for_update_clause(self, select: Any, **options: Any) -> str:
+        """Readers never wait for writers: a query reads one version of each table."""
+        return ""
+
+    def visit_now_func(self, function: Any, **options: Any) -> str:
+        return "current_timestamp()"
+
+    def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return self._regexp(binary, "RLIKE", options)
+
+    def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return self._regexp(binary, "NOT RLIKE", options)
+
+    def _regexp(self, binary: Any, operator: str, options: dict[str, Any]) -> str:
+        return f"{self.process(binary.left, **options)} {operator} {self._pattern(binary, binary.right, options)}"
+
+    def visit_regexp_replace_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        pattern, replacement = binary.right.clauses
+        arguments = (self.process(binary.left, **options), self._pattern(binary, pattern, options), self.process(replacement, **options))
+        return f"regexp_replace({', '.join(arguments)})"
+
+    def _pattern(self, binary: Any, pattern: Any, options: dict[str, Any]) -> str:
+        """Return a pattern with the flags in front, where Java's expressions have them."""
+        text = self.process(pattern, **options)
+        flags = binary.modifiers.get("flags")
+        return text if flags is None else f"concat({quoted(f'(?{flags})')}, {text})"
+
+    def visit_bitwise_xor_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return f"{self.process(binary.left, **options)} ^ {self.process(binary.right, **options)}"
+
+    def visit_json_getitem_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return self._json_path(binary, options)
+
+    def visit_json_path_getitem_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return self._json_path(binary, options)
+
+    def _json_path(self, binary: Any, options: dict[str, Any]) -> str:
+        return f"get_json_object({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
+
+    def visit_getitem_binary(self, binary: Any, operator: Any, **options: Any) -> str:
+        return f"{self.process(binary.left, **options)}[{self.process(binary.right, **options)}]"
+
+    def update_from_clause(self, update_stmt: Any, from_table: Any, extra_froms: Any, from_hints: Any, **options: Any) -> NoReturn:
+        raise exc.CompileError(_NO_FROM)
+
+    def delete_extra_from_clause(self, delete_stmt: Any, from_table: Any, extra_froms: Any, from_hints: Any, **options: Any) -> NoReturn:
+        raise exc.CompileError(_NO_FROM)
+
+    def returning_clause(self, stmt: Any, returning_cols: Any, *, populate_result_map: bool, **options: Any) -> NoReturn:
+        raise exc.CompileError("Spark has no RETURNING; ask for the rows with a SELECT.")
+
+    def visit_sequence(self, sequence: Any, **options: Any) -> NoReturn:
+        raise exc.CompileError("Spark has no sequences; use Identity() on a BIGINT column, or a default made in Python.")

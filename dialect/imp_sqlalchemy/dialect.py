@@ -1,0 +1,155 @@
+"""The dialect: what Spark and Delta can do, and how statements reach the driver."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+from weakref import WeakSet
+
+from sqlalchemy import exc, schema
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.default import DefaultExecutionContext
+from sqlalchemy.sql.compiler import IdentifierPreparer
+
+import imp_driver
+from imp_sqlalchemy.compiler import ImpCompiler
+from imp_sqlalchemy.ddl import TABLE_OPTIONS, ImpDDLCompiler
+from imp_sqlalchemy.identifiers import ImpIdentifierPreparer
+from imp_sqlalchemy.reflection import Reflection
+from imp_sqlalchemy.type_compiler import ImpTypeCompiler
+from imp_sqlalchemy.types import COLUMN_TYPES
+from imp_sqlalchemy.url import connect_arguments
+
+AUTOCOMMIT = "AUTOCOMMIT"
+
+
+class RollbackIgnored(UserWarning):
+    """A rollback came after a statement that Delta had committed by itself; what it changed stays."""
+
+
+class ImpExecutionContext(DefaultExecutionContext):
+    """One statement: its options reach the cursor, and its connection is noted where it may change something."""
+
+    cursor: Any
+    dialect: ImpDialect
+
+    def pre_exec(self) -> None:
+        mode = self.execution_options.get("imp_sketch")
+        if mode is not None:
+            self.cursor.sketch = mode
+        if self.isddl or self.isinsert or self.isupdate or self.isdelete or self.is_text:
+            self.dialect.note_change(self.cursor.connection, self.unicode_statement)
+
+
+class ImpDialect(Reflection):
+    """Spark SQL over Delta tables, through imp_driver."""
+
+    name = "imp"
+    driver = "spark"
+    supports_statement_cache = True
+    default_paramstyle = "qmark"
+
+    statement_compiler = ImpCompiler
+    ddl_compiler = ImpDDLCompiler
+    type_compiler_cls = ImpTypeCompiler
+    preparer: type[IdentifierPreparer] = ImpIdentifierPreparer
+    execution_ctx_cls = ImpExecutionContext
+    colspecs = COLUMN_TYPES
+    construct_arguments = [(schema.Table, TABLE_OPTIONS)]  # noqa: RUF012 - SQLAlchemy's classes have plain values
+
+    max_identifier_length = 255
+    supports_alter = True
+    supports_comments = True
+    inline_comments = True
+    supports_native_boolean = True
+    supports_native_decimal = True
+    returns_native_bytes = True
+    supports_identity_columns = True
+    supports_multivalues_insert = True
+    supports_default_metavalue = True
+    supports_empty_insert = False
+    supports_sane_rowcount = True
+    supports_sane_multi_rowcount = True
+    supports_is_distinct_from = True
+    cte_follows_insert = True
+    div_is_floordiv = False
+    postfetch_lastrowid = False
+    requires_name_normalize = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._changed: WeakSet[imp_driver.Connection] = WeakSet()
+
+    @classmethod
+    def import_dbapi(cls) -> ModuleType:
+        return imp_driver
+
+    def create_connect_args(self, url: URL) -> tuple[Sequence[Any], dict[str, Any]]:
+        return (), connect_arguments(url)
+
+    def _get_server_version_info(self, connection: Any) -> tuple[int, ...]:
+        text = connection.exec_driver_sql("SELECT version()").scalar_one()
+        return tuple(int(part) for part in text.split()[0].split(".") if part.isdigit())
+
+    def _get_default_schema_name(self, connection: Any) -> str:
+        return str(connection.exec_driver_sql("SELECT current_schema()").scalar_one())
+
+    def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
+        return AUTOCOMMIT
+
+    def get_isolation_level_values(self, dbapi_conn: Any) -> Sequence[Any]:
+        return (AUTOCOMMIT,)
+
+    def get_isolation_level(self, dbapi_connection: Any) -> Any:
+        return AUTOCOMMIT
+
+    def set_isolation_level(self, dbapi_connection: Any, level: Any) -> None:
+        if level != AUTOCOMMIT:
+            raise exc.ArgumentError(f"Delta commits every statement by itself: the isolation level is {AUTOCOMMIT}, not {level}.")
+
+    def note_change(self, connection: imp_driver.Connection, statement: str) -> None:
+        """Remember that a statement may have changed something, until the next commit or rollback."""
+        if statement.lstrip()[:6].upper() not in _READING:
+            self._changed.add(connection)
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        self._changed.discard(_raw(dbapi_connection))
+
+    def do_commit(self, dbapi_connection: Any) -> None:
+        self._changed.discard(_raw(dbapi_connection))
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """Do nothing but say so: every statement was committed when it ended."""
+        connection = _raw(dbapi_connection)
+        if connection not in self._changed:
+            return
+        self._changed.discard(connection)
+        if self._on_connect_isolation_level != AUTOCOMMIT:
+            message = (
+                "Rolling back changes nothing: Delta committed every statement when it ended. RESTORE TABLE brings an earlier version "
+                "back; create_engine(.., isolation_level='AUTOCOMMIT') says that this is known."
+            )
+            warnings.warn(message, RollbackIgnored, stacklevel=2)
+
+    def do_savepoint(self, connection: Any, name: str) -> None:
+        raise imp_driver.NotSupportedError("Delta has no savepoints: every statement is committed when it ends.")
+
+    def is_disconnect(self, e: Exception, connection: Any, cursor: Any) -> bool:
+        if isinstance(e, imp_driver.InterfaceError):
+            return connection is not None and _raw(connection).closed
+        return isinstance(e, imp_driver.Error) and e.error_class == imp_driver.CONNECTION_LOST
+
+    def on_connect(self) -> Callable[[Any], None] | None:
+        return None
+
+
+_READING = {"SELECT", "WITH", "SHOW", "SHOW T", "DESCRI", "EXPLAI", "FROM"}
+
+
+def _raw(connection: Any) -> imp_driver.Connection:
+    """Return the driver's connection below SQLAlchemy's proxies."""
+    found = getattr(connection, "dbapi_connection", connection)
+    assert isinstance(found, imp_driver.Connection)
+    return found

@@ -1,0 +1,161 @@
+"""Reflection: tables, views and their parts, from what Spark says and what the table's properties keep (constraints.py)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import exc
+from sqlalchemy.engine import Connection, reflection
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.engine.interfaces import (
+    ReflectedCheckConstraint,
+    ReflectedColumn,
+    ReflectedForeignKeyConstraint,
+    ReflectedIndex,
+    ReflectedPrimaryKeyConstraint,
+    ReflectedTableComment,
+    ReflectedUniqueConstraint,
+)
+
+from imp_sqlalchemy import constraints
+from imp_sqlalchemy.description import DescribedColumn, Description, describe, qualified, rows_of
+from imp_sqlalchemy.type_reader import read_type
+
+
+class Reflection(DefaultDialect):
+    """The part of the dialect that reads definitions. Every table is described once for all questions about it."""
+
+    @reflection.cache
+    def _described(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> Description:
+        return describe(connection, table_name, schema)
+
+    def _of(self, connection: Connection, table_name: str, schema: str | None, options: dict[str, Any]) -> Description:
+        found: Description = self._described(connection, table_name, schema, info_cache=options.get("info_cache"))
+        return found
+
+    @reflection.cache
+    def get_schema_names(self, connection: Connection, **options: Any) -> list[str]:
+        return sorted(row[0] for row in rows_of(connection, "SHOW SCHEMAS"))
+
+    def has_schema(self, connection: Connection, schema_name: str, **options: Any) -> bool:
+        return schema_name.lower() in (name.lower() for name in self.get_schema_names(connection, **options))
+
+    @reflection.cache
+    def get_table_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
+        views = {row[1] for row in self._shown(connection, "VIEWS", schema, options)}
+        return [row[1] for row in self._shown(connection, "TABLES", schema, options) if not row[2] and row[1] not in views]
+
+    @reflection.cache
+    def get_view_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
+        return [row[1] for row in self._shown(connection, "VIEWS", schema, options) if not row[2]]
+
+    @reflection.cache
+    def get_temp_view_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
+        return [row[1] for row in self._shown(connection, "VIEWS", None, options) if row[2]]
+
+    @reflection.cache
+    def get_temp_table_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
+        return []
+
+    @reflection.cache
+    def get_materialized_view_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
+        return []
+
+    @reflection.cache
+    def _shown(self, connection: Connection, what: str, schema: str | None, options: Any = None) -> list[Any]:
+        """Return rows of (schema, name, is temporary) in the order of their names."""
+        if schema is not None and not self.has_schema(connection, schema):
+            return []
+        place = "" if schema is None else f" IN {qualified(schema, None)}"
+        return sorted(rows_of(connection, f"SHOW {what}{place}"), key=lambda row: str(row[1]))
+
+    @reflection.cache
+    def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> bool:
+        self._ensure_has_table_connection(connection)
+        wanted = table_name.lower()
+        return any(row[1].lower() == wanted for row in self._shown(connection, "TABLES", schema, None))
+
+    @reflection.cache
+    def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **options: Any) -> str:
+        details = self._of(connection, view_name, schema, options).details
+        if "View Text" not in details:
+            raise exc.NoSuchTableError(view_name)
+        return details["View Text"]
+
+    @reflection.cache
+    def get_columns(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> list[ReflectedColumn]:
+        return [_column(column) for column in self._of(connection, table_name, schema, options).columns]
+
+    @reflection.cache
+    def get_pk_constraint(
+        self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
+    ) -> ReflectedPrimaryKeyConstraint:
+        key = constraints.primary_key(self._of(connection, table_name, schema, options).properties)
+        return {"constrained_columns": [] if key is None else list(key.columns), "name": None if key is None else key.name, "comment": None}
+
+    @reflection.cache
+    def get_foreign_keys(
+        self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
+    ) -> list[ReflectedForeignKeyConstraint]:
+        found = constraints.references(self._of(connection, table_name, schema, options).properties)
+        return [
+            {
+                "name": each.name,
+                "constrained_columns": list(each.columns),
+                "referred_schema": each.schema,
+                "referred_table": each.table,
+                "referred_columns": list(each.referred),
+                "options": dict(each.options),
+                "comment": None,
+            }
+            for each in found
+        ]
+
+    @reflection.cache
+    def get_unique_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
+    ) -> list[ReflectedUniqueConstraint]:
+        found = constraints.keys(self._of(connection, table_name, schema, options).properties, constraints.UNIQUE)
+        return [{"name": each.name, "column_names": list(each.columns), "comment": None} for each in found]
+
+    @reflection.cache
+    def get_indexes(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> list[ReflectedIndex]:
+        found = constraints.keys(self._of(connection, table_name, schema, options).properties, constraints.INDEX)
+        return [{"name": each.name, "column_names": list(each.columns), "unique": each.unique, "dialect_options": {}} for each in found]
+
+    @reflection.cache
+    def get_check_constraints(
+        self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
+    ) -> list[ReflectedCheckConstraint]:
+        found = constraints.checks(self._of(connection, table_name, schema, options).properties)
+        return [{"name": name, "sqltext": text, "comment": None} for name, text in found]
+
+    @reflection.cache
+    def get_table_comment(
+        self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
+    ) -> ReflectedTableComment:
+        return {"text": self._of(connection, table_name, schema, options).comment}
+
+    @reflection.cache
+    def get_table_options(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> dict[str, Any]:
+        """Return the partition and cluster columns, under the names that Table(..) takes."""
+        described = self._of(connection, table_name, schema, options)
+        found: dict[str, Any] = {}
+        clustered = described.properties.get("clusteringColumns")
+        if clustered:
+            found["imp_cluster_by"] = tuple(part[0] for part in json.loads(clustered))
+        if described.partition_columns:
+            found["imp_partitioned_by"] = described.partition_columns
+        return found
+
+
+def _column(column: DescribedColumn) -> ReflectedColumn:
+    return {
+        "name": column.name,
+        "type": read_type(column.kind),
+        "nullable": column.is_nullable,
+        "default": column.default,
+        "autoincrement": False,
+        "comment": column.comment,
+    }

@@ -1,0 +1,219 @@
+"""Types of Spark that SQLAlchemy has no class for, and how values of the others are written and read."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from sqlalchemy import func
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.sql import sqltypes
+from sqlalchemy.sql.elements import BindParameter, ColumnElement
+from sqlalchemy.types import TypeEngine, UserDefinedType
+
+Processor = Callable[[Any], Any]
+_Type: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
+
+
+class TIMESTAMP_NTZ(sqltypes.DateTime):  # noqa: N801 - named as Spark names the type
+    """A date and time without zone, which is what SQLAlchemy's DateTime() means."""
+
+    __visit_name__ = "TIMESTAMP_NTZ"
+
+
+class TINYINT(sqltypes.Integer):
+    """-128 to 127."""
+
+    __visit_name__ = "TINYINT"
+
+
+class STRING(sqltypes.Text):
+    """Text of any length."""
+
+    __visit_name__ = "STRING"
+
+
+class MAP(UserDefinedType[dict[Any, Any]]):
+    """A dictionary with keys of one type and values of one type."""
+
+    cache_ok = True
+
+    def __init__(self, key_type: _Type, value_type: _Type) -> None:
+        self.key_type = sqltypes.to_instance(key_type)
+        self.value_type = sqltypes.to_instance(value_type)
+
+    def get_col_spec(self, **options: Any) -> str:
+        raise NotImplementedError("The type compiler of the dialect writes this type.")
+
+    __visit_name__ = "MAP"
+
+
+class STRUCT(UserDefinedType[dict[str, Any]]):
+    """A dictionary with named fields of types of their own, as in ``STRUCT({"city": String, "zip": Integer})``."""
+
+    cache_ok = True
+    __visit_name__ = "STRUCT"
+
+    def __init__(self, fields: Mapping[str, _Type] | Iterable[tuple[str, _Type]]) -> None:
+        self.fields = tuple((name, sqltypes.to_instance(kind)) for name, kind in dict(fields).items())
+
+    @property
+    def _static_cache_key(self) -> Any:
+        # Two structures with the same fields give the same SQL; SQLAlchemy looks into single types only.
+        return (STRUCT, tuple((name, kind._static_cache_key) for name, kind in self.fields))
+
+    def get_col_spec(self, **options: Any) -> str:
+        raise NotImplementedError("The type compiler of the dialect writes this type.")
+
+    def bind_processor(self, dialect: Dialect) -> Processor:
+        return _as_json
+
+    def bind_expression(self, bindvalue: BindParameter[dict[str, Any]]) -> ColumnElement[dict[str, Any]]:
+        # A bound dictionary would be a MAP to Spark, which is no STRUCT.
+        return func.from_json(bindvalue, _DdlText(self), type_=self)
+
+
+class VARIANT(UserDefinedType[Any]):
+    """Any value that JSON can write; read and written as such."""
+
+    cache_ok = True
+    __visit_name__ = "VARIANT"
+
+    def get_col_spec(self, **options: Any) -> str:
+        return "VARIANT"
+
+    def bind_processor(self, dialect: Dialect) -> Processor:
+        return _as_json
+
+    def bind_expression(self, bindvalue: BindParameter[Any]) -> ColumnElement[Any]:
+        return func.parse_json(bindvalue, type_=self)
+
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        return func.to_json(column, type_=self)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Processor:
+        return lambda value: None if value is None else json.loads(value)
+
+
+class INTERVAL(UserDefinedType[datetime.timedelta]):
+    """A day-time interval in a query. Delta has no columns of it: ``sqlalchemy.Interval`` stores one as a date and time."""
+
+    cache_ok = True
+    __visit_name__ = "INTERVAL"
+
+    def get_col_spec(self, **options: Any) -> str:
+        return "INTERVAL DAY TO SECOND"
+
+
+class UnreadType(UserDefinedType[Any]):
+    """A type of a reflected column that this dialect has no class for; ``text`` is Spark's name of it."""
+
+    cache_ok = True
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_col_spec(self, **options: Any) -> str:
+        return self.text
+
+
+class _DdlText(ColumnElement[str]):
+    """The text of a type as a string literal of SQL."""
+
+    __visit_name__ = "imp_ddl_text"
+    inherit_cache = False
+
+    def __init__(self, kind: TypeEngine[Any]) -> None:
+        self.kind = kind
+        self.type = sqltypes.String()
+
+
+def _as_json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, default=str)
+
+
+def quoted(text: str) -> str:
+    """Return text as a string literal that Spark reads as it is."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+class ImpString(sqltypes.String):
+    """Backslashes are escapes in Spark's literals."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return quoted
+
+
+class ImpDate(sqltypes.Date):
+    """A literal has the type, since Spark does not store a text in a DATE."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: f"DATE'{value.isoformat()}'"
+
+
+class ImpDateTime(sqltypes.DateTime):
+    """A literal without zone is a TIMESTAMP_NTZ, one with a zone a TIMESTAMP, as bound values are."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        def written(value: datetime.datetime) -> str:
+            kind = "TIMESTAMP_NTZ" if value.tzinfo is None else "TIMESTAMP"
+            return f"{kind}'{value.isoformat(sep=' ')}'"
+
+        return written
+
+
+class ImpTime(sqltypes.Time):
+    """Delta has no type for a time of day: it is stored as text, which sorts as the times do."""
+
+    def bind_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: None if value is None else _time_text(value)
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: quoted(_time_text(value))
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Processor:
+        return lambda value: datetime.time.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _time_text(value: datetime.time) -> str:
+    return value.isoformat(timespec="microseconds")
+
+
+class ImpFloat(sqltypes.Float[Any]):
+    """A literal is a DOUBLE; without the letter it would be a DECIMAL."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        def written(value: Any) -> str:
+            number = float(value)
+            return f"{number!r}D" if math.isfinite(number) else f"double({quoted(repr(number))})"
+
+        return written
+
+
+class ImpNumeric(sqltypes.Numeric[Any]):
+    """A literal has all its digits, however many there are before and after the point."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+class ImpLargeBinary(sqltypes.LargeBinary):
+    """Bytes as hexadecimal digits."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: f"X'{bytes(value).hex()}'"
+
+
+COLUMN_TYPES: dict[type[TypeEngine[Any]], type[TypeEngine[Any]]] = {
+    sqltypes.String: ImpString,
+    sqltypes.Date: ImpDate,
+    sqltypes.DateTime: ImpDateTime,
+    sqltypes.Time: ImpTime,
+    sqltypes.Float: ImpFloat,
+    sqltypes.Numeric: ImpNumeric,
+    sqltypes.LargeBinary: ImpLargeBinary,
+}
