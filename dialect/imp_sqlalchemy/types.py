@@ -58,7 +58,7 @@ class STRUCT(UserDefinedType[dict[str, Any]]):
     cache_ok = True
     __visit_name__ = "STRUCT"
 
-    def __init__(self, fields: Mapping[str, _Type] | Iterable[tuple[str, _Type]]) -> None:
+    def __init__(self, fields: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         self.fields = tuple((name, sqltypes.to_instance(kind)) for name, kind in dict(fields).items())
 
     @property

@@ -9,13 +9,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.delta.schema import StoredColumn
-from imp_driver.sketch.codes import Codec, IntegerArray, is_orderable
 
 
 class _Sized(Protocol):
@@ -30,23 +30,24 @@ Key = tuple[str, str, StoredColumn]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptColumn:
-    """All stored values of a column in one file; ``order`` are their codes when these ascend and none is NULL, and None else."""
+    """All stored values of a column in one file; ``order`` are whole numbers or dates as numbers, where they ascend and none is NULL."""
 
     values: pa.Array
-    order: IntegerArray | None
+    order: npt.NDArray[np.integer[Any]] | None
 
     @classmethod
     def of(cls, values: pa.Array) -> KeptColumn:
-        kind = values.type
-        if values.null_count or not is_orderable(kind) or Codec(kind).is_object or pa.types.is_decimal(kind):
+        is_date = pa.types.is_date32(values.type)
+        if values.null_count or not (is_date or pa.types.is_signed_integer(values.type)):
             return cls(values, None)
-        codes, _ = Codec(kind).encode(values)
-        return cls(values, codes if bool(np.all(codes[1:] >= codes[:-1])) else None)
+        # The numbers of the values themselves, no copy of them.
+        numbers = (values.view(pa.int32()) if is_date else values).to_numpy(zero_copy_only=True)
+        return cls(values, numbers if bool(np.all(numbers[1:] >= numbers[:-1])) else None)
 
     @property
     def memory(self) -> int:
         """Bytes."""
-        return int(self.values.nbytes) + (0 if self.order is None else self.order.nbytes)
+        return int(self.values.nbytes)
 
 
 class Kept(Generic[Value]):

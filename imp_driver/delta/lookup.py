@@ -62,8 +62,9 @@ class _Wanted:
         """Return the positions of the values in a column of a file, ascending."""
         if column.order is None:
             return np.flatnonzero(pc.is_in(column.values, value_set=self.values).to_numpy(zero_copy_only=False))
-        first = np.searchsorted(column.order, self.codes, side="left")
-        last = np.searchsorted(column.order, self.codes, side="right")
+        codes = self.codes.astype(column.order.dtype)
+        first = np.searchsorted(column.order, codes, side="left")
+        last = np.searchsorted(column.order, codes, side="right")
         runs = [np.arange(low, high) for low, high in zip(first.tolist(), last.tolist(), strict=True) if low < high]
         return np.concatenate(runs) if runs else np.zeros(0, dtype=np.int64)
 

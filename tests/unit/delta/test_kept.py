@@ -41,7 +41,16 @@ def test_another_table_at_the_same_path_is_another_file() -> None:
 
 @pytest.mark.parametrize(
     ("values", "is_ordered"),
-    [([1, 1, 5], True), ([], True), ([2, 1], False), ([None, 1], False), ([1, None], False), (["a", "b"], False), ([-1.0, 0.5], True)],
+    [
+        ([1, 1, 5], True),
+        ([], True),
+        ([2, 1], False),
+        ([None, 1], False),
+        ([1, None], False),
+        (["a", "b"], False),
+        ([-1.0, 0.5], False),
+        ([-5, 2**40], True),
+    ],
 )
 def test_order(values: list[object], is_ordered: bool) -> None:
     column = KeptColumn.of(pa.array(values, None if values else pa.int32()))
