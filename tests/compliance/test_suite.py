@@ -1,0 +1,3 @@
+"""The suite itself."""
+
+from sqlalchemy.testing.suite import *  # noqa: F403
