@@ -62,14 +62,10 @@ class PieceReader:
         return rows, np.full(count - len(deleted), piece.weight, np.int64)
 
     def _read_difference(self, piece: Piece) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        now, before = read_positions(self._store, piece.file.vector), read_positions(self._store, piece.earlier)
-        deleted, returned = np.setdiff1d(now, before, assume_unique=True), np.setdiff1d(before, now, assume_unique=True)
-        positions = np.concatenate([deleted, returned])
-        weights = np.concatenate([np.full(len(deleted), -1, np.int64), np.full(len(returned), 1, np.int64)])
-        order = np.argsort(positions, kind="stable")
+        positions, weights = changed_positions(self._store, piece)
         with self._open(piece.file) as file:
-            rows = self._rows_at(file, piece.file, positions[order])
-        return rows, weights[order]
+            rows = self._rows_at(file, piece.file, positions)
+        return rows, weights
 
     def _rows_at(self, file: pq.ParquetFile, action: DataFile, positions: Positions) -> pa.Table:
         """Read ascending positions; row groups without any are left alone."""
@@ -114,6 +110,16 @@ class PieceReader:
             return pa.chunked_array([pa.nulls(count, column.arrow_type)])
         found = stored.column(index)
         return padded(found if found.type == column.arrow_type else found.cast(column.arrow_type), column)
+
+
+def changed_positions(store: TableStore, piece: Piece) -> tuple[Positions, npt.NDArray[np.int64]]:
+    """Return ascending positions of the rows that lie between the two vectors of a piece, and their weights."""
+    now, before = read_positions(store, piece.file.vector), read_positions(store, piece.earlier)
+    deleted, returned = np.setdiff1d(now, before, assume_unique=True), np.setdiff1d(before, now, assume_unique=True)
+    positions = np.concatenate([deleted, returned])
+    weights = np.concatenate([np.full(len(deleted), -1, np.int64), np.full(len(returned), 1, np.int64)])
+    order = np.argsort(positions, kind="stable")
+    return positions[order], weights[order]
 
 
 def partition_values(column: StoredColumn, text: str | None, count: int) -> pa.Array:

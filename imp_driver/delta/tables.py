@@ -11,6 +11,7 @@ from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, o
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.delta.differences import is_kept, read_differences
 from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
 from imp_driver.delta.lookup import rows_with
@@ -61,9 +62,12 @@ class DeltaTables:
         wanted = _columns(plan.metadata, plan.location, columns)
         if not plan.pieces:
             return SignedRows(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
-        reader = PieceReader(self._handle(plan.location).store, wanted)
+        store = self._handle(plan.location).store
+        kept, others = (tuple(piece for piece in plan.pieces if is_kept(piece) is wish) for wish in (True, False))
+        reader = PieceReader(store, wanted)
         try:
-            parts = [reader.read(piece) for piece in plan.pieces]
+            parts = [reader.read(piece) for piece in others]
+            parts += read_differences(FileColumns(store, plan.metadata.table_id, self._read), wanted, kept)
             rows = pa.concat_tables([table for table, _ in parts])
         except FileNotFoundError as error:
             raise ChangesUnavailable(

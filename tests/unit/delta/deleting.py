@@ -36,16 +36,19 @@ def delete_rows(folder: str, column: str, values: Set[int]) -> None:
     actions: list[dict[str, object]] = [
         {"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": FEATURES, "writerFeatures": FEATURES}}
     ]
-    for added in _added(log):
+    for added in _live(log):
         stored = pq.ParquetFile(Path(folder) / unquote(str(added["path"]))).read([column]).column(0).to_pylist()
         positions = {place for place, value in enumerate(stored) if value in values}
         if positions:
             vector = {"storageType": "i", "pathOrInlineDv": inline(positions), "sizeInBytes": 34, "cardinality": len(positions)}
-            removed = {"path": added["path"], "deletionTimestamp": version, "dataChange": True, "partitionValues": added["partitionValues"]}
-            actions += [{"remove": removed}, {"add": {**added, "deletionVector": vector, "dataChange": True}}]
+            removed = {name: added[name] for name in ("path", "partitionValues", "size", "deletionVector") if name in added}
+            actions += [{"remove": removed | {"deletionTimestamp": version, "dataChange": True}}]
+            actions += [{"add": {**added, "deletionVector": vector, "dataChange": True}}]
     (log / f"{version:020d}.json").write_text("\n".join(map(json.dumps, actions)))
 
 
-def _added(log: Path) -> list[dict[str, object]]:
+def _live(log: Path) -> list[dict[str, object]]:
+    """Return the newest action that adds each file."""
     commits = [path.read_text().splitlines() for path in sorted(log.glob("*.json"))]
-    return [action["add"] for lines in commits for action in map(json.loads, lines) if "add" in action]
+    added = [action["add"] for lines in commits for action in map(json.loads, lines) if "add" in action]
+    return list({file["path"]: file for file in added}.values())

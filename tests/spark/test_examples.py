@@ -1,0 +1,25 @@
+"""The examples run as they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import imp_driver
+from examples import quickstart, sqlalchemy_orm
+
+
+def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quickstart.main(str(warehouse))
+    shown = capsys.readouterr().out
+    assert "UPDATE sales SET price = price + 100 WHERE shop = 7: 10 rows" in shown
+    assert "[(7, 1045.0)]" in shown
+
+
+def test_sqlalchemy_orm(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = sqlalchemy_orm.main(str(warehouse))
+    assert [tuple(row) for row in rows] == [(3, 1030.0), (39, 390.0), (38, 380.0), (37, 370.0), (36, 360.0)]
+    shown = capsys.readouterr().out
+    assert "CAPTURED" in shown
+    assert "MAINTAINED" in shown
