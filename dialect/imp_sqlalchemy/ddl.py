@@ -107,7 +107,7 @@ class ImpDDLCompiler(DDLCompiler):
     def get_column_specification(self, column: Any, **options: Any) -> str:
         kind = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
         parts = [self.preparer.format_column(column), kind]
-        if not column.nullable and column.identity is None:
+        if not column.nullable:
             parts.append("NOT NULL")
         default = self.get_column_default_string(column)
         if default is not None:

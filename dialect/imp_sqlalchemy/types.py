@@ -148,6 +148,13 @@ class ImpString(sqltypes.String):
         return quoted
 
 
+class ImpEnum(sqltypes.Enum):
+    """As ImpString."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        return lambda value: quoted(self._db_value_for_lookup(value))
+
+
 class ImpDate(sqltypes.Date):
     """A literal has the type, since Spark does not store a text in a DATE."""
 
@@ -209,6 +216,7 @@ class ImpLargeBinary(sqltypes.LargeBinary):
 
 
 COLUMN_TYPES: dict[type[TypeEngine[Any]], type[TypeEngine[Any]]] = {
+    sqltypes.Enum: ImpEnum,
     sqltypes.String: ImpString,
     sqltypes.Date: ImpDate,
     sqltypes.DateTime: ImpDateTime,

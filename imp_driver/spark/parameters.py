@@ -22,6 +22,9 @@ def native(parameters: Parameters, jvm: Any) -> list[Any] | dict[str, Any]:
 def _native(value: Any, jvm: Any) -> Any:
     if isinstance(value, datetime.datetime):
         return _instant(value, jvm)
+    if isinstance(value, datetime.date):
+        # PySpark writes the year without its zeros, which Java cannot read before the year 1000.
+        return Column(jvm.org.apache.spark.sql.functions.lit(jvm.java.time.LocalDate.parse(value.isoformat())))
     if isinstance(value, list):
         return functions.array(*[_as_column(each, jvm) for each in value])
     if isinstance(value, dict):

@@ -193,13 +193,15 @@ def test_rows_of_the_orm(database: sa.Engine, meta: sa.MetaData) -> None:
     with Session(database) as session:
         items = [Item(label=f"item {number}") for number in range(5)]
         session.add_all(items)
+        session.flush()
+        first = items[0].id
         session.commit()
         items[0].label = "other"  # type: ignore[assignment]
         session.delete(items[1])
         session.commit()
     with Session(database) as session:
         assert sorted(session.scalars(sa.select(Item.label))) == ["item 2", "item 3", "item 4", "other"]
-        assert session.get(Item, items[0].id) is not None
+        assert session.get(Item, first) is not None
 
 
 def test_a_rollback_says_that_it_changes_nothing(warehouse: Path, database: sa.Engine, meta: sa.MetaData) -> None:
