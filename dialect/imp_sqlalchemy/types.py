@@ -152,7 +152,8 @@ class ImpEnum(sqltypes.Enum):
     """As ImpString."""
 
     def literal_processor(self, dialect: Dialect) -> Processor:
-        return lambda value: quoted(self._db_value_for_lookup(value))
+        stored: Any = self.bind_processor(dialect)  # type: ignore[no-untyped-call]
+        return lambda value: quoted(value if stored is None else stored(value))
 
 
 class ImpDate(sqltypes.Date):
