@@ -5,18 +5,18 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
-import pytest
 from sqlalchemy import event
 from sqlalchemy.testing import provision
 from sqlalchemy.testing.plugin import pytestplugin
 from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 
-pytest.register_assert_rewrite("sqlalchemy.testing.assertions")
-
+_MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 
 
 def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
+    for marker in _MARKERS:
+        config.addinivalue_line("markers", f"{marker}: of SQLAlchemy's suite")
     config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow"]
     pytestplugin.pytest_configure(config)
 
