@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -36,10 +36,14 @@ class FileColumns:
 
     def read(self, columns: Sequence[StoredColumn], paths: Sequence[str]) -> list[dict[StoredColumn, KeptColumn]]:
         """Return the columns of each file."""
-        if all(len(self.kept.columns.found(self.table_id, path, columns)) == len(columns) for path in paths):
-            return [self._columns(columns, path) for path in paths]
-        with ThreadPoolExecutor(_THREADS) as threads:
-            return list(threads.map(lambda path: self._columns(columns, path), paths))
+        found = [self.kept.columns.found(self.table_id, path, columns) for path in paths]
+        places = [place for place, each in enumerate(found) if len(each) < len(columns)]
+        if places:
+            with ThreadPoolExecutor(_THREADS) as threads:
+                more = threads.map(lambda place: self._missing(columns, paths[place], found[place]), places)
+                for place, read in zip(places, more, strict=True):
+                    found[place] |= read
+        return found
 
     def filters(self, key: StoredColumn, paths: Sequence[str], *, is_worth_reading: bool) -> list[Bloom | None]:
         """Return the filter of a column of each file; None where there is none yet, and files are not read for one."""
@@ -51,14 +55,12 @@ class FileColumns:
             made = dict(zip(missing, threads.map(lambda path: self._filter(key, path), missing), strict=True))
         return [made.get(path, bloom) for path, bloom in zip(paths, found, strict=True)]
 
-    def _columns(self, columns: Sequence[StoredColumn], path: str) -> dict[StoredColumn, KeptColumn]:
-        found = self.kept.columns.found(self.table_id, path, columns)
-        missing = [column for column in columns if column not in found]
-        if missing:
-            more = self._stored(missing, path)
-            self.kept.columns.keep(self.table_id, path, more)
-            found |= more
-        return found
+    def _missing(
+        self, columns: Sequence[StoredColumn], path: str, found: Mapping[StoredColumn, KeptColumn]
+    ) -> dict[StoredColumn, KeptColumn]:
+        read = self._stored([column for column in columns if column not in found], path)
+        self.kept.columns.keep(self.table_id, path, read)
+        return read
 
     def _filter(self, key: StoredColumn, path: str) -> Bloom:
         kept = self.kept.columns.found(self.table_id, path, [key])

@@ -95,8 +95,9 @@ def rows_with(
         places = wanted.places_in(every[key])
         if deleted is not None and len(places):
             places = np.setdiff1d(places, deleted.positions(columns_of.store), assume_unique=True)
-        taken = pa.array(places)
-        parts.append([every[column].values.take(taken) for column in columns])
+        if len(places):
+            taken = pa.array(places)
+            parts.append([every[column].values.take(taken) for column in columns])
     schema = pa.schema([column.field for column in columns])
     return pa.concat_tables([pa.table(arrays, schema=schema) for arrays in parts]) if parts else schema.empty_table()
 
