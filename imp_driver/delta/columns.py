@@ -23,7 +23,7 @@ class ReadFiles:
     """What is kept of all tables: at most so many bytes of columns and of filters. Thread-safe."""
 
     columns: Kept[KeptColumn] = field(default_factory=lambda: Kept(256 << 20))
-    filters: Kept[Bloom] = field(default_factory=lambda: Kept(32 << 20))
+    filters: Kept[Bloom] = field(default_factory=lambda: Kept(64 << 20))
 
 
 @dataclass(frozen=True, slots=True)

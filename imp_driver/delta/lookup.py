@@ -24,8 +24,8 @@ from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
 MOST_ROWS = 4_000_000
 """Rows of the files that are read; beyond, the engine is the better place for it."""
-MOST_FILTERED_ROWS = 40_000_000
-"""Rows of the files whose key alone is read for Bloom filters, once, before the engine is asked."""
+MOST_FILTERED_ROWS = 20_000_000
+"""Rows of the files whose key alone is read for Bloom filters, once, before the engine is asked; so many have room to be kept."""
 
 
 def is_looked_up(column: StoredColumn) -> bool:
