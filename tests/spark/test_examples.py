@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from examples import quickstart, sqlalchemy_orm
+from examples import pandas_frames, quickstart, sqlalchemy_orm
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,3 +23,10 @@ def test_sqlalchemy_orm(engine: imp_driver.Connection, warehouse: Path, capsys: 
     shown = capsys.readouterr().out
     assert "CAPTURED" in shown
     assert "MAINTAINED" in shown
+
+
+def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = pandas_frames.main(str(warehouse))
+    assert found["shop"].tolist() == [47, 48, 49]
+    assert found["total"].tolist() == [70.5, 72.0, 73.5]
+    assert "the same rows: True" in capsys.readouterr().out

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.types import TypeEngine
 
+from imp_driver.parse.statement import parse
 from imp_sqlalchemy import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, ImpDialect, UnreadType
 from imp_sqlalchemy.type_reader import read_type
+from imp_sqlalchemy.types import quoted
 
 DIALECT = ImpDialect()
 
@@ -129,3 +131,11 @@ def test_a_type_that_is_not_known_keeps_its_name() -> None:
 def test_literals(value: Any, kind: TypeEngine[Any], text: str) -> None:
     compiled = sa.literal(value, kind).compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})
     assert str(compiled) == text
+
+
+@given(st.text(st.sampled_from("a'\\\\\"`?:%\n é"), max_size=8))
+def test_a_quoted_text_is_read_by_the_driver_as_it_was(text: str) -> None:
+    statement = parse(f"SELECT {quoted(text)}")
+    assert statement.tree is not None
+    [found] = statement.tree.expressions
+    assert (found.is_string, found.this, statement.markers) == (True, text, ())
