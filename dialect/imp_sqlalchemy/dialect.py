@@ -39,8 +39,7 @@ class ImpExecutionContext(DefaultExecutionContext):
         mode = self.execution_options.get("imp_sketch")
         if mode is not None:
             self.cursor.sketch = mode
-        if self.isddl or self.isinsert or self.isupdate or self.isdelete or self.is_text:
-            self.dialect.note_change(self.cursor.connection, self.unicode_statement)
+        self.dialect.note(self.cursor.connection, self.unicode_statement)
 
 
 class ImpDialect(Reflection):
@@ -109,9 +108,10 @@ class ImpDialect(Reflection):
         if level != AUTOCOMMIT:
             raise exc.ArgumentError(f"Delta commits every statement by itself: the isolation level is {AUTOCOMMIT}, not {level}.")
 
-    def note_change(self, connection: imp_driver.Connection, statement: str) -> None:
-        """Remember that a statement may have changed something, until the next commit or rollback."""
-        if statement.lstrip()[:6].upper() not in _READING:
+    def note(self, connection: imp_driver.Connection, statement: str) -> None:
+        """Remember, until the next commit or rollback, that a statement may have changed something."""
+        words = statement.lstrip(" \t\r\n(").split(None, 1)
+        if words and words[0].upper() not in _READING:
             self._changed.add(connection)
 
     def do_begin(self, dbapi_connection: Any) -> None:
@@ -145,7 +145,8 @@ class ImpDialect(Reflection):
         return None
 
 
-_READING = {"SELECT", "WITH", "SHOW", "SHOW T", "DESCRI", "EXPLAI", "FROM"}
+_READING = frozenset(("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE"))
+"""First words of statements after which there is nothing to take back."""
 
 
 def _raw(connection: Any) -> imp_driver.Connection:

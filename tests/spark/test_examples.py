@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from examples import pandas_frames, quickstart, sqlalchemy_orm
+from examples import alembic_migration, pandas_frames, quickstart, sqlalchemy_orm
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,3 +30,11 @@ def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: p
     assert found["shop"].tolist() == [47, 48, 49]
     assert found["total"].tolist() == [70.5, 72.0, 73.5]
     assert "the same rows: True" in capsys.readouterr().out
+
+
+def test_alembic_migration(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert alembic_migration.main(str(warehouse)) == [["id", "customer", "price"], ["id", "customer"]]
+    up, down = capsys.readouterr().out.splitlines()
+    assert "price < 1000" in up
+    assert "by_customer" in up
+    assert down.endswith("[] []")
