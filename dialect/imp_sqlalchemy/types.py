@@ -216,7 +216,24 @@ class ImpLargeBinary(sqltypes.LargeBinary):
         return lambda value: f"X'{bytes(value).hex()}'"
 
 
+class ImpArray(sqltypes.ARRAY[Any]):
+    """``array(..)``, which brackets are not in Spark."""
+
+    def literal_processor(self, dialect: Dialect) -> Processor:
+        item: Any = self.item_type.dialect_impl(dialect).literal_processor(dialect)
+
+        def written(value: Any) -> str:
+            if value is None:
+                return "NULL"
+            if isinstance(value, (list, tuple)):
+                return f"array({', '.join(map(written, value))})"
+            return str(item(value))
+
+        return written
+
+
 COLUMN_TYPES: dict[type[TypeEngine[Any]], type[TypeEngine[Any]]] = {
+    sqltypes.ARRAY: ImpArray,
     sqltypes.Enum: ImpEnum,
     sqltypes.String: ImpString,
     sqltypes.Date: ImpDate,

@@ -17,6 +17,8 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
     for marker in _MARKERS:
         config.addinivalue_line("markers", f"{marker}: of SQLAlchemy's suite")
+    # The suite rolls back after tests that changed something, and empties the tables itself.
+    config.addinivalue_line("filterwarnings", "ignore::imp_sqlalchemy.RollbackIgnored")
     config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow"]
     pytestplugin.pytest_configure(config)
 
