@@ -63,6 +63,7 @@ CLOSED: dict[str, tuple[Why, str]] = {
     "reflect_indexes_with_expressions": (Why.DATABASE_CANNOT, "Delta has no indexes; columns are noted"),
     "reflect_indexes_with_ascdesc": (Why.DATABASE_CANNOT, "Delta has no indexes; columns are noted"),
     "symbol_names_w_double_quote": (Why.DATABASE_CANNOT, "names of tables in Spark have letters, digits and _ only"),
+    "unusual_column_name_characters": (Why.DATABASE_CANNOT, "names of tables in Spark have letters, digits and _ only"),
     "unicode_ddl": (Why.DATABASE_CANNOT, "names of tables in Spark have letters, digits and _ only"),
     "percent_schema_names": (Why.DATABASE_CANNOT, "names of tables in Spark have letters, digits and _ only"),
     "server_side_cursors": (Why.DATABASE_CANNOT, "rows are always streamed; there is nothing to switch on"),
