@@ -89,13 +89,15 @@ def _sections(rows: Sequence[Any]) -> tuple[list[tuple[str, str, str | None]], d
     columns: list[tuple[str, str, str | None]] = []
     sections: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
+    title = ""
     for name, kind, comment in rows:
         if name.startswith("# ") and not kind:
-            current = sections.setdefault(name, {})
+            title, current = name, sections.setdefault(name, {})
         elif not name and not kind:
             current = {} if current is None else current
         elif current is None:
             columns.append((name, kind, comment))
         elif name not in current and not name.startswith("# "):
-            current[name] = kind if kind or not comment else comment
+            # The default of a column stands where its comment stands elsewhere.
+            current[name] = (comment or "") if title == _DEFAULTS else kind
     return columns, sections

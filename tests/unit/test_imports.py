@@ -131,3 +131,8 @@ def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> Non
 )
 def test_the_rule_can_fail(module: str, source: str) -> None:
     assert violations(module, source) != []
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE.parent / "dialect").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_dialect_knows_the_public_driver_alone(path: Path) -> None:
+    assert {name for name in imported(path.read_text(encoding="utf-8")) if name.split(".")[0] == "imp_driver"} <= {"imp_driver"}
