@@ -73,7 +73,7 @@ class ImpDDLCompiler(DDLCompiler):
         name = self._name(constraint)
         if isinstance(constraint, schema.CheckConstraint):
             number = sum(each.startswith(constraints.CHECK) for each in others) + 1
-            text = self.sql_compiler.process(constraint.sqltext, include_table=False, literal_binds=True)
+            text = self._text(constraint.sqltext)
             return {f"{constraints.CHECK}{name or f'check_{number}'}": text}
         columns = tuple(column.name for column in constraint.columns)
         if isinstance(constraint, schema.PrimaryKeyConstraint):
@@ -121,7 +121,11 @@ class ImpDDLCompiler(DDLCompiler):
         return " ".join(parts)
 
     def visit_computed_column(self, generated: Any, **options: Any) -> str:
-        return f"GENERATED ALWAYS AS ({self.sql_compiler.process(generated.sqltext, include_table=False, literal_binds=True)})"
+        return f"GENERATED ALWAYS AS ({self._text(generated.sqltext)})"
+
+    def _text(self, expression: Any) -> str:
+        """Return an expression over the columns of one table."""
+        return str(self.sql_compiler.process(expression, include_table=False, literal_binds=True))
 
     def visit_identity_column(self, identity: Any, **options: Any) -> str:
         settings = {"START WITH": identity.start, "INCREMENT BY": identity.increment}
@@ -143,7 +147,7 @@ class ImpDDLCompiler(DDLCompiler):
         if isinstance(constraint, schema.CheckConstraint):
             if self._name(constraint) is None:
                 raise exc.CompileError("ADD CONSTRAINT .. CHECK needs a name.")
-            text = self.sql_compiler.process(constraint.sqltext, include_table=False, literal_binds=True)
+            text = self._text(constraint.sqltext)
             return f"ALTER TABLE {table} ADD CONSTRAINT {self.preparer.format_constraint(constraint)} CHECK ({text})"
         return f"ALTER TABLE {table} SET TBLPROPERTIES ({_assignments(self._constraint(constraint))})"
 

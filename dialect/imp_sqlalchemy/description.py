@@ -47,9 +47,9 @@ class Description:
         return self.details.get("Comment")
 
 
-def qualified(table: str, schema: str | None) -> str:
-    """Return a name in SQL."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in (schema, table) if part is not None)
+def qualified(connection: Connection, *parts: str | None) -> str:
+    """Return a name in SQL; parts that are None are left out."""
+    return ".".join(map(connection.dialect.identifier_preparer.quote_identifier, filter(None, parts)))
 
 
 def rows_of(connection: Connection, text: str) -> Sequence[Any]:
@@ -63,7 +63,7 @@ def describe(connection: Connection, table: str, schema: str | None) -> Descript
     Raises:
         sqlalchemy.exc.NoSuchTableError: there is none of this name.
     """
-    name = qualified(table, schema)
+    name = qualified(connection, schema, table)
     try:
         columns, sections = _sections(rows_of(connection, f"DESCRIBE TABLE EXTENDED {name}"))
         empty = connection.exec_driver_sql(f"SELECT * FROM {name} LIMIT 0", execution_options={"imp_sketch": "off"})

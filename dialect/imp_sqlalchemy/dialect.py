@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 from weakref import WeakSet
@@ -95,9 +95,6 @@ class ImpDialect(Reflection):
     def _get_default_schema_name(self, connection: Any) -> str:
         return str(connection.exec_driver_sql("SELECT current_schema()").scalar_one())
 
-    def get_default_isolation_level(self, dbapi_conn: Any) -> Any:
-        return AUTOCOMMIT
-
     def get_isolation_level_values(self, dbapi_conn: Any) -> Sequence[Any]:
         return (AUTOCOMMIT,)
 
@@ -140,9 +137,6 @@ class ImpDialect(Reflection):
         if isinstance(e, imp_driver.InterfaceError):
             return connection is not None and _raw(connection).closed
         return isinstance(e, imp_driver.Error) and e.error_class == imp_driver.CONNECTION_LOST
-
-    def on_connect(self) -> Callable[[Any], None] | None:
-        return None
 
 
 _READING = frozenset(("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE"))

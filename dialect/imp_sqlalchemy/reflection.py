@@ -43,16 +43,20 @@ class Reflection(DefaultDialect):
 
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
-        views = {row[1] for row in self._shown(connection, "VIEWS", schema, options)}
-        return [row[1] for row in self._shown(connection, "TABLES", schema, options) if not row[2] and row[1] not in views]
+        views = {row[1] for row in self._shown(connection, "VIEWS", schema, info_cache=options.get("info_cache"))}
+        return [
+            row[1]
+            for row in self._shown(connection, "TABLES", schema, info_cache=options.get("info_cache"))
+            if not row[2] and row[1] not in views
+        ]
 
     @reflection.cache
     def get_view_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
-        return [row[1] for row in self._shown(connection, "VIEWS", schema, options) if not row[2]]
+        return [row[1] for row in self._shown(connection, "VIEWS", schema, info_cache=options.get("info_cache")) if not row[2]]
 
     @reflection.cache
     def get_temp_view_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
-        return [row[1] for row in self._shown(connection, "VIEWS", None, options) if row[2]]
+        return [row[1] for row in self._shown(connection, "VIEWS", None, info_cache=options.get("info_cache")) if row[2]]
 
     @reflection.cache
     def get_temp_table_names(self, connection: Connection, schema: str | None = None, **options: Any) -> list[str]:
@@ -63,18 +67,19 @@ class Reflection(DefaultDialect):
         return []
 
     @reflection.cache
-    def _shown(self, connection: Connection, what: str, schema: str | None, options: Any = None) -> list[Any]:
+    def _shown(self, connection: Connection, what: str, schema: str | None, **options: Any) -> list[Any]:
         """Return rows of (schema, name, is temporary) in the order of their names."""
         if schema is not None and not self.has_schema(connection, schema):
             return []
-        place = "" if schema is None else f" IN {qualified(schema, None)}"
+        place = "" if schema is None else f" IN {qualified(connection, schema)}"
         return sorted(rows_of(connection, f"SHOW {what}{place}"), key=lambda row: str(row[1]))
 
     @reflection.cache
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> bool:
         self._ensure_has_table_connection(connection)
         wanted = table_name.lower()
-        return any(row[1].lower() == wanted for row in self._shown(connection, "TABLES", schema, None))
+        # Without the cache: a table may have been made since another one was asked for.
+        return any(row[1].lower() == wanted for row in self._shown(connection, "TABLES", schema))
 
     @reflection.cache
     def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **options: Any) -> str:

@@ -25,31 +25,22 @@ class ImpTypeCompiler(GenericTypeCompiler):
     visit_TEXT = visit_CLOB = visit_NCLOB = visit_STRING
 
     def visit_VARCHAR(self, type_: Any, **options: Any) -> str:
-        name = "VARCHAR" if type_.length else "STRING"
-        return self._render_string_type(name, type_.length, type_.collation, **options)
+        return self._with_length("VARCHAR", type_, options)
 
     visit_NVARCHAR = visit_VARCHAR
 
     def visit_CHAR(self, type_: Any, **options: Any) -> str:
-        name = "CHAR" if type_.length else "STRING"
-        return self._render_string_type(name, type_.length, type_.collation, **options)
+        return self._with_length("CHAR", type_, options)
 
     visit_NCHAR = visit_CHAR
+
+    def _with_length(self, name: str, type_: Any, options: dict[str, Any]) -> str:
+        return self._render_string_type(name if type_.length else "STRING", type_.length, type_.collation, **options)
 
     def visit_enum(self, type_: Any, **options: Any) -> str:
         return "STRING"
 
-    def visit_UUID(self, type_: Any, **options: Any) -> str:
-        return "STRING"
-
-    def visit_uuid(self, type_: Any, **options: Any) -> str:
-        return "STRING"
-
-    def visit_TIME(self, type_: Any, **options: Any) -> str:
-        return "STRING"
-
-    def visit_JSON(self, type_: Any, **options: Any) -> str:
-        return "STRING"
+    visit_uuid = visit_UUID = visit_TIME = visit_JSON = visit_enum
 
     def visit_INTEGER(self, type_: Any, **options: Any) -> str:
         return "INT"

@@ -41,15 +41,11 @@ class MAP(UserDefinedType[dict[Any, Any]]):
     """A dictionary with keys of one type and values of one type."""
 
     cache_ok = True
+    __visit_name__ = "MAP"
 
     def __init__(self, key_type: _Type, value_type: _Type) -> None:
         self.key_type = sqltypes.to_instance(key_type)
         self.value_type = sqltypes.to_instance(value_type)
-
-    def get_col_spec(self, **options: Any) -> str:
-        raise NotImplementedError("The type compiler of the dialect writes this type.")
-
-    __visit_name__ = "MAP"
 
 
 class STRUCT(UserDefinedType[dict[str, Any]]):
@@ -66,9 +62,6 @@ class STRUCT(UserDefinedType[dict[str, Any]]):
         # Two structures with the same fields give the same SQL; SQLAlchemy looks into single types only.
         return (STRUCT, tuple((name, kind._static_cache_key) for name, kind in self.fields))
 
-    def get_col_spec(self, **options: Any) -> str:
-        raise NotImplementedError("The type compiler of the dialect writes this type.")
-
     def bind_processor(self, dialect: Dialect) -> Processor:
         return _as_json
 
@@ -82,9 +75,6 @@ class VARIANT(UserDefinedType[Any]):
 
     cache_ok = True
     __visit_name__ = "VARIANT"
-
-    def get_col_spec(self, **options: Any) -> str:
-        return "VARIANT"
 
     def bind_processor(self, dialect: Dialect) -> Processor:
         return _as_json
@@ -104,9 +94,6 @@ class INTERVAL(UserDefinedType[datetime.timedelta]):
 
     cache_ok = True
     __visit_name__ = "INTERVAL"
-
-    def get_col_spec(self, **options: Any) -> str:
-        return "INTERVAL DAY TO SECOND"
 
 
 class UnreadType(UserDefinedType[Any]):

@@ -81,10 +81,11 @@ def rows_with(
     if not isinstance(files, TableStatistics) or state.deleted is None or not all(map(is_looked_up, (key, *partitions))):
         return None
     wanted = _Wanted.of(key, values)
-    held = _held(columns_of, wanted, files)
+    every_path = files.paths
+    held = _held(columns_of, wanted, files, every_path)
     if held is None:
         return None
-    paths = _paths(files, held)
+    paths = [every_path[place] for place in held.tolist()]
     folders = {column: files.bounds(column.column.name)[0].take(pa.array(held)) for column in partitions}
     read = columns_of.read([column for column in columns if not column.partition], paths)
     parts = []
@@ -102,19 +103,16 @@ def rows_with(
     return pa.concat_tables([pa.table(arrays, schema=schema) for arrays in parts]) if parts else schema.empty_table()
 
 
-def _held(columns_of: FileColumns, wanted: _Wanted, files: TableStatistics) -> IntegerArray | None:
+def _held(columns_of: FileColumns, wanted: _Wanted, files: TableStatistics, every_path: Sequence[str]) -> IntegerArray | None:
     """Return which files must be read; None where they are too many."""
     held = np.flatnonzero(wanted.may_be_in(files))
     if np.any(files.rows[held] < 0):
         return None
     if not wanted.key.partition:
         rows = int(files.rows[held].sum())
-        filters = columns_of.filters(wanted.key, _paths(files, held), is_worth_reading=MOST_ROWS < rows <= MOST_FILTERED_ROWS)
-        sought = hashes(wanted.values)
-        held = held[[bloom is None or bool(bloom.may_hold(sought).any()) for bloom in filters]]
+        paths = [every_path[place] for place in held.tolist()]
+        filters = columns_of.filters(wanted.key, paths, is_worth_reading=MOST_ROWS < rows <= MOST_FILTERED_ROWS)
+        if any(filters):
+            sought = hashes(wanted.values)
+            held = held[[bloom is None or bool(bloom.may_hold(sought).any()) for bloom in filters]]
     return held if int(files.rows[held].sum()) <= MOST_ROWS else None
-
-
-def _paths(files: TableStatistics, places: IntegerArray) -> list[str]:
-    every = files.paths
-    return [every[place] for place in places.tolist()]

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from imp_driver.delta import differences
-from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.tables import DeltaTables
 from tests.unit.delta.deleting import delete_rows
+from tests.unit.delta.reads import counted_reads
 from tests.unit.delta.signed import as_multiset
 
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -60,14 +60,8 @@ def test_a_file_is_decoded_once_for_deletes_that_follow_each_other(
 ) -> None:
     folder = str(tmp_path_factory.mktemp("differences"))
     written(folder, [])
-    read = PieceReader.read
-    pieces: list[Piece] = []
+    pieces = counted_reads(monkeypatch)
 
-    def counted(self: PieceReader, piece: Piece) -> object:
-        pieces.append(piece)
-        return read(self, piece)
-
-    monkeypatch.setattr(PieceReader, "read", counted)
     tables = DeltaTables()
     for number in range(3):
         before = tables.snapshot(folder)

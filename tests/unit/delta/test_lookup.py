@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from imp_driver.delta import lookup
-from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.tables import DeltaTables
 from tests.unit.delta.deleting import delete_rows
+from tests.unit.delta.reads import counted_reads
 
 DAY = dt.date(2020, 1, 1)
 FILES: tuple[list[int | None], ...] = ([1, 2, 2, None], [3, 4, 9], [-5, 0, 2], [None, None], [7, 7], [9, 3, 7, 3])
@@ -100,14 +100,9 @@ def test_a_file_of_which_only_null_was_deleted_is_read(tmp_path: Path) -> None:
 
 
 def test_what_was_read_is_kept(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables, read = DeltaTables(), PieceReader.read
-    pieces: list[Piece] = []
+    tables = DeltaTables()
+    pieces = counted_reads(monkeypatch)
 
-    def counted(self: PieceReader, piece: Piece) -> object:
-        pieces.append(piece)
-        return read(self, piece)
-
-    monkeypatch.setattr(PieceReader, "read", counted)
     snapshot = tables.snapshot(folder)
     first = tables.rows_with(snapshot, COLUMNS, "k", pa.array([2, 9], pa.int32()))
     count = len(pieces)
