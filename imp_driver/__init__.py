@@ -29,6 +29,7 @@ from imp_driver.errors import (
     ProgrammingError,
     Warning,
 )
+from imp_driver.ports import TableDefinition
 
 __version__ = "0.1.0"
 apilevel = "2.0"
@@ -56,6 +57,7 @@ __all__ = [
     "NotSupportedError",
     "OperationalError",
     "ProgrammingError",
+    "TableDefinition",
     "Time",
     "TimeFromTicks",
     "Timestamp",

@@ -35,7 +35,7 @@ from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
-from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
+from imp_driver.ports import Parameters, RelationKind, ResultStream, Session, TableDefinition
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
@@ -277,9 +277,7 @@ class Middleware:
         batch = batch_insert(text, rows)
         if batch is None:
             return self._run_each(text, rows, tag)
-        statement = parse(text)
-        watch = Stopwatch()
-        before = self._target(statement)
+        watch, before = Stopwatch(), self._target(parse(text))
         with watch.stage("execute"):
             self._session.append(batch.text, batch.view, batch.rows, tag)
         count, version = self._affected(None, before)
@@ -334,6 +332,9 @@ class Middleware:
         other = copy(self)
         other._options = replace(self._options, sketch=sketch)
         return other
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        return self._session.definition(name)
 
     def interrupt(self, tag: str) -> None:
         """Cancel the run with this tag, from any thread."""

@@ -93,6 +93,24 @@ class Relation:
     view: View | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """What the catalog says of a permanent table or view.
+
+    Attributes:
+        schema: Spark's JSON form of a struct. Metadata of its fields hold comments, declared lengths and defaults (``CURRENT_DEFAULT``),
+            in a Delta table also ``delta.generationExpression`` and ``delta.identity.*``.
+        properties: properties of the table with some facts that Spark adds, such as ``clusteringColumns``.
+        view_text: query of a view; None for a table.
+    """
+
+    schema: str
+    partition_columns: tuple[str, ...]
+    properties: Mapping[str, str]
+    comment: str | None
+    view_text: str | None
+
+
 class Session(Protocol):
     """One connection's child session of the engine. All methods raise only errors of this driver."""
 
@@ -110,6 +128,9 @@ class Session(Protocol):
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for now; None when nothing has this name."""
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Read a definition now; None for temporary views, other catalogs and names that stand for nothing."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""

@@ -1,50 +1,102 @@
-"""What Spark says of one table or view, read once: columns, details, properties."""
+"""One table or view, read once: columns, properties, partitions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection
+from sqlalchemy.types import TypeEngine
 
 import imp_driver
+from imp_sqlalchemy.type_reader import read_delta_type, read_type
 
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST")
-_DETAILS = "# Detailed Table Information"
-_DEFAULTS = "# Column Default Values"
-_PARTITIONS = "# Partition Information"
-_VIEW_DETAILS = "# Detailed View Information"
+_ALWAYS_GENERATED = "delta.generationExpression"
+_IDENTITY = "delta.identity."
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Of a column whose values Delta makes; ``is_always``: an INSERT cannot give its own."""
+
+    is_always: bool
+    start: int
+    increment: int
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedColumn:
-    """``kind`` is Spark's name of the type; ``default`` an expression of SQL."""
+    """``default`` and ``generated`` are expressions of SQL."""
 
     name: str
-    kind: str
-    comment: str | None
-    is_nullable: bool
-    default: str | None
+    kind: TypeEngine[Any]
+    is_nullable: bool = True
+    comment: str | None = None
+    default: str | None = None
+    generated: str | None = None
+    identity: Identity | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """``details`` are the named facts of DESCRIBE EXTENDED; ``properties`` are empty for a view."""
+    """``view_text`` is the query of a view, None for a table."""
 
     columns: tuple[DescribedColumn, ...]
-    details: Mapping[str, str]
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(default_factory=dict)
     partition_columns: tuple[str, ...] = ()
+    comment: str | None = None
+    view_text: str | None = None
 
-    @property
-    def is_view(self) -> bool:
-        return self.details.get("Type", "").upper() == "VIEW"
 
-    @property
-    def comment(self) -> str | None:
-        return self.details.get("Comment")
+def describe(connection: Connection, table: str, schema: str | None) -> Description:
+    """Read a table or view.
+
+    Raises:
+        sqlalchemy.exc.NoSuchTableError: there is none of this name.
+    """
+    definition = connection.connection.dbapi_connection.definition(table, schema)  # type: ignore[union-attr]
+    if definition is None:
+        return _asked(connection, table, schema)
+    columns = tuple(_column(each) for each in json.loads(definition.schema)["fields"])
+    return Description(columns, definition.properties, definition.partition_columns, definition.comment, definition.view_text)
+
+
+def _column(stored: Mapping[str, Any]) -> DescribedColumn:
+    """Read one field of Spark's JSON form of a struct."""
+    facts = stored["metadata"]
+    identity = None
+    if f"{_IDENTITY}start" in facts:
+        start, step = facts[f"{_IDENTITY}start"], facts[f"{_IDENTITY}step"]
+        identity = Identity(not facts[f"{_IDENTITY}allowExplicitInsert"], start, step)
+    return DescribedColumn(
+        stored["name"],
+        read_delta_type(stored["type"], facts),
+        stored["nullable"],
+        facts.get("comment"),
+        facts.get("CURRENT_DEFAULT"),
+        facts.get(_ALWAYS_GENERATED),
+        identity,
+    )
+
+
+def _asked(connection: Connection, table: str, schema: str | None) -> Description:
+    """Read what the catalog does not hold: a temporary view, or a table of another catalog."""
+    try:
+        rows = rows_of(connection, f"DESCRIBE TABLE {qualified(connection, schema, table)}")
+    except exc.DBAPIError as error:
+        if isinstance(error.orig, imp_driver.Error) and error.orig.error_class in _MISSING:
+            raise exc.NoSuchTableError(table if schema is None else f"{schema}.{table}") from error
+        raise
+    columns = []
+    for name, kind, comment in rows:
+        if not name or name.startswith("# "):
+            break
+        columns.append(DescribedColumn(name, read_type(kind), comment=comment or None))
+    return Description(tuple(columns))
 
 
 def qualified(connection: Connection, *parts: str | None) -> str:
@@ -55,49 +107,3 @@ def qualified(connection: Connection, *parts: str | None) -> str:
 def rows_of(connection: Connection, text: str) -> Sequence[Any]:
     """Return the rows of a statement of Spark's own."""
     return connection.exec_driver_sql(text, execution_options={"imp_sketch": "off"}).fetchall()
-
-
-def describe(connection: Connection, table: str, schema: str | None) -> Description:
-    """Read a table or view.
-
-    Raises:
-        sqlalchemy.exc.NoSuchTableError: there is none of this name.
-    """
-    name = qualified(connection, schema, table)
-    try:
-        columns, sections = _sections(rows_of(connection, f"DESCRIBE TABLE EXTENDED {name}"))
-        empty = connection.exec_driver_sql(f"SELECT * FROM {name} LIMIT 0", execution_options={"imp_sketch": "off"})
-        nullable = {column[0]: bool(column[6]) for column in empty.cursor.description}
-        empty.close()
-        details = sections.get(_DETAILS, sections.get(_VIEW_DETAILS, {}))
-        is_view = details.get("Type", "").upper() == "VIEW"
-        properties = {} if is_view else dict(rows_of(connection, f"SHOW TBLPROPERTIES {name}"))
-    except exc.DBAPIError as error:
-        if isinstance(error.orig, imp_driver.Error) and error.orig.error_class in _MISSING:
-            raise exc.NoSuchTableError(table if schema is None else f"{schema}.{table}") from error
-        raise
-    defaults = sections.get(_DEFAULTS, {})
-    described = [
-        DescribedColumn(column, kind, comment or None, nullable.get(column, True), defaults.get(column))
-        for column, kind, comment in columns
-    ]
-    return Description(tuple(described), details, properties, tuple(sections.get(_PARTITIONS, ())))
-
-
-def _sections(rows: Sequence[Any]) -> tuple[list[tuple[str, str, str | None]], dict[str, dict[str, str]]]:
-    """Split the rows of DESCRIBE EXTENDED: the columns, then sections with a title."""
-    columns: list[tuple[str, str, str | None]] = []
-    sections: dict[str, dict[str, str]] = {}
-    current: dict[str, str] | None = None
-    title = ""
-    for name, kind, comment in rows:
-        if name.startswith("# ") and not kind:
-            title, current = name, sections.setdefault(name, {})
-        elif not name and not kind:
-            current = {} if current is None else current
-        elif current is None:
-            columns.append((name, kind, comment))
-        elif name not in current and not name.startswith("# "):
-            # The default of a column stands where its comment stands elsewhere.
-            current[name] = (comment or "") if title == _DEFAULTS else kind
-    return columns, sections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection, reflection
@@ -12,6 +12,7 @@ from sqlalchemy.engine.interfaces import (
     ReflectedCheckConstraint,
     ReflectedColumn,
     ReflectedForeignKeyConstraint,
+    ReflectedIdentity,
     ReflectedIndex,
     ReflectedPrimaryKeyConstraint,
     ReflectedTableComment,
@@ -19,8 +20,7 @@ from sqlalchemy.engine.interfaces import (
 )
 
 from imp_sqlalchemy import constraints
-from imp_sqlalchemy.description import DescribedColumn, Description, describe, qualified, rows_of
-from imp_sqlalchemy.type_reader import read_type
+from imp_sqlalchemy.description import DescribedColumn, Description, Identity, describe, qualified, rows_of
 
 
 class Reflection(DefaultDialect):
@@ -83,10 +83,10 @@ class Reflection(DefaultDialect):
 
     @reflection.cache
     def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **options: Any) -> str:
-        details = self._of(connection, view_name, schema, options).details
-        if "View Text" not in details:
+        text = self._of(connection, view_name, schema, options).view_text
+        if text is None:
             raise exc.NoSuchTableError(view_name)
-        return details["View Text"]
+        return text
 
     @reflection.cache
     def get_columns(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> list[ReflectedColumn]:
@@ -156,11 +156,33 @@ class Reflection(DefaultDialect):
 
 
 def _column(column: DescribedColumn) -> ReflectedColumn:
-    return {
+    found: ReflectedColumn = {
         "name": column.name,
-        "type": read_type(column.kind),
+        "type": column.kind,
         "nullable": column.is_nullable,
         "default": column.default,
-        "autoincrement": False,
+        "autoincrement": column.identity is not None,
         "comment": column.comment,
     }
+    if column.generated is not None:
+        found["computed"] = {"sqltext": column.generated, "persisted": True}
+    if column.identity is not None:
+        found["identity"] = _identity(column.identity)
+    return found
+
+
+def _identity(identity: Identity) -> ReflectedIdentity:
+    """Delta keeps the start and the step; the other facts are the same for every identity column."""
+    facts = {
+        "always": identity.is_always,
+        "start": identity.start,
+        "increment": identity.increment,
+        "minvalue": -(2**63),
+        "maxvalue": 2**63 - 1,
+        "nominvalue": True,
+        "nomaxvalue": True,
+        "cycle": False,
+        "cache": None,
+    }
+    # Without the keys that only one other database has: SQLAlchemy warns of them.
+    return cast(ReflectedIdentity, facts)

@@ -1,9 +1,9 @@
-"""Spark's name of a type, as DESCRIBE shows it -> a type of SQLAlchemy."""
+"""A type of Spark, by its name in SQL or in the JSON form of a schema -> a type of SQLAlchemy."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy.sql import sqltypes
@@ -26,6 +26,10 @@ _SIMPLE: dict[str, type[TypeEngine[Any]]] = {
     "variant": VARIANT,
     "void": sqltypes.NullType,
 }
+_STORED_NAMES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+"""Names in the JSON form that differ from those in SQL."""
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+"""Metadata of a column with CHAR or VARCHAR in its type: that type as it was declared."""
 _PARAMETERS = re.compile(r"(decimal|char|varchar)\((\d+)(?:,\s*(-?\d+))?\)")
 _COLLATED = re.compile(r"string collate (\w+)")
 
@@ -41,6 +45,22 @@ def read_type(text: str) -> TypeEngine[Any]:
     if lower.startswith("interval day"):
         return INTERVAL()
     return _with_parameters(lower) or _nested(name, lower) or UnreadType(name)
+
+
+def read_delta_type(stored: str | Mapping[str, Any], metadata: Mapping[str, Any]) -> TypeEngine[Any]:
+    """Return the type of a field in the JSON form of a schema; ``metadata`` is the field's."""
+    if _DECLARED in metadata:
+        return read_type(metadata[_DECLARED])
+    if isinstance(stored, str):
+        return read_type(_STORED_NAMES.get(stored, stored))
+    match stored["type"]:
+        case "array":
+            return _array(read_delta_type(stored["elementType"], {}))
+        case "map":
+            return MAP(read_delta_type(stored["keyType"], {}), read_delta_type(stored["valueType"], {}))
+        case "struct":
+            return STRUCT({each["name"]: read_delta_type(each["type"], each["metadata"]) for each in stored["fields"]})
+    return UnreadType(str(stored["type"]))
 
 
 def _with_parameters(name: str) -> TypeEngine[Any] | None:
@@ -60,17 +80,20 @@ def _nested(name: str, lower: str) -> TypeEngine[Any] | None:
         return None
     inner = list(_parts(name[name.index("<") + 1 : -1]))
     if lower.startswith("array<") and len(inner) == 1:
-        item = read_type(inner[0])
-        # SQLAlchemy has arrays of arrays as arrays of more dimensions.
-        if isinstance(item, sqltypes.ARRAY):
-            return sqltypes.ARRAY(item.item_type, dimensions=(item.dimensions or 1) + 1)
-        return sqltypes.ARRAY(item)
+        return _array(read_type(inner[0]))
     if lower.startswith("map<") and len(inner) == 2:
         return MAP(read_type(inner[0]), read_type(inner[1]))
     if lower.startswith("struct<"):
         fields = [part.partition(":") for part in inner]
         return STRUCT({field.strip().strip("`"): read_type(kind) for field, _, kind in fields})
     return None
+
+
+def _array(item: TypeEngine[Any]) -> TypeEngine[Any]:
+    """SQLAlchemy has arrays of arrays as arrays of more dimensions."""
+    if isinstance(item, sqltypes.ARRAY):
+        return sqltypes.ARRAY(item.item_type, dimensions=(item.dimensions or 1) + 1)
+    return sqltypes.ARRAY(item)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from imp_driver.config import Options, options_from_url
 from imp_driver.dbapi.cursor import Cursor
 from imp_driver.dbapi.pipeline import Pipeline
 from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.ports import TableDefinition
 
 
 class Connection:
@@ -51,6 +52,14 @@ class Connection:
     def execute(self, operation: str, parameters: Any = None) -> Cursor:
         """Run one statement on a new cursor and return it."""
         return self.cursor().execute(operation, parameters)
+
+    def definition(self, table: str, schema: str | None = None) -> TableDefinition | None:
+        """Return the columns, properties and partitions of a table or view.
+
+        None for a name that stands for nothing, for temporary views and while another catalog than Spark's own is the current one.
+        """
+        self.check_open()
+        return self._pipeline.definition((table,) if schema is None else (schema, table))
 
     def commit(self) -> None:
         """Do nothing: every statement was committed when it ended."""

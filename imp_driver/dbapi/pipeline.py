@@ -8,7 +8,7 @@ from typing import Protocol
 
 from imp_driver.config import SketchMode
 from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Parameters, ResultStream
+from imp_driver.ports import Parameters, ResultStream, TableDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,9 @@ class Pipeline(Protocol):
 
     def using(self, sketch: SketchMode) -> Pipeline:
         """Return the path of the same connection with another way to use sketches."""
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return what the catalog holds under a name."""
 
     def interrupt(self, tag: str) -> None: ...
 

@@ -16,8 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import Error
 from imp_driver.parse.literals import bind_text
-from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind
+from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, undone
+from imp_driver.spark.definition import read_definition
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
@@ -240,6 +241,11 @@ class SparkChildSession:
             return str(state.conf().getConfString("spark.sql.path.enabled", "false")) == "true"
         first = name[0].lower()
         return first == "session" or (first != "spark_catalog" and bool(state.catalogManager().isCatalogRegistered(name[0])))
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Read what the catalog holds under a name; None where it holds nothing or another catalog is the current one."""
+        with mapped():
+            return read_definition(self.spark, name)
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

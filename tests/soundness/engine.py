@@ -15,7 +15,7 @@ import sqlglot
 from sqlglot import exp
 
 from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream
+from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream, TableDefinition
 from imp_driver.reasons import DeltaSource
 from tests.soundness.tables import COLUMNS
 
@@ -159,6 +159,9 @@ class DuckSession:
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        return None
 
     def last_commit_version(self) -> int | None:
         return None

@@ -96,17 +96,26 @@ def test_a_table_is_reflected_as_it_was_made(database: sa.Engine, meta: sa.MetaD
         ),
         sa.Column("code", sa.String(5)),
         sa.Column("k", sa.Integer, index=True),
+        sa.Column("moment", sa.TIMESTAMP),
+        sa.Column("day", sa.Date, sa.Computed("CAST(moment AS DATE)")),
+        sa.Column("tags", sa.ARRAY(sa.String(3))),
         sa.UniqueConstraint("code", "k", name="once"),
         comment="a 'table'",
         imp_cluster_by=["k"],
     )
     meta.create_all(database)
     found = sa.Table(child.name, sa.MetaData(), autoload_with=database)
-    assert [column.name for column in found.columns] == ["id", "parent_id", "price", "code", "k"]
-    assert [column.nullable for column in found.columns] == [False, False, True, True, True]
+    assert [column.name for column in found.columns] == ["id", "parent_id", "price", "code", "k", "moment", "day", "tags"]
+    assert [column.nullable for column in found.columns] == [False, False] + [True] * 6
     assert [column.name for column in found.primary_key] == ["id"]
     assert (found.c.price.comment, found.comment) == ("it's", "a 'table'")
     assert str(found.c.price.type) == "DECIMAL(9, 2)"
+    assert found.c.code.type.length == 5  # type: ignore[attr-defined]
+    assert found.c.tags.type.item_type.length == 3  # type: ignore[attr-defined]
+    assert found.c.id.identity is not None
+    assert (found.c.id.identity.always, found.c.id.identity.start, found.c.id.identity.increment) == (False, 1, 1)
+    assert found.c.day.computed is not None
+    assert str(found.c.day.computed.sqltext) == "CAST(moment AS DATE)"
     assert isinstance(found.c.price.server_default, sa.DefaultClause)
     assert "1.5" in str(found.c.price.server_default.arg)
     [key] = found.foreign_keys
@@ -145,6 +154,40 @@ def test_tables_and_views_are_listed(database: sa.Engine, meta: sa.MetaData) -> 
             inspector.get_columns("nowhere")
         connection.exec_driver_sql(f"DROP VIEW {view}")
         connection.exec_driver_sql(f"DROP TABLE {copy}")
+
+
+def test_a_schema_is_reflected_with_a_statement_for_tables_and_one_for_views(database: sa.Engine, meta: sa.MetaData) -> None:
+    schema = name()
+    with database.connect() as connection:
+        connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
+        for number in range(5):
+            sa.Table(
+                f"t{number}", meta, sa.Column("id", sa.Integer, primary_key=True), sa.Column("x", sa.String(number + 1)), schema=schema
+            )
+        meta.create_all(connection)
+        connection.exec_driver_sql(f"CREATE VIEW {schema}.v AS SELECT id + 1 AS next FROM {schema}.t0")
+        asked: list[str] = []
+        listen = lambda *arguments: asked.append(arguments[2])  # noqa: E731 - the same object is needed to stop listening
+        sa.event.listen(connection, "before_cursor_execute", listen)
+        found = sa.MetaData()
+        found.reflect(connection, schema, views=True)
+        sa.event.remove(connection, "before_cursor_execute", listen)
+        assert sorted(found.tables) == [f"{schema}.{table}" for table in ("t0", "t1", "t2", "t3", "t4", "v")]
+        assert found.tables[f"{schema}.t3"].c.x.type.length == 4  # type: ignore[attr-defined]
+        assert [str(column.type) for column in found.tables[f"{schema}.v"].columns] == ["INTEGER"]
+        assert len(asked) <= 5, asked
+        meta.drop_all(connection)
+        connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
+
+
+def test_a_temporary_view_is_reflected(database: sa.Engine) -> None:
+    with database.connect() as connection:
+        view = name()
+        connection.exec_driver_sql(f"CREATE TEMPORARY VIEW {view} AS SELECT 1 AS a, 'x' AS b")
+        inspector = sa.inspect(connection)
+        assert view in inspector.get_temp_view_names()
+        assert [(each["name"], str(each["type"])) for each in inspector.get_columns(view)] == [("a", "INTEGER"), ("b", "STRING")]
+        connection.exec_driver_sql(f"DROP VIEW {view}")
 
 
 def test_queries_of_the_expression_language_are_cut(database: sa.Engine, meta: sa.MetaData) -> None:

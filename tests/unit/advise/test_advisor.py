@@ -19,7 +19,7 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream
+from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from tests.unit.tables import analysis_of
 
@@ -90,6 +90,9 @@ class FakeSession:
 
     def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
         raise AssertionError("nothing else runs")
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        raise NotImplementedError
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()

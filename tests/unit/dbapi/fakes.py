@@ -9,7 +9,7 @@ import pyarrow as pa
 from imp_driver.config import SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Parameters, ResultColumn
+from imp_driver.ports import Parameters, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)
@@ -54,6 +54,9 @@ class FakePipeline:
     def using(self, sketch: SketchMode) -> FakePipeline:
         self.modes.append(sketch)
         return self
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        return TableDefinition("{}", (), {"name": ".".join(name)}, None, None)
 
     def interrupt(self, tag: str) -> None:
         self.interrupted.append(tag)

@@ -8,6 +8,7 @@ import pytest
 
 import imp_driver
 from imp_driver.config import Options, SketchMode, options_from_url
+from tests.unit.dbapi.fakes import FakePipeline
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,13 @@ def test_errors_keep_their_fields_when_pickled() -> None:
         "22012",
         "q",
     )
+
+
+def test_a_definition_is_asked_for_by_table_and_schema() -> None:
+    with imp_driver.Connection(FakePipeline()) as connection:
+        for table, schema, asked in (("t", None, "t"), ("t", "s", "s.t")):
+            found = connection.definition(table, schema)
+            assert found is not None
+            assert found.properties == {"name": asked}
+    with pytest.raises(imp_driver.InterfaceError, match="closed"):
+        connection.definition("t")

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeEngine
 
 from imp_driver.parse.statement import parse
 from imp_sqlalchemy import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, ImpDialect, UnreadType
-from imp_sqlalchemy.type_reader import read_type
+from imp_sqlalchemy.type_reader import read_delta_type, read_type
 from imp_sqlalchemy.types import quoted
 
 DIALECT = ImpDialect()
@@ -139,3 +139,37 @@ def test_a_quoted_text_is_read_by_the_driver_as_it_was(text: str) -> None:
     assert statement.tree is not None
     [found] = statement.tree.expressions
     assert (found.is_string, found.this, statement.markers) == (True, text, ())
+
+
+@pytest.mark.parametrize(
+    ("stored", "metadata", "name"),
+    [
+        ("integer", {}, "INT"),
+        ("byte", {"comment": "small"}, "TINYINT"),
+        ("string", {"__CHAR_VARCHAR_TYPE_STRING": "varchar(10)"}, "VARCHAR(10)"),
+        ({"type": "array", "elementType": "long", "containsNull": True}, {}, "ARRAY<BIGINT>"),
+        (
+            {"type": "map", "keyType": "string", "valueType": {"type": "array", "elementType": "date", "containsNull": True}},
+            {},
+            "MAP<STRING, ARRAY<DATE>>",
+        ),
+        (
+            {"type": "struct", "fields": [{"name": "a b,c", "type": "short", "nullable": True, "metadata": {}}]},
+            {},
+            "STRUCT<`a b,c`: SMALLINT>",
+        ),
+        (
+            {"type": "array", "elementType": "string", "containsNull": True},
+            {"__CHAR_VARCHAR_TYPE_STRING": "array<char(3)>"},
+            "ARRAY<CHAR(3)>",
+        ),
+    ],
+)
+def test_types_of_a_stored_schema(stored: Any, metadata: dict[str, Any], name: str) -> None:
+    assert name_of(read_delta_type(stored, metadata)) == name
+
+
+def test_a_stored_type_that_is_not_known_keeps_its_name() -> None:
+    kind = read_delta_type({"type": "udt", "class": "x"}, {})
+    assert isinstance(kind, UnreadType)
+    assert kind.text == "udt"
