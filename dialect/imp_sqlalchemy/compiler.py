@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from sqlalchemy import exc
+from sqlalchemy.sql import sqltypes
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from imp_sqlalchemy.types import quoted
+from imp_sqlalchemy.quoting import quoted
 
 _NO_FROM = "Spark has no UPDATE or DELETE with other tables; use a subquery in WHERE, or imp_sqlalchemy.Merge."
 
@@ -67,7 +68,12 @@ class ImpCompiler(SQLCompiler):
         return self._json_path(binary, options)
 
     def _json_path(self, binary: Any, options: dict[str, Any]) -> str:
-        return f"get_json_object({self.process(binary.left, **options)}, {self.process(binary.right, **options)})"
+        """Read a value as the type that is asked for; JSON stays JSON, with the quotes around a text that get_json_object drops."""
+        arguments = f"parse_json({self.process(binary.left, **options)}), {self.process(binary.right, **options)}"
+        if isinstance(binary.type, sqltypes.JSON):
+            return f"to_json(variant_get({arguments}, 'variant'))"
+        kind = sqltypes.BigInteger() if isinstance(binary.type, sqltypes.Integer) else binary.type
+        return f"variant_get({arguments}, {quoted(self.dialect.type_compiler_instance.process(kind))})"
 
     def visit_getitem_binary(self, binary: Any, operator: Any, **options: Any) -> str:
         return f"{self.process(binary.left, **options)}[{self.process(binary.right, **options)}]"

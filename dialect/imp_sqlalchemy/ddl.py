@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from sqlalchemy import exc, schema
+from sqlalchemy import BigInteger, Integer, exc, schema
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from imp_sqlalchemy import constraints
-from imp_sqlalchemy.types import quoted
+from imp_sqlalchemy.quoting import quoted
 
 TABLE_OPTIONS = {
     "using": "DELTA",
@@ -105,7 +105,9 @@ class ImpDDLCompiler(DDLCompiler):
         return None if formatted is None else str(formatted).strip("`").replace("``", "`")
 
     def get_column_specification(self, column: Any, **options: Any) -> str:
-        kind = self.dialect.type_compiler_instance.process(column.type, type_expression=column)
+        # Delta has identity columns of this type only.
+        type_ = BigInteger() if column.identity is not None and isinstance(column.type, Integer) else column.type
+        kind = self.dialect.type_compiler_instance.process(type_, type_expression=column)
         parts = [self.preparer.format_column(column), kind]
         if not column.nullable:
             parts.append("NOT NULL")

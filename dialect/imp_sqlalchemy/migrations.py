@@ -20,9 +20,10 @@ from alembic.ddl.base import (
     format_type,
 )
 from alembic.ddl.impl import DefaultImpl
+from sqlalchemy import BigInteger, Column, Integer
 from sqlalchemy.ext.compiler import compiles
 
-from imp_sqlalchemy.types import quoted
+from imp_sqlalchemy.quoting import quoted
 
 
 class ImpImpl(DefaultImpl):
@@ -38,6 +39,12 @@ class ImpImpl(DefaultImpl):
         {"DOUBLE", "FLOAT", "DOUBLE PRECISION"},
         {"BINARY", "BLOB", "VARBINARY"},
     )
+
+    def compare_type(self, inspector_column: Column[Any], metadata_column: Column[Any]) -> bool:
+        """Say whether the types differ; an identity column is a BIGINT in Delta whichever integer the model names."""
+        if metadata_column.identity is not None and isinstance(inspector_column.type, BigInteger):
+            return not isinstance(metadata_column.type, Integer)
+        return bool(super().compare_type(inspector_column, metadata_column))
 
 
 @compiles(ColumnType, "imp")

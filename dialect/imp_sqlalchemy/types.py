@@ -15,6 +15,9 @@ from sqlalchemy.sql import sqltypes
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
+from imp_sqlalchemy.json_paths import ImpJSONIndex, ImpJSONPath
+from imp_sqlalchemy.quoting import quoted
+
 Processor = Callable[[Any], Any]
 _Type: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
 
@@ -123,11 +126,6 @@ def _as_json(value: Any) -> str | None:
     return None if value is None else json.dumps(value, default=str)
 
 
-def quoted(text: str) -> str:
-    """Return text as a string literal that Spark reads as it is."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 class ImpString(sqltypes.String):
     """Backslashes are escapes in Spark's literals."""
 
@@ -229,4 +227,6 @@ COLUMN_TYPES: dict[type[TypeEngine[Any]], type[TypeEngine[Any]]] = {
     sqltypes.Float: ImpFloat,
     sqltypes.Numeric: ImpNumeric,
     sqltypes.LargeBinary: ImpLargeBinary,
+    sqltypes.JSON.JSONIndexType: ImpJSONIndex,
+    sqltypes.JSON.JSONPathType: ImpJSONPath,
 }

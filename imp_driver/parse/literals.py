@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-import sqlglot
-from sqlglot import TokenType, exp
-from sqlglot.errors import SqlglotError
+from sqlglot import exp
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.markers import find_markers
 from imp_driver.ports import Parameters
 
 _DIALECT = SparkText
@@ -121,46 +120,3 @@ def _value(parameters: Mapping[str, object] | Sequence[object], number: int, nam
     if number >= len(parameters):
         raise ProgrammingError(f"The statement has more markers than the {len(parameters)} values given.")
     return parameters[number]
-
-
-_BEFORE_A_MARKER = {
-    TokenType.L_PAREN,
-    TokenType.COMMA,
-    TokenType.EQ,
-    TokenType.NEQ,
-    TokenType.LT,
-    TokenType.LTE,
-    TokenType.GT,
-    TokenType.GTE,
-    TokenType.PLUS,
-    TokenType.DASH,
-    TokenType.STAR,
-    TokenType.SLASH,
-    TokenType.MOD,
-    TokenType.NULLSAFE_EQ,
-    TokenType.DPIPE,
-}
-
-
-def find_markers(text: str) -> list[tuple[int, int, str | None]]:
-    """Return (start, end, name) of the markers outside strings and comments, in text order; ``?`` has no name."""
-    try:
-        tokens = sqlglot.tokenize(text, read=_DIALECT)
-    except SqlglotError as error:
-        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]}") from error
-    found: list[tuple[int, int, str | None]] = []
-    for place, token in enumerate(tokens):
-        if token.token_type is TokenType.PLACEHOLDER:
-            found.append((token.start, token.end + 1, None))
-        if token.token_type is not TokenType.COLON or place + 1 == len(tokens) or tokens[place + 1].start != token.end + 1:
-            continue
-        before = tokens[place - 1] if place else None
-        # After a name, a bracket or a literal a colon extracts a field or cuts an array; after an operator or a word of SQL it marks.
-        if before is not None and before.token_type not in _BEFORE_A_MARKER and not _is_word(before.text, before.token_type):
-            raise NotSupportedError(f"The colon at character {token.start} could be a marker or a path; put the marker in parentheses.")
-        found.append((token.start, tokens[place + 1].end + 1, tokens[place + 1].text))
-    return found
-
-
-def _is_word(text: str, token_type: TokenType) -> bool:
-    return text.isalpha() and token_type not in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING)

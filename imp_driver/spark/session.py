@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import Error
 from imp_driver.parse.literals import bind_text
+from imp_driver.parse.markers import by_name
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.definition import read_definition
@@ -49,6 +50,8 @@ _SETTINGS_OF_SPEED = (
 """Settings known not to change what a query means."""
 _CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
 """Key in the metadata of a column that Spark declares as CHAR."""
+_MOST_IN_ORDER = 4
+"""Values of ``?`` markers that Spark 4.2 keeps in order; tests/spark/test_session.py notices when it keeps more."""
 _CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""
 
@@ -136,6 +139,8 @@ class SparkChildSession:
     def _frame(self, text: str, parameters: Parameters) -> DataFrame:
         if parameters and not self._binds_natively:
             text, parameters = bind_text(text, parameters), None
+        elif not isinstance(parameters, Mapping) and len(parameters or ()) > _MOST_IN_ORDER:
+            text, parameters = by_name(text, parameters or ())
         try:
             return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
         finally:

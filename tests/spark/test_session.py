@@ -78,6 +78,33 @@ def test_workaround_for_parameters_is_still_needed(spark: SparkSession) -> None:
         session.sql("SELECT ?", args=[1]).collect()
 
 
+@pytest.mark.parametrize("count", [1, 4, 5, 6, 12, 40])
+def test_values_come_in_the_order_of_their_markers(connection: imp_driver.Connection, count: int) -> None:
+    values = list(range(100, 100 + count))
+    row = connection.execute(f"SELECT {', '.join(['?'] * count)}", values).fetchone()
+    assert row == tuple(values)
+
+
+def test_many_markers_stand_wherever_few_do(connection: imp_driver.Connection) -> None:
+    text = (
+        "SELECT CASE WHEN id>?THEN ?ELSE -? END, array(id, ?)[?], CAST(? AS STRING) || '?' -- ?\n"
+        "FROM (SELECT id FROM range(100) WHERE id BETWEEN ?AND ? AND id NOT IN (?,?) UNION (SELECT ? LIMIT ?)) ORDER BY id LIMIT ?OFFSET ?"
+    )
+    values = (21, 77, 7, 5, 1, 1.5, 20, 25, 23, 24, 99, 1, 3, 1)
+    assert connection.execute(text, values).fetchall() == [(-7, 5, "1.5?"), (77, 5, "1.5?"), (77, 5, "1.5?")]
+    connection.execute("CREATE TABLE many_markers (a INT, b STRING, c DOUBLE, d DATE, e INT, f INT)")
+    row = (1, "b", 2.5, datetime.date(2024, 1, 2), 5, 6)
+    connection.execute("INSERT INTO many_markers VALUES (?, ?, ?, ?, ?, ?)", row)
+    connection.execute("UPDATE many_markers SET a = ?, b = ?, e = ?, f = ? WHERE a = ? AND e = ?", (10, "B", 50, 60, 1, 5))
+    assert connection.execute("SELECT * FROM many_markers").fetchall() == [(10, "B", 2.5, datetime.date(2024, 1, 2), 50, 60)]
+    connection.execute("DROP TABLE many_markers")
+
+
+def test_naming_of_many_markers_is_still_needed(spark: SparkSession) -> None:
+    """When this fails, _MOST_IN_ORDER in imp_driver/spark/session.py is no longer needed."""
+    assert list(spark.sql("SELECT ?, ?, ?, ?, ?", args=[0, 1, 2, 3, 4]).collect()[0]) != [0, 1, 2, 3, 4]
+
+
 def test_pins_fit_together() -> None:
     spark_version, scala_version = COORDINATES[0].artifact.removeprefix("delta-spark_").split("_")
     assert version("pyspark").startswith(f"{spark_version}.")

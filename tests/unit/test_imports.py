@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
     "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
-    "spark": {"spark", "parse.literals"},
+    "spark": {"spark", "parse.literals", "parse.markers"},
     "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered"},
     "__init__": {"dbapi"},
     "__main__": {"cli"},

@@ -14,8 +14,8 @@ from sqlalchemy.types import TypeEngine
 
 from imp_driver.parse.statement import parse
 from imp_sqlalchemy import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, ImpDialect, UnreadType
+from imp_sqlalchemy.quoting import quoted
 from imp_sqlalchemy.type_reader import read_delta_type, read_type
-from imp_sqlalchemy.types import quoted
 
 DIALECT = ImpDialect()
 

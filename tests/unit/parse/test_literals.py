@@ -11,6 +11,7 @@ import pytest
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.literals import bind_text, rendered
+from imp_driver.parse.markers import by_name
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,28 @@ def test_bind_text(text: str, parameters: Any, bound: str) -> None:
 def test_bind_text_refuses(text: str, parameters: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         bind_text(text, parameters)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("select ?, '?' -- ?\nfrom t where a=?and b", "select :imp_0, '?' -- ?\nfrom t where a=:imp_1 and b"),
+        ("select * from t timestamp as of ? where a in (?)", "select * from t timestamp as of :imp_0 where a in (:imp_1)"),
+        ("select `?`, -?, ?::int", "select `?`, -:imp_0, :imp_1::int"),
+        ("limit ?offset ?", "limit :imp_0 offset :imp_1"),
+    ],
+)
+def test_markers_get_names_in_their_order(text: str, named: str) -> None:
+    assert by_name(text, ["x", "y"][: named.count(":imp_")]) == (named, {"imp_0": "x", "imp_1": "y"})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("select ?", (1, 2)), ("select ?, ?", (1,)), ("select a ?", (1,)), ("select (a) ?, ?", (1, 2)), ("select 'x", (1,))],
+)
+def test_markers_without_a_value_are_refused(text: str, values: tuple[int, ...]) -> None:
+    with pytest.raises(ProgrammingError):
+        by_name(text, values)
 
 
 def test_batch_insert_keeps_the_expressions() -> None:

@@ -1,0 +1,99 @@
+"""Markers for values in the text of a statement: where they are, and ``?`` markers as named ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import Token, TokenType
+from sqlglot.errors import SqlglotError
+
+from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.parse.dialect import SparkText
+
+_ENDS_AN_EXPRESSION = {
+    TokenType.VAR,
+    TokenType.IDENTIFIER,
+    TokenType.STRING,
+    TokenType.NUMBER,
+    TokenType.R_PAREN,
+    TokenType.R_BRACKET,
+    TokenType.PLACEHOLDER,
+}
+_WORDS = frozenset(("OF", "MINUTE", "TO"))
+"""Words of SQL that the tokenizer takes for names and that a value may follow."""
+_BEFORE_A_MARKER = {
+    TokenType.L_PAREN,
+    TokenType.COMMA,
+    TokenType.EQ,
+    TokenType.NEQ,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.PLUS,
+    TokenType.DASH,
+    TokenType.STAR,
+    TokenType.SLASH,
+    TokenType.MOD,
+    TokenType.NULLSAFE_EQ,
+    TokenType.DPIPE,
+}
+
+
+def by_name(text: str, values: Sequence[object]) -> tuple[str, dict[str, object]]:
+    """Give the ``?`` markers names, in text order.
+
+    Spark 4.2 mixes up the values of five and more ``?`` markers: it keeps them in a map on the way.
+
+    Raises:
+        ProgrammingError: the statement cannot be read, values and markers do not match, or a marker stands where no value can.
+    """
+    tokens = _tokens(text)
+    named: dict[str, object] = {}
+    pieces: list[str] = []
+    end = 0
+    for place, token in enumerate(tokens):
+        if token.token_type is not TokenType.PLACEHOLDER:
+            continue
+        if place and tokens[place - 1].token_type in _ENDS_AN_EXPRESSION and tokens[place - 1].text.upper() not in _WORDS:
+            # A colon and a name would extract a field there.
+            raise ProgrammingError(f"Syntax error: the marker at character {token.start} follows {tokens[place - 1].text!r}.")
+        if len(named) == len(values):
+            raise ProgrammingError(f"The statement has more markers than the {len(values)} values given.")
+        name = f"imp_{len(named)}"
+        follows = text[token.end + 1 : token.end + 2]
+        pieces += [text[end : token.start], f":{name}", " " if follows.isalnum() or follows == "_" else ""]
+        named[name] = values[len(named)]
+        end = token.end + 1
+    if len(named) != len(values):
+        raise ProgrammingError(f"The statement has {len(named)} markers, but {len(values)} values were given.")
+    return "".join([*pieces, text[end:]]), named
+
+
+def find_markers(text: str) -> list[tuple[int, int, str | None]]:
+    """Return (start, end, name) of the markers outside strings and comments, in text order; ``?`` has no name."""
+    tokens = _tokens(text)
+    found: list[tuple[int, int, str | None]] = []
+    for place, token in enumerate(tokens):
+        if token.token_type is TokenType.PLACEHOLDER:
+            found.append((token.start, token.end + 1, None))
+        if token.token_type is not TokenType.COLON or place + 1 == len(tokens) or tokens[place + 1].start != token.end + 1:
+            continue
+        before = tokens[place - 1] if place else None
+        # After a name, a bracket or a literal a colon extracts a field or cuts an array; after an operator or a word of SQL it marks.
+        if before is not None and before.token_type not in _BEFORE_A_MARKER and not _is_word(before.text, before.token_type):
+            raise NotSupportedError(f"The colon at character {token.start} could be a marker or a path; put the marker in parentheses.")
+        found.append((token.start, tokens[place + 1].end + 1, tokens[place + 1].text))
+    return found
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        return sqlglot.tokenize(text, read=SparkText)
+    except SqlglotError as error:
+        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _is_word(text: str, token_type: TokenType) -> bool:
+    return text.isalpha() and token_type not in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING)
