@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from sqlalchemy import BigInteger, Integer, exc, schema
+from sqlalchemy import BigInteger, Identity, Integer, exc, schema
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from imp_sqlalchemy import constraints
@@ -105,8 +105,9 @@ class ImpDDLCompiler(DDLCompiler):
         return None if formatted is None else str(formatted).strip("`").replace("``", "`")
 
     def get_column_specification(self, column: Any, **options: Any) -> str:
+        identity = _identity(column)
         # Delta has identity columns of this type only.
-        type_ = BigInteger() if column.identity is not None and isinstance(column.type, Integer) else column.type
+        type_ = BigInteger() if identity is not None and isinstance(column.type, Integer) else column.type
         kind = self.dialect.type_compiler_instance.process(type_, type_expression=column)
         parts = [self.preparer.format_column(column), kind]
         if not column.nullable:
@@ -116,8 +117,8 @@ class ImpDDLCompiler(DDLCompiler):
             parts.append(f"DEFAULT {default}")
         if column.computed is not None:
             parts.append(self.process(column.computed))
-        if column.identity is not None:
-            parts.append(self.process(column.identity))
+        if identity is not None:
+            parts.append(self.visit_identity_column(identity))
         if column.comment is not None:
             parts.append(f"COMMENT {quoted(column.comment)}")
         return " ".join(parts)
@@ -201,6 +202,12 @@ class ImpDDLCompiler(DDLCompiler):
 
     def visit_drop_sequence(self, drop: Any, **options: Any) -> NoReturn:
         raise exc.CompileError("Spark has no sequences.")
+
+
+def _identity(column: Any) -> Any:
+    """Return how Delta makes the values of a column; None where it does not. ``autoincrement=True``, said aloud, asks for it too."""
+    is_asked = column.autoincrement is True and column.table is not None and column is column.table._autoincrement_column
+    return Identity() if column.identity is None and is_asked else column.identity
 
 
 def _assignments(properties: dict[str, str]) -> str:

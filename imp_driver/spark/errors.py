@@ -86,7 +86,7 @@ def converted(error: BaseException, tag: str | None = None) -> Error:
             message = "Spark's JVM ended while the statement ran. Connect again."
             return errors.OperationalError(message, error_class=CONNECTION_LOST, query_id=tag)
     if not isinstance(error, PySparkException):
-        message = f"Spark did not answer: {_first_line(str(error))}. The session may have been stopped."
+        message = f"Spark did not answer: {_first_line(str(error))}. It was stopped or has ended: open a new connection."
         is_lost = isinstance(error, (Py4JError, ConnectionError, EOFError))
         return errors.OperationalError(message, error_class=CONNECTION_LOST if is_lost else None, query_id=tag)
     condition, sqlstate = _asked(error, "getCondition") or _named(error), _asked(error, "getSqlState")

@@ -86,6 +86,9 @@ def _folder(text: str) -> Path:
 
 def _running(warehouse: Path, options: Options) -> _Engine:
     global _engine
+    if _engine is not None and _has_died(_engine):
+        _forget(_engine)
+        _engine = None
     if _engine is not None and _engine.warehouse != warehouse:
         if _engine.connections:
             raise OperationalError(
@@ -231,6 +234,22 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
 def _release(engine: _Engine) -> None:
     with _lock:
         engine.connections -= 1
+
+
+def _has_died(engine: _Engine) -> bool:
+    """Say whether the JVM has ended by itself or was killed: its connections are lost, the next one starts another."""
+    process = getattr(engine.root.sparkContext._gateway, "proc", None)
+    return process is not None and process.poll() is not None
+
+
+def _forget(engine: _Engine) -> None:
+    """Make PySpark forget a JVM that is gone, so that it launches a new one."""
+    gateway = SparkContext._gateway
+    SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+    if gateway is not None:
+        gateway.shutdown()
+    engine.lock_file.close()
 
 
 def _shut_down() -> None:

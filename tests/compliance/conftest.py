@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+from collections import Counter
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 from sqlalchemy.testing import provision
 from sqlalchemy.testing.plugin import pytestplugin
 from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
+
+from tests.compliance.requirements import CLOSED, SKIPPED, Why
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
@@ -21,6 +26,30 @@ def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
     config.addinivalue_line("filterwarnings", "ignore::imp_sqlalchemy.RollbackIgnored")
     config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow"]
     pytestplugin.pytest_configure(config)
+
+
+def pytest_collection_modifyitems(session: Any, config: Any, items: list[pytest.Item]) -> None:  # type: ignore[no-redef]
+    pytestplugin.pytest_collection_modifyitems(session, config, items)
+    for item in items:
+        why = next((reason for pattern, reason in SKIPPED.items() if _names(pattern, item)), None)
+        if why is not None:
+            item.add_marker(pytest.mark.skip(reason=f"{why[0].value}: {why[1]}"))
+
+
+def _names(pattern: str, item: pytest.Item) -> bool:
+    """SQLAlchemy adds the name of the database to those of classes."""
+    kind = item.getparent(pytest.Class)
+    name = f"{kind.name.split('_imp+')[0] if kind is not None else ''}.{item.name}"
+    return re.fullmatch(re.escape(pattern).replace(re.escape("*"), ".*"), name) is not None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what the suite asked and what it did not."""
+    counts = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "skipped", "failed", "error")}
+    terminalreporter.write_line(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    for what, reasons in (("requirements closed", CLOSED), ("single tests left out", SKIPPED)):
+        found = Counter(why for why, _ in reasons.values())
+        terminalreporter.write_line(f"{what}: " + ", ".join(f"{found[why]} {why.value}" for why in Why))
 
 
 def pytest_unconfigure(config: Any) -> None:  # type: ignore[no-redef]
