@@ -1,5 +1,6 @@
-"""SQLAlchemy dialect for imp_driver: ``create_engine("imp:///warehouse?sketch=lazy")``."""
+"""SQLAlchemy dialect for imp_driver: ``create_engine("imp:///warehouse?sketch=lazy")``, for asyncio ``imp+aio:///warehouse``."""
 
+from imp_sqlalchemy.aio_dialect import ImpAsyncDialect
 from imp_sqlalchemy.dialect import ImpDialect, RollbackIgnored
 from imp_sqlalchemy.merge import Merge
 from imp_sqlalchemy.types import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, UnreadType
@@ -12,6 +13,7 @@ __all__ = [
     "TIMESTAMP_NTZ",
     "TINYINT",
     "VARIANT",
+    "ImpAsyncDialect",
     "ImpDialect",
     "Merge",
     "RollbackIgnored",

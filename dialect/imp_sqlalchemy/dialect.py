@@ -144,7 +144,7 @@ _READING = frozenset(("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "D
 
 
 def _raw(connection: Any) -> imp_driver.Connection:
-    """Return the driver's connection below SQLAlchemy's proxies."""
-    found = getattr(connection, "dbapi_connection", connection)
-    assert isinstance(found, imp_driver.Connection)
-    return found
+    """Return the driver's connection below SQLAlchemy's proxies and adapters."""
+    while not isinstance(connection, imp_driver.Connection):
+        connection = connection.dbapi_connection
+    return connection

@@ -116,7 +116,7 @@ def _parse(text: str) -> Statement:
         return Statement(text, kind)
     markers = tuple(token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER)
     tree = _tree(_number_markers(text, markers))
-    if tree is None:
+    if tree is None or isinstance(tree, exp.Values):
         return Statement(text, kind, target=_target_by_words(tokens), markers=markers)
     if kind is StatementKind.QUERY and not isinstance(tree, exp.Query):
         kind = StatementKind.CHANGE

@@ -287,7 +287,8 @@ class SparkChildSession:
     def last_commit_version(self) -> int | None:
         """Return the version of the last Delta commit of this session."""
         with mapped():
-            value = self.spark.conf.get("spark.databricks.delta.lastCommitVersionInSession", "")
+            # PySpark checks another default than None against the entry's type, and raises.
+            value = self.spark.conf.get("spark.databricks.delta.lastCommitVersionInSession", None)
             return int(value) if value else None
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from examples import alembic_migration, pandas_frames, quickstart, sqlalchemy_orm
+from examples import alembic_migration, asyncio_engine, pandas_frames, quickstart, sqlalchemy_orm
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,3 +38,10 @@ def test_alembic_migration(engine: imp_driver.Connection, warehouse: Path, capsy
     assert "price < 1000" in up
     assert "by_customer" in up
     assert down.endswith("[] []")
+
+
+def test_asyncio_engine(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asyncio_engine.main(str(warehouse)) == [[(18, 1080), (19, 1090)], [(19, 1090)]]
+    shown = capsys.readouterr().out
+    assert "first of the stream: [(0,), (1,), (2,)]" in shown
+    assert "the connection goes on: yes" in shown

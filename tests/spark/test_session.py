@@ -105,6 +105,18 @@ def test_naming_of_many_markers_is_still_needed(spark: SparkSession) -> None:
     assert list(spark.sql("SELECT ?, ?, ?, ?, ?", args=[0, 1, 2, 3, 4]).collect()[0]) != [0, 1, 2, 3, 4]
 
 
+def test_values_are_rows(connection: imp_driver.Connection) -> None:
+    assert connection.execute("VALUES (1, 'a'), (?, ?) ORDER BY 1 DESC", (2, "b")).fetchall() == [(2, "b"), (1, "a")]
+
+
+def test_a_change_of_another_format_may_come_first(warehouse: Path) -> None:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="lazy") as fresh:
+        fresh.execute("CREATE TABLE other_format (a INT) USING PARQUET")
+        fresh.execute("INSERT INTO other_format VALUES (1)")
+        assert fresh.execute("SELECT * FROM other_format").fetchall() == [(1,)]
+        fresh.execute("DROP TABLE other_format")
+
+
 def test_pins_fit_together() -> None:
     spark_version, scala_version = COORDINATES[0].artifact.removeprefix("delta-spark_").split("_")
     assert version("pyspark").startswith(f"{spark_version}.")

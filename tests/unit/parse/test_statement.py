@@ -99,3 +99,8 @@ def test_strings_mean_what_spark_reads(literal: str, value: str) -> None:
 
 def test_a_text_is_parsed_once() -> None:
     assert parse("select a from t") is parse("select a from t")
+
+
+@pytest.mark.parametrize("text", ["VALUES (1)", "values (1, 'a'), (?, ?) order by 1", "(VALUES (1)) LIMIT 1"])
+def test_bare_values_are_a_query(text: str) -> None:
+    assert parse(text).kind is StatementKind.QUERY
