@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import exc
 from sqlalchemy.ext.compiler import compiles
@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import ClauseElement, ColumnElement
 from sqlalchemy.sql.selectable import FromClause
 
 Values = Mapping[str, Any]
-_Branch = tuple[str, ColumnElement[bool] | None, str, tuple[tuple[str, ColumnElement[Any]], ...] | None]
+_Branch: TypeAlias = "tuple[str, ColumnElement[bool] | None, str, tuple[tuple[str, ColumnElement[Any]], ...] | None]"
 
 
 class Merge(Executable, ClauseElement):

@@ -10,6 +10,7 @@ from sqlalchemy.sql import sqltypes
 from sqlalchemy.types import TypeEngine
 
 from imp_sqlalchemy.types import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, UnreadType
+from imp_sqlalchemy.versions import DOUBLE
 
 _SIMPLE: dict[str, type[TypeEngine[Any]]] = {
     "boolean": sqltypes.BOOLEAN,
@@ -18,7 +19,7 @@ _SIMPLE: dict[str, type[TypeEngine[Any]]] = {
     "int": sqltypes.INTEGER,
     "bigint": sqltypes.BIGINT,
     "float": sqltypes.REAL,
-    "double": sqltypes.DOUBLE,
+    "double": DOUBLE,
     "string": STRING,
     "binary": sqltypes.BINARY,
     "date": sqltypes.DATE,

@@ -13,13 +13,14 @@ from sqlalchemy import func
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.sql import sqltypes
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
-from sqlalchemy.types import TypeEngine, UserDefinedType
+from sqlalchemy.types import TypeEngine
 
 from imp_sqlalchemy.json_paths import ImpJSONIndex, ImpJSONPath
 from imp_sqlalchemy.quoting import quoted
+from imp_sqlalchemy.versions import AnyArray, AnyFloat, AnyNumeric, AnyType, TextElement
 
 Processor = Callable[[Any], Any]
-_Type: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
+_Type: TypeAlias = "TypeEngine[Any] | type[TypeEngine[Any]]"
 
 
 class TIMESTAMP_NTZ(sqltypes.DateTime):  # noqa: N801 - named as Spark names the type
@@ -40,7 +41,7 @@ class STRING(sqltypes.Text):
     __visit_name__ = "STRING"
 
 
-class MAP(UserDefinedType[dict[Any, Any]]):
+class MAP(AnyType):
     """A dictionary with keys of one type and values of one type."""
 
     cache_ok = True
@@ -51,7 +52,7 @@ class MAP(UserDefinedType[dict[Any, Any]]):
         self.value_type = sqltypes.to_instance(value_type)
 
 
-class STRUCT(UserDefinedType[dict[str, Any]]):
+class STRUCT(AnyType):
     """A dictionary with named fields of types of their own, as in ``STRUCT({"city": String, "zip": Integer})``."""
 
     cache_ok = True
@@ -73,7 +74,7 @@ class STRUCT(UserDefinedType[dict[str, Any]]):
         return func.from_json(bindvalue, _DdlText(self), type_=self)
 
 
-class VARIANT(UserDefinedType[Any]):
+class VARIANT(AnyType):
     """Any value that JSON can write; read and written as such."""
 
     cache_ok = True
@@ -92,14 +93,14 @@ class VARIANT(UserDefinedType[Any]):
         return lambda value: None if value is None else json.loads(value)
 
 
-class INTERVAL(UserDefinedType[datetime.timedelta]):
+class INTERVAL(AnyType):
     """A day-time interval in a query. Delta has no columns of it: ``sqlalchemy.Interval`` stores one as a date and time."""
 
     cache_ok = True
     __visit_name__ = "INTERVAL"
 
 
-class UnreadType(UserDefinedType[Any]):
+class UnreadType(AnyType):
     """A type of a reflected column that this dialect has no class for; ``text`` is Spark's name of it."""
 
     cache_ok = True
@@ -111,7 +112,7 @@ class UnreadType(UserDefinedType[Any]):
         return self.text
 
 
-class _DdlText(ColumnElement[str]):
+class _DdlText(TextElement):
     """The text of a type as a string literal of SQL."""
 
     __visit_name__ = "imp_ddl_text"
@@ -176,7 +177,7 @@ def _time_text(value: datetime.time) -> str:
     return value.isoformat(timespec="microseconds")
 
 
-class ImpFloat(sqltypes.Float[Any]):
+class ImpFloat(AnyFloat):
     """A literal is a DOUBLE; without the letter it would be a DECIMAL."""
 
     def literal_processor(self, dialect: Dialect) -> Processor:
@@ -187,7 +188,7 @@ class ImpFloat(sqltypes.Float[Any]):
         return written
 
 
-class ImpNumeric(sqltypes.Numeric[Any]):
+class ImpNumeric(AnyNumeric):
     """A literal has all its digits, however many there are before and after the point."""
 
     def literal_processor(self, dialect: Dialect) -> Processor:
@@ -201,7 +202,7 @@ class ImpLargeBinary(sqltypes.LargeBinary):
         return lambda value: f"X'{bytes(value).hex()}'"
 
 
-class ImpArray(sqltypes.ARRAY[Any]):
+class ImpArray(AnyArray):
     """``array(..)``, which brackets are not in Spark."""
 
     def literal_processor(self, dialect: Dialect) -> Processor:
