@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from sqlalchemy import exc
-from sqlalchemy.sql import sqltypes
+from sqlalchemy.sql import operators, sqltypes
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from imp_sqlalchemy.quoting import quoted
@@ -18,7 +18,19 @@ class ImpCompiler(SQLCompiler):
 
     def visit_empty_set_expr(self, element_types: Any, **options: Any) -> str:
         # NULL, since Spark would turn the compared texts into numbers for a literal 1.
-        return f"SELECT {', '.join('NULL' for _ in element_types)} WHERE 1 != 1"
+        return f"SELECT {', '.join(map(self._null, element_types))} WHERE 1 != 1"
+
+    def visit_empty_set_op_expr(self, type_: Any, expand_op: Any, **options: Any) -> str:
+        """What stands in the brackets of IN where there are no values: never true, for NOT IN always."""
+        if expand_op not in (operators.in_op, operators.not_in_op):
+            return self.visit_empty_set_expr(type_)
+        nulls = ", ".join(map(self._null, type_))
+        outcome = "OR (1 = 1" if expand_op is operators.not_in_op else "AND (1 != 1"
+        return f"({nulls})) {outcome}" if len(type_) > 1 else f"{nulls}) {outcome}"
+
+    def _null(self, kind: Any) -> str:
+        """Spark compares structures only where their fields have the same types."""
+        return "NULL" if kind._isnull else f"CAST(NULL AS {self.dialect.type_compiler_instance.process(kind)})"
 
     def visit_imp_ddl_text(self, element: Any, **options: Any) -> str:
         return quoted(self.dialect.type_compiler_instance.process(element.kind))

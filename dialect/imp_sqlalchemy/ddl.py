@@ -95,7 +95,7 @@ class ImpDDLCompiler(DDLCompiler):
             self.preparer.schema_for_object(target),
             target.name,
             tuple(column.name for column in referred),
-            tuple((option, value) for option, value in kept.items() if value is not None),
+            tuple((option, value) for option, value in kept.items() if value is not None and value.upper() != "NO ACTION"),
         )
 
     def _name(self, constraint: Any) -> str | None:

@@ -62,7 +62,7 @@ def describe(connection: Connection, table: str, schema: str | None) -> Descript
     if definition is None:
         return _asked(connection, table, schema)
     columns = tuple(_column(each) for each in json.loads(definition.schema)["fields"])
-    return Description(columns, definition.properties, definition.partition_columns, definition.comment, definition.view_text)
+    return Description(columns, definition.properties, definition.partition_columns, definition.comment or None, definition.view_text)
 
 
 def _column(stored: Mapping[str, Any]) -> DescribedColumn:
@@ -76,7 +76,8 @@ def _column(stored: Mapping[str, Any]) -> DescribedColumn:
         stored["name"],
         read_delta_type(stored["type"], facts),
         stored["nullable"],
-        facts.get("comment"),
+        # An empty comment is one that was taken away.
+        facts.get("comment") or None,
         facts.get("CURRENT_DEFAULT"),
         facts.get(_ALWAYS_GENERATED),
         identity,

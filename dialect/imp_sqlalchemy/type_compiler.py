@@ -68,7 +68,7 @@ class ImpTypeCompiler(GenericTypeCompiler):
     def visit_datetime(self, type_: Any, **options: Any) -> str:
         return "TIMESTAMP" if type_.timezone else "TIMESTAMP_NTZ"
 
-    visit_DATETIME = visit_datetime
+    visit_DATETIME = visit_TIMESTAMP = visit_datetime
 
     def visit_TIMESTAMP_NTZ(self, type_: Any, **options: Any) -> str:
         return "TIMESTAMP_NTZ"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections import Counter
@@ -16,6 +17,7 @@ from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
+_ONE_IN = 12
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 
 
@@ -30,10 +32,27 @@ def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
 
 def pytest_collection_modifyitems(session: Any, config: Any, items: list[pytest.Item]) -> None:  # type: ignore[no-redef]
     pytestplugin.pytest_collection_modifyitems(session, config, items)
+    _thin_out(config, items)
     for item in items:
         why = next((reason for pattern, reason in SKIPPED.items() if _names(pattern, item)), None)
         if why is not None:
             item.add_marker(pytest.mark.skip(reason=f"{why[0].value}: {why[1]}"))
+
+
+def _thin_out(config: Any, items: list[pytest.Item]) -> None:
+    """Keep one in ``_ONE_IN`` of the many combinations of arguments that reflection is asked with, the first of each test among them."""
+    if os.environ.get("IMP_WIDE"):
+        return
+    seen: Counter[str] = Counter()
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        is_one_of_many = item.nodeid.split("::")[1].startswith("ComponentReflectionTest_")
+        name = item.name.partition("[")[0]
+        (left_out if is_one_of_many and seen[name] % _ONE_IN else kept).append(item)
+        seen[name] += 1
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 def _names(pattern: str, item: pytest.Item) -> bool:
@@ -45,7 +64,7 @@ def _names(pattern: str, item: pytest.Item) -> bool:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print what the suite asked and what it did not."""
-    counts = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "skipped", "failed", "error")}
+    counts = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "skipped", "failed", "error", "deselected")}
     terminalreporter.write_line(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     for what, reasons in (("requirements closed", CLOSED), ("single tests left out", SKIPPED)):
         found = Counter(why for why, _ in reasons.values())

@@ -171,3 +171,9 @@ def test_an_identity_column_is_a_bigint() -> None:
     silent = sa.Table("k", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True))
     assert "id INT NOT NULL" in text_of(CreateTable(silent))
     assert "IDENTITY" not in text_of(CreateTable(silent))
+
+
+def test_an_empty_list_of_pairs_has_the_types_of_what_it_is_compared_with() -> None:
+    pairs = sa.tuple_(T.c.id, T.c.Name).in_([])
+    text = str(sa.select(T.c.id).where(pairs).compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True}))
+    assert "IN ((CAST(NULL AS BIGINT), CAST(NULL AS VARCHAR(9)))) AND (1 != 1)" in text
