@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 from sqlalchemy import exc
 from sqlalchemy.sql import operators, sqltypes
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql.sqltypes import String
 
 from imp_sqlalchemy.quoting import quoted
 
@@ -49,6 +51,13 @@ class ImpCompiler(SQLCompiler):
 
     def visit_now_func(self, function: Any, **options: Any) -> str:
         return "current_timestamp()"
+
+    def visit_date_trunc_func(self, function: Any, **options: Any) -> str:
+        """Write the unit into the text: with two markers the expression in the list is another one than that in GROUP BY."""
+        unit, *others = function.clauses
+        if isinstance(unit, BindParameter) and isinstance(unit.type, String):
+            unit = unit.render_literal_execute()
+        return f"date_trunc({', '.join(self.process(each, **options) for each in (unit, *others))})"
 
     def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **options: Any) -> str:
         return self._regexp(binary, "RLIKE", options)

@@ -44,7 +44,7 @@ _BEFORE_A_MARKER = {
 def by_name(text: str, values: Sequence[object]) -> tuple[str, dict[str, object]]:
     """Give the ``?`` markers names, in text order.
 
-    Spark 4.2 mixes up the values of five and more ``?`` markers: it keeps them in a map on the way.
+    Spark 4.2 mixes up the values of five and more ``?`` markers (SPARK-58341): it keeps them in a map on the way.
 
     Raises:
         ProgrammingError: the statement cannot be read, values and markers do not match, or a marker stands where no value can.

@@ -7,7 +7,7 @@ from sqlglot import exp
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
-from imp_driver.plan.grouping import ordinal, text_of
+from imp_driver.plan.grouping import has_aggregate, ordinal, text_of
 from imp_driver.plan.lookup import Lookup
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, TopK, Window
 from imp_driver.reasons import Reason
@@ -24,6 +24,8 @@ def order_keys(select: exp.Select, lookup: Lookup) -> tuple[OrderKey, ...]:
         if select.args.get("offset"):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT")
         return ()
+    if leaves_one_row(select):
+        return ()
     if order is None:
         raise Refused(Reason.LIMIT_WITHOUT_ORDER)
     keys = []
@@ -33,6 +35,16 @@ def order_keys(select: exp.Select, lookup: Lookup) -> tuple[OrderKey, ...]:
         expression = lookup.order(ordinal(item.this, select))
         keys.append(OrderKey(expression, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(keys)
+
+
+def leaves_one_row(select: exp.Select) -> bool:
+    """Say whether a LIMIT without ORDER BY drops nothing: an aggregate without GROUP BY has one row at most."""
+    limit = select.args.get("limit")
+    if not isinstance(limit, exp.Limit) or any(select.args.get(clause) for clause in ("group", "order", "offset", "distinct")):
+        return False
+    number = limit.expression
+    is_positive = isinstance(number, exp.Literal) and not number.is_string and str(number.this).isdigit() and int(str(number.this)) > 0
+    return is_positive and not limit.args.get("limit_options") and any(has_aggregate(item) for item in select.expressions)
 
 
 def windows(plan: Plan, expressions: list[exp.Expr], context: Context) -> tuple[Plan, list[exp.Expr]]:
@@ -57,7 +69,7 @@ def finish(
     select: exp.Select, plan: Plan, names: list[str], expressions: list[exp.Expr], order: tuple[OrderKey, ...], context: Context
 ) -> Plan:
     """Apply SELECT list, DISTINCT, ORDER BY with LIMIT."""
-    distinct, limit = select.args.get("distinct"), select.args.get("limit")
+    distinct, limit = select.args.get("distinct"), None if leaves_one_row(select) else select.args.get("limit")
     if distinct is not None and distinct.args.get("on"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "DISTINCT ON")
     inside = {text_of(expression) for expression in expressions}

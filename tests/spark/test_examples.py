@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from examples import alembic_migration, asyncio_engine, pandas_frames, quickstart, sqlalchemy_orm
+from examples import (
+    alembic_migration,
+    asyncio_engine,
+    jupysql_magic,
+    pandas_frames,
+    polars_frames,
+    quickstart,
+    sqlalchemy_orm,
+)
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,6 +38,19 @@ def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: p
     assert found["shop"].tolist() == [47, 48, 49]
     assert found["total"].tolist() == [70.5, 72.0, 73.5]
     assert "the same rows: True" in capsys.readouterr().out
+
+
+def test_polars_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_rows, by_arrow = polars_frames.main(str(warehouse))
+    assert by_arrow.rows() == [(47, 70.5), (48, 72.0), (49, 73.5)]
+    assert by_rows.equals(by_arrow)
+    assert "the same rows: True" in capsys.readouterr().out
+
+
+def test_jupysql_magic(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = jupysql_magic.main(str(warehouse))
+    assert [tuple(row) for row in rows] == [(49, 4945.0), (48, 4845.0), (47, 4745.0)]
+    assert "4945.0" in capsys.readouterr().out
 
 
 def test_alembic_migration(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:

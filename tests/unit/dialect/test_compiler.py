@@ -49,6 +49,19 @@ def test_statements(statement: sa.sql.ClauseElement, text: str) -> None:
     assert text_of(statement) == text
 
 
+@pytest.mark.parametrize("unit", ["MONTH", "it's"])
+def test_the_unit_of_a_group_key_is_the_same_text_in_all_clauses(unit: str) -> None:
+    key = sa.func.date_trunc(unit, T.c.order).label("month")
+    compiled = sa.select(key, sa.func.count()).group_by(key).compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True})
+    written = unit.replace("'", "\\'")
+    assert str(compiled).count(f"date_trunc('{written}', t.`order`)") == 2
+    assert "?" not in str(compiled)
+
+
+def test_a_unit_without_type_stays_a_marker() -> None:
+    assert text_of(sa.select(sa.func.date_trunc(sa.bindparam("unit"), T.c.order))).startswith("SELECT date_trunc(?, t.`order`)")
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
