@@ -24,7 +24,6 @@ class Key:
     name: str | None
     columns: tuple[str, ...]
     unique: bool = False
-    comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def _with_prefix(properties: Mapping[str, str], prefix: str) -> list[tuple[str, 
 
 def _key(text: str) -> Key:
     found: dict[str, Any] = json.loads(text)
-    return Key(found["name"], tuple(found["columns"]), found["unique"], found["comment"])
+    return Key(found["name"], tuple(found["columns"]), found["unique"])
 
 
 def _pairs(values: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:

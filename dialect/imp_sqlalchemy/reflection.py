@@ -100,7 +100,7 @@ class Reflection(DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
     ) -> ReflectedPrimaryKeyConstraint:
         key = constraints.primary_key(self._of(connection, table_name, schema, options).properties)
-        return {"constrained_columns": [] if key is None else list(key.columns), "name": None if key is None else key.name, "comment": None}
+        return {"constrained_columns": [] if key is None else list(key.columns), "name": None if key is None else key.name}
 
     @cached
     def get_foreign_keys(
@@ -115,7 +115,6 @@ class Reflection(DefaultDialect):
                 "referred_table": each.table,
                 "referred_columns": list(each.referred),
                 "options": dict(each.options),
-                "comment": None,
             }
             for each in found
         ]
@@ -125,7 +124,7 @@ class Reflection(DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
     ) -> list[ReflectedUniqueConstraint]:
         found = constraints.keys(self._of(connection, table_name, schema, options).properties, constraints.UNIQUE)
-        return [{"name": each.name, "column_names": list(each.columns), "comment": None} for each in found]
+        return [{"name": each.name, "column_names": list(each.columns)} for each in found]
 
     @cached
     def get_indexes(self, connection: Connection, table_name: str, schema: str | None = None, **options: Any) -> list[ReflectedIndex]:
@@ -137,7 +136,7 @@ class Reflection(DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **options: Any
     ) -> list[ReflectedCheckConstraint]:
         found = constraints.checks(self._of(connection, table_name, schema, options).properties)
-        return [{"name": name, "sqltext": text, "comment": None} for name, text in found]
+        return [{"name": name, "sqltext": text} for name, text in found]
 
     @cached
     def get_table_comment(
@@ -164,12 +163,12 @@ def _column(column: DescribedColumn) -> ReflectedColumn:
         "type": column.kind,
         "nullable": column.is_nullable,
         "default": column.default,
-        "autoincrement": column.identity is not None,
         "comment": column.comment,
     }
     if column.generated is not None:
         found["computed"] = {"sqltext": column.generated, "persisted": True}
     if column.identity is not None:
+        found["autoincrement"] = True
         found["identity"] = _identity(column.identity)
     return found
 

@@ -17,6 +17,7 @@ from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
+_OF_MANY_ARGUMENTS = ("ComponentReflectionTest_", "JSONTest_")
 _ONE_IN = 12
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 
@@ -40,14 +41,14 @@ def pytest_collection_modifyitems(session: Any, config: Any, items: list[pytest.
 
 
 def _thin_out(config: Any, items: list[pytest.Item]) -> None:
-    """Keep one in ``_ONE_IN`` of the many combinations of arguments that reflection is asked with, the first of each test among them."""
+    """Keep one in ``_ONE_IN`` of the many combinations of arguments for reflection and JSON, the first of each test among them."""
     if os.environ.get("IMP_WIDE"):
         return
     seen: Counter[str] = Counter()
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        is_one_of_many = item.nodeid.split("::")[1].startswith("ComponentReflectionTest_")
+        is_one_of_many = item.nodeid.split("::")[1].startswith(_OF_MANY_ARGUMENTS)
         name = item.name.partition("[")[0]
         (left_out if is_one_of_many and seen[name] % _ONE_IN else kept).append(item)
         seen[name] += 1
