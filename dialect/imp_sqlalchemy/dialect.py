@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 from weakref import WeakSet
@@ -23,6 +23,8 @@ from imp_sqlalchemy.types import COLUMN_TYPES
 from imp_sqlalchemy.url import connect_arguments
 
 AUTOCOMMIT = "AUTOCOMMIT"
+_ASKED_WITHOUT_TASK = "VALUES ({})"
+"""A question about the session; SELECT would need a task, and wait until a long query of another connection frees a core."""
 
 
 class RollbackIgnored(UserWarning):
@@ -77,8 +79,14 @@ class ImpDialect(Reflection):
     postfetch_lastrowid = False
     requires_name_normalize = False
 
-    def __init__(self, **options: Any) -> None:
+    _dialect_specific_select_one = _ASKED_WITHOUT_TASK.format("1")
+
+    def __init__(
+        self, json_serializer: Callable[[Any], str] | None = None, json_deserializer: Callable[[str], Any] | None = None, **options: Any
+    ) -> None:
         super().__init__(**options)
+        self._json_serializer = json_serializer
+        self._json_deserializer = json_deserializer
         self._changed: WeakSet[imp_driver.Connection] = WeakSet()
 
     @classmethod
@@ -89,11 +97,11 @@ class ImpDialect(Reflection):
         return (), connect_arguments(url)
 
     def _get_server_version_info(self, connection: Any) -> tuple[int, ...]:
-        text = connection.exec_driver_sql("SELECT version()").scalar_one()
+        text = connection.exec_driver_sql(_ASKED_WITHOUT_TASK.format("version()")).scalar_one()
         return tuple(int(part) for part in text.split()[0].split(".") if part.isdigit())
 
     def _get_default_schema_name(self, connection: Any) -> str:
-        return str(connection.exec_driver_sql("SELECT current_schema()").scalar_one())
+        return str(connection.exec_driver_sql(_ASKED_WITHOUT_TASK.format("current_schema()")).scalar_one())
 
     def get_isolation_level_values(self, dbapi_conn: Any) -> Sequence[Any]:
         return (AUTOCOMMIT,)

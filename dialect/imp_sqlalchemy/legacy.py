@@ -27,8 +27,8 @@ class LegacyDialect(ImpDialect):
     supports_statement_cache = True
     type_compiler: Any = LegacyTypeCompiler
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.type_compiler_instance = self.type_compiler
         self._on_connect_isolation_level = self.isolation_level  # type: ignore[assignment]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from pyspark.sql import SparkSession
 from sqlalchemy.orm import Session, declarative_base
 from sqlalchemy.schema import CreateTableAs, CreateView
 
@@ -273,3 +275,50 @@ def test_errors_have_the_classes_of_pep_249(database: sa.Engine) -> None:
             connection.execute(sa.text("SELECT CAST('x' AS INT)")).fetchall()
         assert connection.execute(sa.text("SELECT :x + 1"), {"x": 1}).scalar_one() == 2
         assert not connection.invalidated
+
+
+def test_a_table_that_vanished_after_its_reflection(database: sa.Engine, meta: sa.MetaData) -> None:
+    made = sa.Table(name(), meta, sa.Column("id", sa.Integer))
+    meta.create_all(database)
+    found = sa.Table(made.name, sa.MetaData(), autoload_with=database)
+    meta.drop_all(database)
+    with database.connect() as connection, pytest.raises(sa.exc.ProgrammingError, match="TABLE_OR_VIEW_NOT_FOUND"):
+        connection.execute(sa.select(found))
+
+
+def test_a_value_that_spark_has_no_type_for(database: sa.Engine) -> None:
+    with database.connect() as connection:
+        for value in (object(), 3 + 4j, {1, 2}):
+            with pytest.raises((sa.exc.NotSupportedError, sa.exc.ProgrammingError, sa.exc.DataError), match=type(value).__name__):
+                connection.exec_driver_sql("SELECT ?", (value,))
+
+
+def test_a_connection_opens_while_a_query_has_all_cores(warehouse: Path, database: sa.Engine, spark: SparkSession) -> None:
+    with database.connect() as busy:
+        endless: Any = busy.connection.cursor()
+        query = threading.Thread(target=_run_endless, args=(endless,))
+        query.start()
+        while not spark.sparkContext.statusTracker().getActiveStageIds():
+            query.join(0.1)
+        opened = threading.Thread(target=_open_another, args=(warehouse,))
+        opened.start()
+        opened.join(60)
+        is_open = not opened.is_alive()
+        endless.cancel()
+        query.join()
+        opened.join()
+        assert is_open
+
+
+def _run_endless(cursor: Any) -> None:
+    with pytest.raises(imp_driver.OperationalError, match="cancel"):
+        cursor.execute("SELECT count(*) FROM range(10000000000000)")
+
+
+def _open_another(warehouse: Path) -> None:
+    engine = sa.create_engine(f"imp:///{warehouse}?sketch=off", isolation_level="AUTOCOMMIT", pool_pre_ping=True)
+    with engine.connect():
+        pass
+    with engine.connect():
+        pass
+    engine.dispose()

@@ -51,7 +51,7 @@ class FakePipeline:
             self._wait(tag)
         if text.startswith("INSERT"):
             return Outcome(None, 1, REPORT)
-        known = {"SELECT version()": text_row("4.2.0"), "SELECT current_schema()": text_row("default")}
+        known = {"VALUES (version())": text_row("4.2.0"), "VALUES (current_schema())": text_row("default")}
         return Outcome(known.get(text, self.stream), -1, REPORT)
 
     def _wait(self, tag: str) -> None:

@@ -151,7 +151,7 @@ def test_a_connection_whose_opening_is_cancelled_is_closed() -> None:
 
 
 def test_a_connection_whose_first_questions_are_cancelled_is_closed() -> None:
-    driver = FakeDriver(slow="SELECT version()")
+    driver = FakeDriver(slow="VALUES (version())")
 
     async def main() -> None:
         async with opened(driver) as engine:
@@ -225,7 +225,7 @@ def test_the_pool_gives_connections_back() -> None:
 
             async def ask() -> Any:
                 async with engine.connect() as connection:
-                    return (await connection.execute(sa.text("SELECT version()"))).scalar()
+                    return (await connection.execute(sa.text("VALUES (version())"))).scalar()
 
             assert await asyncio.gather(*(ask() for _ in range(4))) == ["4.2.0"] * 4
         assert len(driver.pipelines) == 1
