@@ -1,4 +1,4 @@
-"""Statements of tools, recorded or modelled: each ends up with a sketch, or runs unchanged for the reason that its file names.
+"""Recorded statements of tools: each ends up with a sketch, or runs unchanged for the reason that its file names.
 
 All are asked in rounds, with changes of every table between them, in shadow mode: rows that differ from those of plain Spark are an error.
 """

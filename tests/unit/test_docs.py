@@ -35,6 +35,6 @@ def test_every_option_and_report_field_is_in_the_reference(kind: type) -> None:
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
-    command = "python3 -m venv .venv && .venv/bin/pip install -q tox && .venv/bin/tox"
+    command = "python3 -m venv .venv && .venv/bin/pip install -q tox && .venv/bin/tox p -p 2 -o"
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
