@@ -20,7 +20,7 @@ _ENDS_AN_EXPRESSION = {
     TokenType.R_BRACKET,
     TokenType.PLACEHOLDER,
 }
-_WORDS = frozenset(("OF", "MINUTE", "TO"))
+_WORDS = frozenset(("OF", "BY", "BOTH", "LEADING", "TRAILING", "PLACING", "RETURN"))
 """Words of SQL that the tokenizer takes for names and that a value may follow."""
 _BEFORE_A_MARKER = {
     TokenType.L_PAREN,

@@ -81,6 +81,7 @@ def test_bind_text_refuses(text: str, parameters: Any, error: type[Exception]) -
         ("select * from t timestamp as of ? where a in (?)", "select * from t timestamp as of :imp_0 where a in (:imp_1)"),
         ("select `?`, -?, ?::int", "select `?`, -:imp_0, :imp_1::int"),
         ("limit ?offset ?", "limit :imp_0 offset :imp_1"),
+        ("select trim(both ? from a) sort by ?", "select trim(both :imp_0 from a) sort by :imp_1"),
     ],
 )
 def test_markers_get_names_in_their_order(text: str, named: str) -> None:
