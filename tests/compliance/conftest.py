@@ -27,6 +27,8 @@ def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
         config.addinivalue_line("markers", f"{marker}: of SQLAlchemy's suite")
     # The suite rolls back after tests that changed something, and empties the tables itself.
     config.addinivalue_line("filterwarnings", "ignore::imp_sqlalchemy.RollbackIgnored")
+    # Some of its tests drop an engine without disposing of it; the driver warns of each connection that was not closed.
+    config.addinivalue_line("filterwarnings", "ignore:A connection was not closed:ResourceWarning")
     config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow"]
     pytestplugin.pytest_configure(config)
 
