@@ -8,7 +8,6 @@ from sqlalchemy import exc
 from sqlalchemy.sql import operators, sqltypes
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import BindParameter
-from sqlalchemy.sql.sqltypes import String
 
 from imp_sqlalchemy.quoting import quoted
 
@@ -55,7 +54,7 @@ class ImpCompiler(SQLCompiler):
     def visit_date_trunc_func(self, function: Any, **options: Any) -> str:
         """Write the unit into the text: with two markers the expression in the list is another one than that in GROUP BY."""
         unit, *others = function.clauses
-        if isinstance(unit, BindParameter) and isinstance(unit.type, String):
+        if isinstance(unit, BindParameter) and isinstance(unit.type, sqltypes.String):
             unit = unit.render_literal_execute()
         return f"date_trunc({', '.join(self.process(each, **options) for each in (unit, *others))})"
 

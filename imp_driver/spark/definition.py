@@ -21,10 +21,8 @@ def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefiniti
     manager = state.catalogManager()
     if str(manager.currentCatalog().name()) != _CATALOG:
         return None
-    parts = name[1:] if name[0].lower() == _CATALOG else name
-    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
     try:
-        identifier = state.sqlParser().parseTableIdentifier(quoted)
+        identifier = identifier_of(name, state)
         if state.catalog().isTempView(identifier):
             return None
         schema = identifier.database().get() if identifier.database().isDefined() else manager.currentNamespace()[0]
@@ -32,6 +30,12 @@ def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefiniti
     except (AnalysisException, Py4JJavaError):
         # No such table, or a damaged one: Spark itself says so when a statement names it.
         return None
+
+
+def identifier_of(name: tuple[str, ...], state: Any) -> Any:
+    """Return Spark's TableIdentifier of a name in Spark's own catalog; ``state`` is the session's SessionState."""
+    parts = name[1:] if name[0].lower() == _CATALOG else name
+    return state.sqlParser().parseTableIdentifier(".".join("`" + part.replace("`", "``") + "`" for part in parts))
 
 
 def _load(spark: SparkSession, catalog: Any, schema: str, table: str) -> Any:

@@ -19,7 +19,7 @@ from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, undone
-from imp_driver.spark.definition import read_definition
+from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
@@ -217,11 +217,10 @@ class SparkChildSession:
         if len(name) == 2 and name[0].lower() == "delta":
             return Relation(RelationKind.DELTA_TABLE, name, _plain_path(name[1]))
         state = self.spark._jsparkSession.sessionState()
-        quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (name[1:] if name[0].lower() == "spark_catalog" else name))
         try:
             if self._is_elsewhere(name, state):
                 return None
-            identifier = state.sqlParser().parseTableIdentifier(quoted)
+            identifier = identifier_of(name, state)
             if state.catalog().isTempView(identifier):
                 return Relation(RelationKind.TEMPORARY_VIEW, name, None)
             if str(state.catalogManager().currentCatalog().name()) != "spark_catalog" and len(name) < 3:
