@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -44,6 +46,7 @@ class Options:
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
         memory: bytes of operator state that all templates of a warehouse may hold together.
+        snapshot: moment (seconds since 1970) whose versions the connection reads, and then it cannot write; None: the newest.
         store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
@@ -59,6 +62,7 @@ class Options:
     maximum_runs: int = 40
     memory: int = 1 << 30
     store: str = "auto"
+    snapshot: float | None = None
     cores: int | None = None
     driver_memory: str = "4g"
 
@@ -87,6 +91,8 @@ def _read(name: str, value: Any) -> Any:
         return None
     if name == "sketch":
         return read_mode(value)
+    if name == "snapshot":
+        return _read_moment(value)
     if name == "policy":
         return _read_policy(value)
     if name == "sketch_guard":
@@ -120,6 +126,17 @@ def read_mode(value: Any) -> SketchMode:
         return SketchMode(str(value).lower())
     except ValueError:
         raise InterfaceError(f"Option 'sketch' must be off, lazy, eager or shadow, not {value!r}.") from None
+
+
+def _read_moment(value: Any) -> float:
+    """Read an ISO time, in UTC where it has no offset, or a datetime."""
+    try:
+        # In a URL the plus sign of an offset is a blank.
+        text = re.sub(r" (?=\d\d:?\d\d$)", "+", str(value).strip()) if "T" in str(value) else str(value).strip()
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(text)
+    except ValueError:
+        raise InterfaceError(f"Option 'snapshot' must be a time such as 2026-11-22T08:00:00+00:00, not {value!r}.") from None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _read_policy(value: Any) -> Policy:

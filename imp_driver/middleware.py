@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from imp_driver.advise.advisor import Advisor
+from imp_driver.changes import Changes
 from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
@@ -35,12 +36,14 @@ from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
-from imp_driver.ports import Parameters, RelationKind, ResultStream, Session, TableDefinition
+from imp_driver.parse.time_travel import time_travel
+from imp_driver.ports import Parameters, ResultStream, Session, TableDefinition
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, conditions_of, plan_use
 from imp_driver.safety.analysis import Analysis
+from imp_driver.versions import TRANSACTION_COMMANDS, ReadTransaction, TextVersions, text_at
 
 _LOG = logging.getLogger("imp_driver")
 
@@ -65,6 +68,8 @@ class Middleware:
         self._options = options
         self._interrupted: set[str] = set()
         self._advisor = Advisor(session, source, sketches)
+        self._transaction = ReadTransaction(source, options.snapshot)
+        self._changes = Changes(session, source, sketches, self._transaction)
         self._is_open = True
         sketches.open(options)
 
@@ -82,20 +87,24 @@ class Middleware:
         return outcome
 
     def _query(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
-        text = statement.text
         try:
             rewritten = self._rewrite(statement, parameters, tag, watch)
         except Refused as refused:
-            return self._plain(text, parameters, tag, watch, refused.reason, refused.detail)
+            return self._plain(self._uncut(statement), parameters, tag, watch, refused.reason, refused.detail)
         except Exception as error:
-            return self._after_failure(error, text, parameters, tag, watch)
+            return self._after_failure(error, self._uncut(statement), parameters, tag, watch)
+        text = rewritten.pinned_text if self._transaction.is_open else statement.text
         return self._use(rewritten, text, parameters, tag, watch)
+
+    def _uncut(self, statement: Statement) -> str:
+        """Return the text that Spark runs without a sketch: the caller's own, in a transaction at its versions."""
+        return text_at(statement, self._session, self._transaction) if self._transaction.is_open else statement.text
 
     def _rewrite(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Rewritten:
         if self._options.sketch is SketchMode.OFF:
             raise Refused(Reason.SKETCH_OFF)
         with watch.stage("resolve"):
-            reading = read(statement, self._session, self._source)
+            reading, statement = self._read(statement, tag)
         requests = self._requests(reading, parameters, watch)
         self._advisor.asked(tag, requests)
 
@@ -111,9 +120,17 @@ class Middleware:
                 raise Refused(Reason.READ_TWICE)
             parts = list(used)
             uncut, cut = self._pins(statement, reading, parts, conditions)
-            text = pinned(statement, cut) if conditions else statement.text
+            text = pinned(statement, cut) if conditions or reading.is_pinned else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, tuple(parts))
+
+    def _read(self, statement: Statement, tag: str) -> tuple[Reading, Statement]:
+        """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
+        travel = time_travel(statement)
+        if travel is None:
+            return read(statement, self._session, self._source, self._transaction), statement
+        versions = TextVersions(travel.asked, self._transaction, lambda text: self._session.read(text, tag))
+        return read(travel.statement, self._session, self._source, versions), travel.statement
 
     def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
@@ -131,7 +148,8 @@ class Middleware:
         identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         template = make_template(reading.template_text, identity, reading.settings, number)
         by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
-        return Request(template, analysis, block, snapshots, reading.settings, self._options.fragments, wide, by_cost=by_cost)
+        fragments, is_pinned = self._options.fragments, reading.is_pinned
+        return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
 
     def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
@@ -227,59 +245,26 @@ class Middleware:
 
     def _change(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         report = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, times=watch.times, executed_sql=statement.text)
+        self._transaction.check(statement)
         if statement.kind is not StatementKind.CHANGE:
             with watch.stage("execute"):
                 return Outcome(self._session.execute(statement.text, parameters, tag), -1, report)
-        before = self._target(statement)
+        before = self._changes.target(statement)
         with watch.stage("execute"):
             stream = self._session.execute(statement.text, parameters, tag)
-        rowcount, version = self._affected(stream, before)
+        rowcount, version = self._changes.affected(stream, before)
         return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
-
-    def _target(self, statement: Statement) -> TableSnapshot | None:
-        """Return the Delta table that a statement is about to change."""
-        relation = None if statement.target is None else self._session.resolve(statement.target)
-        if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
-            return None
-        try:
-            return self._source.snapshot(relation.location)
-        except OperationalError:
-            return None
-
-    def _affected(self, stream: ResultStream | None, before: TableSnapshot | None) -> tuple[int, int | None]:
-        """Return the affected rows (-1 unknown) and the version that the statement committed, and record it.
-
-        UPDATE, DELETE and MERGE say their count; that of INSERT is in its commit.
-        """
-        batch = stream.next_batch() if stream is not None and stream.columns and stream.columns[0].name == "num_affected_rows" else None
-        if stream is not None:
-            stream.close()
-        self._sketches.eager.wake()
-        counted = None if batch is None else int(batch.column(0)[0].as_py())
-        version = self._session.last_commit_version()
-        if before is None or version is None:
-            return -1 if counted is None else counted, None
-        try:
-            # The next query then finds the new version's log read already.
-            newest = self._source.snapshot(before.location).version
-            if not before.version < version <= newest:
-                # Delta makes no commit for a statement that changes nothing; the session's last one was another's.
-                return counted or 0, before.version
-            metrics = self._source.commit_metrics(before.location, version) if counted is None else {}
-        except OperationalError:
-            # The statement is committed; that the table can no longer be read now must not make it fail.
-            return -1 if counted is None else counted, None
-        return metrics.get("numOutputRows", -1) if counted is None else counted, version
 
     def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
         batch = batch_insert(text, rows)
         if batch is None:
             return self._run_each(text, rows, tag)
-        watch, before = Stopwatch(), self._target(parse(text))
+        self._transaction.check(parse(text))
+        watch, before = Stopwatch(), self._changes.target(parse(text))
         with watch.stage("execute"):
             self._session.append(batch.text, batch.view, batch.rows, tag)
-        count, version = self._affected(None, before)
+        count, version = self._changes.affected(None, before)
         return Outcome(
             None, count, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, version=version, times=watch.times, executed_sql=batch.text)
         )
@@ -305,7 +290,7 @@ class Middleware:
         except Error as error:
             check_failure(error)
             raise
-        target = self._target(parse(texts[-1]))
+        target = self._changes.target(parse(texts[-1]))
         if target is not None:
             self._sketches.forget(target.location)
         return replace(outcome, stream=None)
@@ -313,6 +298,9 @@ class Middleware:
     def _command(self, statement: Statement, parameters: Parameters, tag: str) -> Outcome:
         command = statement.command
         assert command is not None
+        if command.kind in TRANSACTION_COMMANDS:
+            self._transaction.run(command.kind)
+            return Outcome(None, -1, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY))
         if command.kind is CommandKind.ADVISE:
             return advise(self._advisor.advise(tag))
         if command.kind is CommandKind.CLUSTER:
@@ -321,7 +309,7 @@ class Middleware:
             explained = parse(command.argument)
 
             def requests() -> list[Request]:
-                return self._requests(read(explained, self._session, self._source), parameters, Stopwatch())
+                return self._requests(self._read(explained, tag)[0], parameters, Stopwatch())
 
             return explain(explained, requests, self._sketches)
         return run_command(command, self._sketches)

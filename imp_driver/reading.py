@@ -24,6 +24,7 @@ from imp_driver.ports import Parameters, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
+from imp_driver.versions import Versions
 
 Blocks: TypeAlias = tuple[BoundBlock, BoundBlock | None]
 _NOT_DELTA = {
@@ -49,6 +50,7 @@ class Reading:
         scans: every occurrence of a table, one per place in the text.
         times_read: how many occurrences a place in the text has, by its ``id``.
         tables: by the name that a scan has.
+        is_pinned: some table is read at a version that the query or its transaction asks for.
     """
 
     template_text: str
@@ -58,6 +60,7 @@ class Reading:
     times_read: Mapping[int, int]
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
+    is_pinned: bool
     _blocks: dict[int, Blocks]
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
@@ -97,10 +100,12 @@ class _Known:
 class _Snapshots:
     """The tables that one query reads, each at one version however often it is named."""
 
-    def __init__(self, session: Session, source: ChangeSource) -> None:
+    def __init__(self, session: Session, source: ChangeSource, versions: Versions) -> None:
         self._session = session
         self._source = source
-        self._by_location: dict[str, TableSnapshot] = {}
+        self._versions = versions
+        self.is_pinned = False
+        self._by_location: dict[str, tuple[TableSnapshot, int | None]] = {}
         self.has_failed = False
         self.tables: dict[tuple[str, ...], Table] = {}
         self.definitions: dict[tuple[str, ...], Definition] = {}
@@ -116,24 +121,31 @@ class _Snapshots:
     def _definition(self, name: tuple[str, ...]) -> Definition:
         relation = self._session.resolve(name)
         if relation is not None and relation.kind is RelationKind.VIEW and relation.view is not None:
+            if not self._versions.reads_views:
+                raise Refused(Reason.TIME_TRAVEL, f"{'.'.join(name)} is a view")
             return ViewDefinition(relation.name, relation.view)
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
             reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
             raise Refused(reason, ".".join(name))
-        snapshot = self._snapshot(relation.location)
+        snapshot = self._snapshot(relation.location, self._versions.of(name, relation.location))
         self.tables[relation.name] = Table(relation, snapshot)
         return TableDefinition(relation.name, snapshot.schema)
 
-    def _snapshot(self, location: str) -> TableSnapshot:
-        if location not in self._by_location:
+    def _snapshot(self, location: str, version: int | None) -> TableSnapshot:
+        known = self._by_location.get(location)
+        if known is not None and known[1] != version:
+            raise Refused(Reason.TIME_TRAVEL, "one table at several versions")
+        if known is None:
+            self.is_pinned |= version is not None
             try:
-                self._by_location[location] = self._source.snapshot(location)
+                found = self._source.snapshot(location) if version is None else self._source.snapshot_at(location, version)
             except OperationalError as error:
                 raise Refused(Reason.STORE_NOT_READABLE, str(error)) from error
-        return self._by_location[location]
+            known = self._by_location[location] = found, version
+        return known[0]
 
 
-def read(statement: Statement, session: Session, source: ChangeSource) -> Reading:
+def read(statement: Statement, session: Session, source: ChangeSource, versions: Versions) -> Reading:
     """Read a query; what does not depend on versions is worked out once per text and schemas.
 
     Raises:
@@ -141,7 +153,7 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
     """
     settings = session.settings()
     check_settings(settings)
-    snapshots = _Snapshots(session, source)
+    snapshots = _Snapshots(session, source, versions)
     cell = _cell(statement)
     known = cell[0] if cell and all(snapshots.find(name) == found for name, found in cell[0].definitions.items()) else None
     if known is None:
@@ -151,7 +163,8 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
     if known.refused is not None:
         raise Refused(known.refused.reason, known.refused.detail)
     numbers = _numbers(known.analyses)
-    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, snapshots.tables, settings, known.blocks)
+    tables, is_pinned = snapshots.tables, snapshots.is_pinned
+    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, tables, settings, is_pinned, known.blocks)
 
 
 def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:

@@ -109,6 +109,17 @@ def _parse(version: int, content: bytes) -> Commit:
     )
 
 
+def read_time(store: TableStore, version: int) -> float | None:
+    """Return when a commit was made, in seconds since 1970 by its writer's clock; None when it is gone or does not say."""
+    try:
+        actions = _actions(store.read(commit_path(version)), (b'{"commitInfo"',))
+        information = next((action for kind, action in actions if kind == "commitInfo"), {})
+        found = information.get("inCommitTimestamp", information.get("timestamp"))
+        return None if found is None else float(found) / 1000
+    except (OSError, ValueError, TypeError):
+        return None
+
+
 def _actions(content: bytes, wanted: tuple[bytes, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (kind, action) of each line; ``wanted`` are the starts of the lines worth parsing, all when empty."""
     for line in content.split(b"\n"):

@@ -92,6 +92,15 @@ class ChangeSource(Protocol):
     def snapshot(self, location: str) -> TableSnapshot:
         """Return the newest version. Raises OperationalError when the folder is not a readable table of this format."""
 
+    def snapshot_at(self, location: str, version: int) -> TableSnapshot:
+        """Return an older version. Raises OperationalError when it is no longer there, or never was."""
+
+    def version_at(self, location: str, moment: float) -> int:
+        """Return the newest version committed up to a moment (seconds since 1970), by the commits' own times.
+
+        Raises OperationalError when the table was not there then, or its history does not reach back.
+        """
+
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         """Classify the commits between two versions. Raises ChangesUnavailable."""
 

@@ -26,6 +26,10 @@ _READABLE_FEATURES = frozenset(
 )
 
 
+_OLDER_KEPT = 4
+"""Older versions of a table whose statistics are kept; these are large."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableState:
     """One version. ``deleted`` maps decoded paths of data files to the rows marked deleted; None when unknown."""
@@ -45,6 +49,7 @@ class TableHandle:
         self._store: TableStore | None = None
         self._table: DeltaTable | None = None
         self._state: TableState | None = None
+        self._older: dict[tuple[str, int], TableState] = {}
 
     @property
     def store(self) -> TableStore:
@@ -62,6 +67,28 @@ class TableHandle:
                 self._reopen()
             assert self._state is not None
             return self._state
+
+    def state_at(self, version: int) -> TableState:
+        """Return the state at a version. Raises OperationalError when it is not to be had."""
+        newest = self.state()
+        if newest.snapshot.version == version:
+            return newest
+        key = (newest.snapshot.table_id, version)
+        identity = self.store.commit_identity(version)
+        with self._lock:
+            known = self._older.get(key)
+            if known is not None and known.identity == identity and identity is not None:
+                return known
+        try:
+            table = DeltaTable(self.store.folder or self.location, version=version)
+        except Exception as error:  # never there, cleaned up or vacuumed: the cause is chained
+            raise OperationalError(f"Version {version} of {self.location} cannot be read; its history may be gone.") from error
+        found = self._read_state(table, None)
+        with self._lock:
+            while len(self._older) >= _OLDER_KEPT:
+                del self._older[next(iter(self._older))]
+            self._older[key] = found
+        return found
 
     def known(self, version: int) -> TableState | None:
         """Return the state as it was last read, if it reaches ``version`` and its table still lies there; None else. Reads no commits."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
-from imp_driver.delta.commits import read_commits, read_metrics
+from imp_driver.delta.commits import read_commits, read_metrics, read_time
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.delta.differences import is_kept, read_differences
 from imp_driver.delta.files import PieceReader
@@ -34,6 +34,22 @@ class DeltaTables:
     def snapshot(self, location: str) -> TableSnapshot:
         """Return the newest version. Raises OperationalError when the folder is not a readable Delta table."""
         return self._handle(location).state().snapshot
+
+    def snapshot_at(self, location: str, version: int) -> TableSnapshot:
+        """Return an older version; the last few are kept. Raises OperationalError when it is not to be had."""
+        return self._handle(location).state_at(version).snapshot
+
+    def version_at(self, location: str, moment: float) -> int:
+        """Return the newest version that was committed up to a moment (seconds since 1970). Raises OperationalError."""
+        handle = self._handle(location)
+        version = handle.state().snapshot.version
+        while True:
+            committed = read_time(handle.store, version)
+            if committed is None:
+                raise OperationalError(f"The history of {location} does not reach back to the asked time; its oldest commit is gone.")
+            if committed <= moment:
+                return version
+            version -= 1
 
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         """Classify the commits of (from_version, to_version]. Raises ChangesUnavailable."""

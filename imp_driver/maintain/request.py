@@ -31,6 +31,7 @@ class Request:
         lifted: the same block with a state that does not depend on conditions on its keys; None when it has no such conditions.
         is_lifted: this request is about that.
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
+        is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
         partial: the cut, where it is on a column that is no group key; ``column`` is what the block calls that.
     """
@@ -47,6 +48,7 @@ class Request:
     partial: PartialCut | None = None
     column: str = ""
     by_cost: bool = False
+    is_pinned: bool = False
 
     @property
     def tables(self) -> tuple[TableSnapshot, ...]:

@@ -200,6 +200,8 @@ class Sketches:
         source = ""
         if entry.state is None and entry.stored is not None and self._keeper.load(entry, request.block):
             source = "read back from the store"
+        if request.is_pinned and (entry.state is None or entry.is_ahead_of(request.tables)):
+            raise Refused(Reason.OLD_VERSION)
         if entry.state is None:
             self._admit(request, entry)
         if entry.state is not None and entry.is_ahead_of(request.tables):

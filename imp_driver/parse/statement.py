@@ -39,6 +39,9 @@ class CommandKind(Enum):
     DROP = "DROP SKETCH"
     ADVISE = "ADVISE SKETCHES"
     CLUSTER = "CLUSTER SKETCH TABLE"
+    BEGIN = "BEGIN"
+    COMMIT = "COMMIT"
+    ROLLBACK = "ROLLBACK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,15 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
     (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
     (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
+    (
+        re.compile(r"\s*(?:BEGIN|START\s+TRANSACTION)(?:\s+(?:TRANSACTION|WORK))?(?:\s+READ\s+ONLY)?\s*;?\s*", re.IGNORECASE),
+        CommandKind.BEGIN,
+    ),
+    (re.compile(r"\s*COMMIT(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.COMMIT),
+    (re.compile(r"\s*ROLLBACK(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.ROLLBACK),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
 )
-_QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "("}
+_QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("}
 _CHANGE_WORDS = {"INSERT", "UPDATE", "DELETE", "MERGE"}
 _INSPECTION_WORDS = {"SHOW", "DESCRIBE", "DESC", "EXPLAIN"}
 
@@ -112,7 +121,7 @@ def _parse(text: str) -> Statement:
         return Statement(text, StatementKind.DEFINITION)
     word = tokens[0].text.upper() if tokens else ""
     kind = _kind_by_word(word)
-    if kind not in (StatementKind.QUERY, StatementKind.CHANGE):
+    if kind not in (StatementKind.QUERY, StatementKind.CHANGE) or word == "TABLE":
         return Statement(text, kind)
     markers = tuple(token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER)
     tree = _tree(_number_markers(text, markers))

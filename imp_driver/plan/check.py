@@ -10,6 +10,7 @@ from imp_driver.reasons import Reason
 
 _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
     (exp.TableSample, Reason.SAMPLE),
+    # What the driver follows has been taken out of the text (parse/time_travel.py).
     (exp.Version, Reason.TIME_TRAVEL),
     (exp.Lateral, Reason.TABLE_FUNCTION),
     (exp.Values, Reason.TABLE_FUNCTION),

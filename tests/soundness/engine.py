@@ -15,6 +15,7 @@ import sqlglot
 from sqlglot import exp
 
 from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.errors import OperationalError
 from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream, TableDefinition
 from imp_driver.reasons import DeltaSource
 from tests.soundness.tables import COLUMNS
@@ -55,6 +56,8 @@ class Warehouse:
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     clustering: int = 1
     history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
+    times: dict[str, list[float]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
+    now: float = 0.0
     looked_up: int = 0
     has_look_up: bool = True
 
@@ -67,6 +70,7 @@ class Warehouse:
             self.connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [list(row) for row in rows])
         self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM {name}")
         self.history[table].append(list(rows))
+        self.times[table].append(self.now)
 
     def rows(self, table: str) -> list[Row]:
         return self.history[table][-1]
@@ -83,11 +87,22 @@ class Warehouse:
     # The change source.
 
     def snapshot(self, location: str) -> TableSnapshot:
+        return self.snapshot_at(location, self.newest(location[1:]))
+
+    def snapshot_at(self, location: str, version: int) -> TableSnapshot:
         table = location[1:]
+        if not 0 <= version <= self.newest(table):
+            raise OperationalError(f"no version {version} of {table}")
         schema = tuple(SchemaColumn(column, "integer", True) for column in COLUMNS[table])
-        rows = sorted(self.rows(table), key=lambda row: (row[self.clustering] is None, row[self.clustering] or 0))
+        rows = sorted(self.history[table][version], key=lambda row: (row[self.clustering] is None, row[self.clustering] or 0))
         files = Files(tuple(tuple(rows[place : place + 2]) for place in range(0, len(rows), 2)), COLUMNS[table])
-        return TableSnapshot(location, table, self.newest(table), schema, len(rows), files)
+        return TableSnapshot(location, table, version, schema, len(rows), files)
+
+    def version_at(self, location: str, moment: float) -> int:
+        before = [version for version, time in enumerate(self.times[location[1:]]) if time <= moment]
+        if not before:
+            raise OperationalError(f"no version of {location} then")
+        return before[-1]
 
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, None)
@@ -180,7 +195,9 @@ def _at_version(node: exp.Expr) -> exp.Expr:
     version: Any = node.args.get("version") if isinstance(node, exp.Table) else None
     if version is None:
         return node
-    return exp.Table(this=exp.to_identifier(f"{node.name}__{version.expression.this}"), alias=node.args.get("alias"))
+    return exp.Table(
+        this=exp.to_identifier(f"{node.name}__{version.expression.this}"), alias=node.args.get("alias") or exp.TableAlias(this=node.this)
+    )
 
 
 def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:

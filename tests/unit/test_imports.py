@@ -30,9 +30,11 @@ STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "ope
 
 MAY_IMPORT: dict[str, set[str]] = {
     "dbapi": {"dbapi", "opening"},
-    "reading": {"parse", "plan", "safety"},
+    "reading": {"parse", "plan", "safety", "versions"},
+    "versions": {"parse", "plan"},
+    "changes": {"parse", "maintain", "versions"},
     "opening": {"delta", "persist", "maintain", "middleware", "spark", "dbapi.pipeline"},
-    "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
+    "middleware": {*STAGES, "changes", "reading", "versions", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals", "parse.markers"},
     "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered"},
@@ -49,7 +51,7 @@ FOREIGN = {
     "py4j": {"spark"},
     "deltalake": {"delta", "persist"},
     "z3": {"reuse"},
-    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark"},
+    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark", "versions"},
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},

@@ -13,6 +13,7 @@ from imp_driver.parse.supported import Refused
 from imp_driver.ports import Relation, RelationKind, View, ViewColumn
 from imp_driver.reading import Reading, read
 from imp_driver.reasons import Reason
+from imp_driver.versions import Newest
 from tests.unit.maintain.test_lazy import NoFiles
 
 INTEGERS = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
@@ -62,7 +63,7 @@ def _snapshot(name: str, schema: tuple[SchemaColumn, ...] = INTEGERS, version: i
 
 
 def _read(text: str, session: FakeSession, source: Snapshots) -> Reading:
-    return read(parse(text), session, source)  # type: ignore[arg-type]
+    return read(parse(text), session, source, Newest())  # type: ignore[arg-type]
 
 
 def _refusal(text: str, relations: dict[str, Relation], tables: dict[str, TableSnapshot]) -> Reason:

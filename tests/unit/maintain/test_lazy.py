@@ -66,6 +66,12 @@ class FakeSource:
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         return None
 
+    def snapshot_at(self, location: str, version: int) -> TableSnapshot:
+        raise AssertionError("not asked for")
+
+    def version_at(self, location: str, moment: float) -> int:
+        raise AssertionError("not asked for")
+
     def commit_digest(self, location: str, version: int) -> str | None:
         return f"{location} {version}"
 
