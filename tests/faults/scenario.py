@@ -1,0 +1,151 @@
+"""The life of one process that is killed somewhere in it: captures, changes of every kind, maintenance, saves, a sweep, a drop.
+
+Run as a program it makes a lake, kills itself at one point, and leaves behind in ``acknowledged`` which changes had returned by then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tests.faults.lake import Lake, Process
+
+SUMS = "SELECT g, sum(a) AS f, min(id) AS low, count(*) AS n FROM r GROUP BY g HAVING sum(a) > 58"
+COUNTS = "SELECT g, count(*) AS n FROM r GROUP BY g ORDER BY n DESC, g LIMIT 2"
+JOIN = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.g GROUP BY r.g HAVING sum(r.a) > 1180"
+QUERIES = (SUMS, COUNTS, JOIN)
+
+CHANGES: tuple[tuple[str, Callable[[Lake], None]], ...] = (
+    ("insert", lambda lake: lake.insert("r", [(90_000, 3, 500), (90_001, 11, 1)])),
+    ("delete", lambda lake: lake.delete("r", "id = 3005")),
+    ("update", lambda lake: lake.update("r", {"a": "a + 100"}, "id = 90001")),
+    ("other table", lambda lake: lake.insert("s", [(91_000, 3, 1)])),
+)
+"""In their order. Each can be recognised in the rows of the tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The ``number``-th call (1-based) of a function, before it runs or after it has returned."""
+
+    step: str
+    module: str
+    name: str
+    number: int
+    is_after: bool
+
+    def __str__(self) -> str:
+        return f"{self.step}: {'after' if self.is_after else 'before'} {self.name} {self.number}"
+
+
+def _both(step: str, module: str, name: str, *numbers: int) -> list[Point]:
+    return [Point(step, f"imp_driver.{module}", name, number, is_after) for number in numbers for is_after in (False, True)]
+
+
+POINTS: tuple[Point, ...] = (
+    *_both("capture", "maintain.sketches", "capture_into", 1),
+    *_both("capture", "maintain.capturing", "GroupState.capture", 1, 3),
+    *_both("maintain", "maintain.lazy", "planned", 1),
+    *_both("maintain", "maintain.lazy", "read_rows", 1, 4),
+    *_both("maintain", "maintain.lazy", "apply_rows", 1, 4),
+    *_both("maintain", "operators.aggregate.group", "GroupState.apply", 2),
+    *_both("derive", "maintain.sketches", "known_sketch", 2),
+    *_both("persist", "maintain.saving", "Saver._copied", 1, 4),
+    *_both("persist", "persist.tables", "encoded_state", 2),
+    *_both("persist", "persist.tables", "write_deltalake", 1, 2, 3, 4),
+    *_both("persist", "persist.tables", "DeltaRepository._delete_states", 1),
+    *_both("persist", "maintain.saving", "Saver._note_saved", 2),
+    *_both("sweep", "persist.tables", "DeltaRepository._sweep", 1),
+    *_both("drop", "persist.tables", "DeltaRepository.remove", 1),
+    *_both("restore", "maintain.keeping", "Keeper.prove", 1),
+    *_both("restore", "persist.tables", "DeltaRepository.load", 1),
+    *_both("write", "", "insert", 1),
+    *_both("write", "", "delete", 1),
+    *_both("write", "", "update", 1),
+)
+
+
+def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[str, bool], None]) -> None:
+    """Live through everything once. ``reach`` is told before and after each change of a table."""
+    for query in QUERIES:
+        process.ask(query)
+    process.sketches.saver.flush()
+    for name, change in CHANGES:
+        reach(name, False)
+        change(process.lake)
+        reach(name, True)
+        acknowledge(name)
+        for query in QUERIES:
+            process.ask(query)
+        process.sketches.saver.flush()
+    process.repository.sweep()
+    again = Process(process.lake.folder)
+    again.lake.insert("r", [(92_000, 5, 1)])
+    acknowledge("last")
+    again.ask(SUMS)
+    again.path.run("DROP SKETCH ALL", None, "tag")
+    again.sketches.saver.flush()
+    again.close()
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _armed(point: Point) -> Callable[[str, bool], None]:
+    """Have the process killed at a point; return what is to be told of changes."""
+    if point.module == "imp_driver.":
+
+        def reach(name: str, is_after: bool) -> None:
+            if (name, is_after) == (point.name, point.is_after):
+                kill()
+
+        return reach
+    owner: Any = import_module(point.module)
+    *path, name = point.name.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    inside = owner.__dict__[name]
+    function = inside.__func__ if isinstance(inside, classmethod) else inside
+    calls = 0
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == point.number and not point.is_after:
+            kill()
+        found = function(*arguments, **named)
+        if calls == point.number:
+            kill()
+        return found
+
+    setattr(owner, name, classmethod(counted) if isinstance(inside, classmethod) else counted)
+    return lambda name, is_after: None
+
+
+def main(folder: Path, number: int) -> None:
+    lake = Lake(folder)
+    lake.create("r")
+    lake.create("s")
+
+    def acknowledge(name: str) -> None:
+        with open(folder / "acknowledged", "a", encoding="utf-8") as file:
+            file.write(name + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    acknowledge("created")
+    reach = _armed(POINTS[number])
+    process = Process(folder)
+    live(process, acknowledge, reach)
+    process.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

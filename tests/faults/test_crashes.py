@@ -1,0 +1,74 @@
+"""kill -9 at every step of capture, maintain, persist and write; the next process has every committed row and only right answers."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from imp_driver.reasons import Decision
+from tests.faults.lake import GROUPS, Lake, Process
+from tests.faults.scenario import POINTS, QUERIES
+
+ROOT = Path(__file__).parents[2]
+MARKS = {
+    "insert": "SELECT count(*) AS n FROM r WHERE id IN (90000, 90001)",
+    "delete": "SELECT 1 - count(*) AS n FROM r WHERE id = 3005",
+    "update": "SELECT count(*) AS n FROM r WHERE id = 90001 AND a = 101",
+    "other table": "SELECT count(*) AS n FROM s WHERE id = 91000",
+    "last": "SELECT count(*) AS n FROM r WHERE id = 92000",
+}
+"""Queries whose number is not 0 once a change is there."""
+
+
+def _killed(folder: Path, number: int) -> int:
+    command = [sys.executable, "-m", "tests.faults.scenario", str(folder), str(number)]
+    return subprocess.run(command, cwd=ROOT, timeout=300, capture_output=True, check=False).returncode
+
+
+@pytest.fixture(scope="module")
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Path, int]]:
+    """Kill one process at each point, two at a time; return each one's folder and exit code."""
+    folders = [tmp_path_factory.mktemp("lake") for _ in POINTS]
+    with ThreadPoolExecutor(2) as pool:
+        codes = list(pool.map(_killed, folders, range(len(POINTS))))
+    return dict(enumerate(zip(folders, codes, strict=True)))
+
+
+def _check_rows(lake: Lake, acknowledged: list[str]) -> None:
+    """Every acknowledged change is there, whole; one that was under way is there wholly or not at all."""
+    for name, text in MARKS.items():
+        count = lake.query(text).column("n")[0].as_py()
+        if name in acknowledged:
+            assert count > 0, f"{name} is lost"
+        if name == "insert":
+            assert count in (0, 2)
+    assert lake.query("SELECT count(*) AS n FROM r WHERE id < 90000").column("n")[0].as_py() in (GROUPS * 20, GROUPS * 20 - 1)
+
+
+def test_there_are_enough_points_and_each_is_another() -> None:
+    assert len(set(map(str, POINTS))) == len(POINTS) >= 40
+    assert {point.step for point in POINTS} >= {"capture", "maintain", "persist", "restore", "write"}
+
+
+@pytest.mark.parametrize("number", range(len(POINTS)), ids=[str(point).replace(" ", "-") for point in POINTS])
+def test_after_a_kill(lakes: dict[int, tuple[Path, int]], number: int) -> None:
+    folder, code = lakes[number]
+    assert code == -signal.SIGKILL, "the point was not reached, or the scenario failed before it"
+    acknowledged = (folder / "acknowledged").read_text().split("\n")
+    process = Process(folder)
+    _check_rows(process.lake, acknowledged)
+    for query in QUERIES:
+        process.ask(query)
+    process.lake.insert("r", [(93_000, 7, 900)])
+    process.lake.delete("r", "id = 2002")
+    decisions = [process.ask(query).decision for query in QUERIES]
+    assert set(decisions) <= {Decision.MAINTAINED, Decision.RECAPTURED, Decision.CAPTURED, Decision.NOT_USED}
+    process.close()
+    last = Process(folder)
+    assert [last.ask(query).decision for query in QUERIES[:1]] == [Decision.FRESH]
+    last.close()
