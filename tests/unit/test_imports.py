@@ -18,6 +18,8 @@ FOR_ALL = {
     "observe.report",
     "observe.stopwatch",
     "observe.guard",
+    "observe.failures",
+    "observe.metrics",
     "advise.workload",
     "operators.contract",
     "delta.contract",
@@ -31,12 +33,12 @@ STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "ope
 MAY_IMPORT: dict[str, set[str]] = {
     "dbapi": {"dbapi", "opening"},
     "reading": {"parse", "plan", "safety"},
-    "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
+    "opening": {"delta", "maintain", "middleware", "spark", "observe", "dbapi.pipeline"},
     "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals", "parse.markers"},
-    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered"},
-    "__init__": {"dbapi"},
+    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered", "observe.exposition", "observe.metric_files"},
+    "__init__": {"dbapi", "observe.registry"},
     "__main__": {"cli"},
     "errors": set(),
     "reasons": set(),
@@ -53,6 +55,8 @@ FOREIGN = {
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},
+    "opentelemetry": {"observe"},
+    "prometheus_client": set(),
 }
 """Which packages may import a library."""
 
