@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -216,7 +217,7 @@ def test_a_file_that_is_not_ours_is_left_out_and_left_alone(
 
 def test_writes_are_some_seconds_apart(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(metric_files.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     observer = _opened(warehouse)
     seen = []
     for now in (100.0, 101.0, 104.9, 105.0, 106.0):  # noqa: B007 - read by the clock
