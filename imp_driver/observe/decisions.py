@@ -27,6 +27,7 @@ _PLAIN_DETAILS = frozenset(
         Reason.NOT_CLUSTERED,
         Reason.CAPTURE_DEFERRED,
         Reason.MAINTENANCE_DEFERRED,
+        Reason.RECAPTURE_DEFERRED,
         Reason.STATE_TOO_LARGE,
         Reason.TIE_AT_LIMIT,
         Reason.NOT_A_DELTA_TABLE,

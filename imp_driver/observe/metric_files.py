@@ -89,12 +89,11 @@ class MetricFile:
         atexit.unregister(self.write)
         with self._lock:
             if self._path is not None:
-                now = self._metrics.snapshot()
-                if self._write(self._path, now.without_gauges(), is_open=False):
-                    self._before = now
-                self._path = self._written = None
+                self._write(self._path, self._metrics.snapshot().without_gauges(), is_open=False)
+                # Where this could not be written, the file has what was before.
+                self._before, self._path, self._written = self._written or self._before, None, None
 
-    def _write(self, path: Path, now: Snapshot, *, is_open: bool) -> bool:
+    def _write(self, path: Path, now: Snapshot, *, is_open: bool) -> None:
         self._next_write = time.monotonic() + SECONDS_BETWEEN_WRITES
         if self._written is not None and not path.exists():
             # Someone has added it to the total, or has deleted it so that it be forgotten.
@@ -104,9 +103,8 @@ class MetricFile:
             _replace(path, _File(now.since(self._before), process))
         except OSError as error:
             self._warn(error)
-            return False
-        self._written = now
-        return True
+        else:
+            self._written = now
 
     def _new_path(self) -> Path:
         return self._folder / f"{time.time_ns()}-{uuid.uuid4().hex[:8]}.json"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import bisect
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from imp_driver.observe.failures import described
+
+_LOG = logging.getLogger("imp_driver.observe")
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds in seconds; one more bucket has no bound. Counts that were written with other bounds cannot be added up."""
 
@@ -102,6 +106,15 @@ def _merged(one: Mapping[Key, Distribution], other: Mapping[Key, Distribution]) 
     return {key: one.get(key, none).plus(other.get(key, none)) for key in {**one, **other}}
 
 
+def _gauges(read: Callable[[], Mapping[str, float]]) -> Mapping[str, float]:
+    """Read one source; what it measures may change meanwhile, and the counters must not be lost for that."""
+    try:
+        return read()
+    except Exception as error:
+        _LOG.warning("Gauges could not be read: %s", described(error))
+        return {}
+
+
 class Metrics:
     """Counts. All methods are safe to call from several threads."""
 
@@ -147,6 +160,6 @@ class Metrics:
             gauges: dict[Key, float] = {("imp_connections", ()): self._connections}
             sources = tuple(self._gauges.values())
         for read in sources:
-            for name, value in read().items():
+            for name, value in _gauges(read).items():
                 gauges[name, ()] = gauges.get((name, ()), 0) + value
         return Snapshot(counters, distributions, gauges)

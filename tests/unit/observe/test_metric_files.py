@@ -241,6 +241,20 @@ def test_a_folder_that_cannot_be_written_costs_only_the_counters(warehouse: Path
     assert caplog.text.count("cannot be written") == 1
 
 
+def test_a_last_write_that_fails_is_made_up_for_by_the_next_file(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    observer = _opened(warehouse)
+    _count(observer, 3)
+    _write(observer)
+    _count(observer, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", _fail)
+        observer.disconnect()
+    assert _read(warehouse) == (3, 3)
+    observer.connect("store", _gauges)
+    observer.disconnect()
+    assert _read(warehouse) == (5, 5)
+
+
 def test_files_are_as_private_as_the_umask_says(warehouse: Path) -> None:
     before = os.umask(0o027)
     try:

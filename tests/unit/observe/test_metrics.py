@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from imp_driver.observe.metrics import Distribution, Metrics, Snapshot
 
 STEP = ("imp_background_step_seconds", ())
@@ -56,6 +58,20 @@ def test_gauges_of_several_sources_add_up_and_a_source_asked_anew_counts_once() 
     metrics.read_gauges("two", lambda: {"imp_sketches": 3})
     assert (metrics.connected(1), metrics.connected(1), metrics.connected(-1)) == (1, 2, 1)
     assert metrics.snapshot().gauges == {("imp_sketches", ()): 4, ("imp_connections", ()): 1}
+
+
+def test_gauges_that_cannot_be_read_cost_no_counter(caplog: pytest.LogCaptureFixture) -> None:
+    metrics = Metrics()
+    metrics.count("imp_statements_total", "query")
+
+    def fail() -> dict[str, float]:
+        raise RuntimeError("dictionary changed size during iteration")
+
+    metrics.read_gauges("broken", fail)
+    metrics.read_gauges("whole", lambda: {"imp_sketches": 3})
+    snapshot = metrics.snapshot()
+    assert (snapshot.counters[STATEMENTS], snapshot.gauges["imp_sketches", ()]) == (1, 3)
+    assert "Gauges could not be read: RuntimeError" in caplog.text
 
 
 def test_nothing_added_shows_a_counter_at_zero() -> None:
