@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +14,16 @@ STEP = ("imp_background_step_seconds", ())
 STATEMENTS = ("imp_statements_total", ("query",))
 
 
+@pytest.fixture
+def _hasty_threads() -> Iterator[None]:
+    """Let threads take turns after almost every step."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("_hasty_threads")
 def test_threads_lose_no_count() -> None:
     metrics = Metrics()
 

@@ -12,10 +12,13 @@ import pytest
 import imp_driver
 from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.errors import DataError, OperationalError, ProgrammingError
+from imp_driver.observe.decisions import has_plain_detail
 from imp_driver.observe.failures import described
 from imp_driver.observe.finished import operation_of
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer, metrics, observer_of
+from imp_driver.observe.report import SketchReport
+from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.unit.dbapi.fakes import REPORT, numbers
 from tests.unit.observe.watched import SECRET, BreakingStream, FakeWatched, World, observed, rows_of
 
@@ -190,6 +193,32 @@ def test_a_statement_that_fails_has_its_line(caplog: pytest.LogCaptureFixture) -
         pipeline.run("SELECT x", None, "tag")
     assert 'error="ProgrammingError UNRESOLVED_COLUMN 42703"' in caplog.text
     assert str(SECRET) not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("reason", "recapture_reason", "is_told"),
+    [
+        (Reason.COVERS_ALMOST_ALL, None, True),
+        (Reason.COVERS_ALMOST_ALL, RecaptureReason.ROW_COUNT_DIFFERS, True),
+        (Reason.COVERS_ALMOST_ALL, RecaptureReason.CHANGES_UNREADABLE, False),
+        (Reason.UNSUPPORTED_PARAMETER, None, False),
+        (Reason.INTERNAL, None, False),
+        (Reason.CAPTURE_FAILED, None, False),
+        (Reason.TEMPLATE_DISABLED, None, False),
+        (Reason.NON_DETERMINISTIC, None, False),
+    ],
+)
+def test_details_that_quote_others_are_not_told(reason: Reason, recapture_reason: RecaptureReason | None, is_told: bool) -> None:
+    report = SketchReport(Decision.RECAPTURED, reason, "some words", recapture_reason=recapture_reason)
+    assert has_plain_detail(report) is is_told
+
+
+def test_an_entry_without_a_state_is_no_sketch() -> None:
+    world = World(Options())
+    world.ask(SUMS)
+    (entry,) = world.sketches.store.entries()
+    entry.state = None
+    assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_bytes")) == (0, 0)
 
 
 @pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
