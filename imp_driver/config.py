@@ -44,6 +44,7 @@ class Options:
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
         memory: bytes of operator state that all templates of a warehouse may hold together.
+        store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
         trace_query_text: whether OpenTelemetry spans have the text of statements, with the constants in it.
@@ -58,6 +59,7 @@ class Options:
     fragments: int = 10_000
     maximum_runs: int = 40
     memory: int = 1 << 30
+    store: str = "auto"
     cores: int | None = None
     driver_memory: str = "4g"
     trace_query_text: bool = False

@@ -13,10 +13,11 @@ from imp_driver.observe.gauges import gauges_of
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
+from imp_driver.persist.tables import DeltaRepository
 
 _lock = threading.Lock()
 _source = DeltaTables()
-_shared: dict[str, Sketches] = {}
+_shared: dict[tuple[str, str], Sketches] = {}
 
 
 def open_pipeline(options: Options, session: object | None) -> Observed:
@@ -37,9 +38,16 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     key = f"session {id(session)}" if folder is None else str(folder)
     observer = observer_of(folder)
     with _lock:
-        sketches = _shared.setdefault(
-            key, Sketches(_source, options.memory, None if folder is None else folder / "_imp" / "workload.jsonl", observer.metrics)
-        )
+        sketches = _shared.get((key, options.store))
+        if sketches is None:
+            workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
+            sketches = _shared[key, options.store] = Sketches(_source, options.memory, workload, repository, observer.metrics)
     middleware = Middleware(opened, _source, sketches, options)
-    observer.connect(key, lambda: gauges_of(sketches))
+    observer.connect(f"{key} {options.store}", lambda: gauges_of(sketches))
     return Observed(middleware, observer, Spans(with_text=options.trace_query_text))
+
+
+def _repository(store: str, warehouse: Path | None) -> DeltaRepository | None:
+    if store.lower() == "off" or (store.lower() == "auto" and warehouse is None):
+        return None
+    return DeltaRepository(str(warehouse / "_imp" / "store") if store.lower() == "auto" and warehouse is not None else store)

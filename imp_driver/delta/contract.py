@@ -101,5 +101,8 @@ class ChangeSource(Protocol):
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         """Return the rows of a version whose column ``key`` has one of the values; None where the engine must find them."""
 
+    def commit_digest(self, location: str, version: int) -> str | None:
+        """Return what tells a commit from any other that ever had its number; None when it can no longer be read."""
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         """Return the whole-number operation metrics of one commit; empty when there are none."""

@@ -52,7 +52,7 @@ FAMILIES = (
     Family("imp_background_step_seconds", FamilyKind.HISTOGRAM, "Time of a maintenance step between the queries."),
     Family("imp_connections", FamilyKind.GAUGE, "Open connections."),
     Family("imp_sketches", FamilyKind.GAUGE, "States in memory."),
-    Family("imp_state_bytes", FamilyKind.GAUGE, "Bytes of these."),
+    Family("imp_state_bytes", FamilyKind.GAUGE, "Bytes of states and sketches in memory."),
     Family("imp_state_limit_bytes", FamilyKind.GAUGE, "Bytes that they may have together."),
     Family("imp_disabled_templates", FamilyKind.GAUGE, "Templates that the guard has seen wrong rows of."),
 )

@@ -218,7 +218,7 @@ def test_an_entry_without_a_state_is_no_sketch() -> None:
     world.ask(SUMS)
     (entry,) = world.sketches.store.entries()
     entry.state = None
-    assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_bytes")) == (0, 0)
+    assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_bytes")) == (0, entry.memory)
 
 
 @pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
