@@ -29,6 +29,7 @@ from benchmarks.workloads import (
     memory,
     mixes,
     nested,
+    observing,
     overhead,
     pages,
     pushdown,
@@ -47,6 +48,7 @@ Workload: TypeAlias = Callable[[Bench], Records | Mapping[str, Records]]
 WORKLOADS: dict[str, Workload] = {
     "startup": lambda bench: startup.run(3),
     "throughput": lambda bench: throughput.run(bench.repetitions, max(bench.rows, 100_000)),
+    "observing": lambda bench: observing.run(bench.repetitions),
     "sizes": lambda bench: sizes.run(max(bench.rows, 50_000)),
     "overhead": lambda bench: overhead.run(bench.loaded, bench.warehouse, 4 * bench.repetitions),
     "selective": lambda bench: selective.run(bench.loaded, bench.repetitions),

@@ -1,5 +1,7 @@
 """A drop-in database driver (PEP 249) for Spark that answers repeated SQL sooner, with exactly the same rows."""
 
+import logging
+
 from imp_driver.dbapi.connection import Connection, connect
 from imp_driver.dbapi.cursor import Cursor
 from imp_driver.dbapi.typeobjects import (
@@ -29,12 +31,16 @@ from imp_driver.errors import (
     ProgrammingError,
     Warning,
 )
+from imp_driver.observe.registry import metrics
 from imp_driver.ports import TableDefinition
 
 __version__ = "0.1.0"
 apilevel = "2.0"
 threadsafety = 1
 paramstyle = "qmark"
+
+# Where log records go is the application's to say.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "BINARY",
@@ -65,6 +71,7 @@ __all__ = [
     "Warning",
     "apilevel",
     "connect",
+    "metrics",
     "paramstyle",
     "threadsafety",
 ]

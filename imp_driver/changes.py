@@ -5,6 +5,7 @@ from __future__ import annotations
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.observe.affected import counted_rows
 from imp_driver.parse.statement import Statement
 from imp_driver.ports import RelationKind, ResultStream, Session
 from imp_driver.versions import ReadTransaction
@@ -34,11 +35,8 @@ class Changes:
 
         UPDATE, DELETE and MERGE say their count; that of INSERT is in its commit.
         """
-        batch = stream.next_batch() if stream is not None and stream.columns and stream.columns[0].name == "num_affected_rows" else None
-        if stream is not None:
-            stream.close()
+        counted = None if stream is None else counted_rows(stream)
         self._sketches.eager.wake()
-        counted = None if batch is None else int(batch.column(0)[0].as_py())
         version = self._session.last_commit_version()
         if before is None or version is None:
             return -1 if counted is None else counted, None

@@ -50,6 +50,7 @@ class Options:
         store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
+        trace_query_text: whether OpenTelemetry spans have the text of statements, with the constants in it.
     """
 
     warehouse: str | None = None
@@ -65,6 +66,7 @@ class Options:
     snapshot: float | None = None
     cores: int | None = None
     driver_memory: str = "4g"
+    trace_query_text: bool = False
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
         """Return a copy with the named values read from text or Python.
@@ -97,6 +99,8 @@ def _read(name: str, value: Any) -> Any:
         return _read_policy(value)
     if name == "sketch_guard":
         return _read_share(name, value)
+    if name == "trace_query_text":
+        return _read_switch(name, value)
     if name in _POSITIVE:
         try:
             number = int(value)
@@ -116,6 +120,13 @@ def _read_share(name: str, value: Any) -> float:
     if not 0.0 <= share <= 1.0:
         raise InterfaceError(f"Option {name!r} must be a number from 0 to 1, not {value!r}.")
     return share
+
+
+def _read_switch(name: str, value: Any) -> bool:
+    known = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+    if known is None:
+        raise InterfaceError(f"Option {name!r} must be true or false, not {value!r}.")
+    return known
 
 
 def read_mode(value: Any) -> SketchMode:

@@ -28,6 +28,7 @@ from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.observe.cluster import check_failure, cluster_statements
 from imp_driver.observe.commands import advise, explain, run_command
+from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.shadow import compare, same
 from imp_driver.observe.stopwatch import Stopwatch
@@ -73,9 +74,9 @@ class Middleware:
         self._is_open = True
         sketches.open(options)
 
-    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
-        """Run one statement. Raises only errors of this driver."""
-        watch = Stopwatch()
+    def run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch | None = None) -> Outcome:
+        """Run one statement; ``watch`` is told its stages. Raises only errors of this driver."""
+        watch = watch or Stopwatch()
         with watch.stage("parse"):
             statement = parse(text)
         if statement.kind is StatementKind.SKETCH_COMMAND:
@@ -217,7 +218,7 @@ class Middleware:
         """Compare with the plain answer; on a difference that one is returned and the template is disabled."""
         compared = compare(stream, self._session.execute(rewritten.pinned_text, parameters, tag))
         templates = tuple(each.template or "" for each in (report, *report.also))
-        self._sketches.guard.record(templates, compared.difference, rewritten.text)
+        self._sketches.guard.record(templates, compared.difference)
         if compared.difference is None:
             return Outcome(compared.first, -1, report)
         why, text = compared.difference, rewritten.pinned_text
@@ -240,7 +241,7 @@ class Middleware:
         """Run the query unchanged after the sketch failed, unless it was cancelled; in shadow mode nothing is hidden."""
         if tag in self._interrupted or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
             raise error
-        _LOG.warning("The sketch could not be used, the query runs unchanged: %s", error, exc_info=not isinstance(error, Error))
+        _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
         return self._plain(text, parameters, tag, watch, Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
     def _change(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
@@ -255,13 +256,13 @@ class Middleware:
         rowcount, version = self._changes.affected(stream, before)
         return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
+    def run_many(self, text: str, rows: Sequence[Parameters], tag: str, watch: Stopwatch | None = None) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
-        batch = batch_insert(text, rows)
+        batch, watch = batch_insert(text, rows), watch or Stopwatch()
         if batch is None:
-            return self._run_each(text, rows, tag)
+            return self._run_each(text, rows, tag, watch)
         self._transaction.check(parse(text))
-        watch, before = Stopwatch(), self._changes.target(parse(text))
+        before = self._changes.target(parse(text))
         with watch.stage("execute"):
             self._session.append(batch.text, batch.view, batch.rows, tag)
         count, version = self._changes.affected(None, before)
@@ -269,11 +270,11 @@ class Middleware:
             None, count, SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, version=version, times=watch.times, executed_sql=batch.text)
         )
 
-    def _run_each(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
+    def _run_each(self, text: str, rows: Sequence[Parameters], tag: str, watch: Stopwatch) -> Outcome:
         total = 0
         outcome: Outcome | None = None
         for row in rows:
-            outcome = self.run(text, row, tag)
+            outcome = self.run(text, row, tag, watch)
             if outcome.stream is not None:
                 outcome.stream.close()
             total = -1 if outcome.rowcount < 0 or total < 0 else total + outcome.rowcount

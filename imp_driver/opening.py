@@ -9,6 +9,10 @@ from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
+from imp_driver.observe.gauges import gauges_of
+from imp_driver.observe.observed import Observed
+from imp_driver.observe.registry import observer_of
+from imp_driver.observe.spans import Spans
 from imp_driver.persist.tables import DeltaRepository
 
 _lock = threading.Lock()
@@ -16,7 +20,7 @@ _source = DeltaTables()
 _shared: dict[tuple[str, str], Sketches] = {}
 
 
-def open_pipeline(options: Options, session: object | None) -> Middleware:
+def open_pipeline(options: Options, session: object | None) -> Observed:
     """Open an embedded session, or wrap the application's own.
 
     Sketches are shared by all connections of the process to one warehouse: they are a cache keyed by table identity, settings and
@@ -32,12 +36,15 @@ def open_pipeline(options: Options, session: object | None) -> Middleware:
     opened = open_embedded(options) if session is None else open_owned(session)
     folder = None if session is not None else Path(str(options.warehouse)).expanduser().resolve()
     key = f"session {id(session)}" if folder is None else str(folder)
+    observer = observer_of(folder)
     with _lock:
         sketches = _shared.get((key, options.store))
         if sketches is None:
-            workload = None if folder is None else folder / "_imp" / "workload.jsonl"
-            sketches = _shared[key, options.store] = Sketches(_source, options.memory, workload, _repository(options.store, folder))
-    return Middleware(opened, _source, sketches, options)
+            workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
+            sketches = _shared[key, options.store] = Sketches(_source, options.memory, workload, repository, observer.metrics)
+    middleware = Middleware(opened, _source, sketches, options)
+    observer.connect(f"{key} {options.store}", lambda: gauges_of(sketches))
+    return Observed(middleware, observer, Spans(with_text=options.trace_query_text))
 
 
 def _repository(store: str, warehouse: Path | None) -> DeltaRepository | None:

@@ -25,6 +25,7 @@ from imp_driver.errors import CANCELLED, Error, OperationalError
 from imp_driver.maintain.derive import derive_sketch, retained_groups
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.statement import Statement, parse
@@ -34,7 +35,7 @@ from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.use import plan_use
 
-_LOG = logging.getLogger("imp_driver")
+_LOG = logging.getLogger("imp_driver.advise")
 RUNS_BEFORE_SAMPLE = 10
 """A sample costs about as much as one run of its query, so it is taken once a query that no sketch serves has run so often."""
 _NOT_RECORDED = (Reason.SKETCH_OFF, Reason.NOT_A_QUERY, Reason.INTERNAL, Reason.TABLE_CHANGED_MEANWHILE)
@@ -83,7 +84,7 @@ class Advisor:
             for request in requests:
                 self._record(tag, request, report)
         except Exception as error:
-            _LOG.warning("A query could not be recorded for ADVISE SKETCHES: %s", error, exc_info=not isinstance(error, Error))
+            _LOG.warning("A query could not be recorded for ADVISE SKETCHES: %s", described(error))
 
     def _record(self, tag: str, request: Request, report: SketchReport) -> None:
         template = request.template.identifier
@@ -109,7 +110,7 @@ class Advisor:
                 if found is not None:
                     self._note(request, found)
             except Exception as error:
-                _LOG.warning("An estimate for ADVISE SKETCHES failed: %s", error, exc_info=not isinstance(error, Error))
+                _LOG.warning("An estimate for ADVISE SKETCHES failed: %s", described(error))
         self._workload.write()
 
     def advise(self, tag: str) -> list[Advice]:
@@ -166,7 +167,7 @@ class Advisor:
         except Error as error:
             if error.error_class == CANCELLED:
                 raise
-            _LOG.warning("A sample for ADVISE SKETCHES failed: %s", error)
+            _LOG.warning("A sample for ADVISE SKETCHES failed: %s", described(error))
             return Demand(record)
         self._note(request, found)
         return Demand(replace(record, shares={**record.shares, **found}), self._bytes_now(request))

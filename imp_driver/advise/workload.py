@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-_LOG = logging.getLogger("imp_driver")
+_LOG = logging.getLogger("imp_driver.advise")
 LARGEST_WORKLOAD = 2_000
 """Templates that are remembered; the least recently asked are forgotten."""
 _SECONDS_BETWEEN_WRITES = 60.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,22 @@ _EXTRA = ("rich", "matplotlib")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 well, 1 failed or answers differ, 2 wrong usage."""
     parsed = _parser().parse_args(arguments)
+    logging.basicConfig(format="imp: %(message)s")
+    try:
+        return _run(parsed)
+    except imp_driver.Error as error:
+        print(f"imp: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("imp: interrupted", file=sys.stderr)
+        return 1
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    if parsed.command == "metrics":
+        from imp_driver.cli import metrics
+
+        return metrics.run(parsed.url)
     missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
     if missing:
         print(f"imp {parsed.command} needs {' and '.join(missing)}: pip install 'imp_driver[demo]'", file=sys.stderr)
@@ -22,28 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rich.console import Console
 
     console = Console()
-    try:
-        if parsed.command == "demo":
-            from imp_driver.cli import demo
+    if parsed.command == "demo":
+        from imp_driver.cli import demo
 
-            return demo.run(parsed, console)
-        if parsed.command == "advise":
-            from imp_driver.cli import advise
+        return demo.run(parsed, console)
+    if parsed.command == "advise":
+        from imp_driver.cli import advise
 
-            return advise.run(parsed.url, console)
-        if parsed.command == "load":
-            from imp_driver.cli import load
+        return advise.run(parsed.url, console)
+    if parsed.command == "load":
+        from imp_driver.cli import load
 
-            return load.run(parsed, console)
-        from imp_driver.cli import shell
+        return load.run(parsed, console)
+    from imp_driver.cli import shell
 
-        return shell.run(parsed.url, console)
-    except imp_driver.Error as error:
-        print(f"imp: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("imp: interrupted", file=sys.stderr)
-        return 1
+    return shell.run(parsed.url, console)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
     advise = commands.add_parser("advise", help="which clustering would make which of the recorded queries fast")
     advise.add_argument("url", help="for example imp:///folder")
+    metrics = commands.add_parser("metrics", help="the counters of a warehouse in the text form of Prometheus")
+    metrics.add_argument("url", help="for example imp:///folder")
     _add_load(commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column"))
     return parser
 

@@ -14,18 +14,19 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
-from imp_driver.errors import Error
 from imp_driver.maintain.changes import are_read_in_process
 from imp_driver.maintain.entry import PATIENCE, StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import apply_rows, planned, read_rows
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
+from imp_driver.observe.failures import described
 from imp_driver.observe.guard import Guard
+from imp_driver.observe.metrics import Metrics
 from imp_driver.sketch.store import SketchStore
 
 HOT_SECONDS = 600.0
 """Since the last query that used an entry; after that it is maintained before use only."""
-_LOG = logging.getLogger("imp_driver")
+_LOG = logging.getLogger("imp_driver.maintain")
 
 
 class NeedsEngine(Exception):
@@ -70,11 +71,19 @@ class Backlog:
 class Round:
     """Looks at every entry in turn. Used by one thread; ``clock`` gives seconds."""
 
-    def __init__(self, store: SketchStore[StateEntry], guard: Guard, source: ChangeSource, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: SketchStore[StateEntry],
+        guard: Guard,
+        source: ChangeSource,
+        clock: Callable[[], float],
+        metrics: Metrics | None = None,
+    ) -> None:
         self._store = store
         self._guard = guard
         self._source = source
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._backlog = Backlog(source)
 
     def run(self, batch: int | None, is_over: Callable[[], bool]) -> None:
@@ -87,7 +96,7 @@ class Round:
                 return
             if self._is_hot(entry):
                 self._look_at(entry, batch, snapshots)
-        self._store.evict()
+        self._metrics.count("imp_evictions_total", amount=len(self._store.evict()))
 
     def _is_hot(self, entry: StateEntry) -> bool:
         ahead = entry.ahead
@@ -107,9 +116,11 @@ class Round:
                 self._advance(entry, snapshots)
         except (ChangesUnavailable, NeedsEngine) as found:
             _leave(entry, vector, f"left to the next query: {found}")
+            self._metrics.count("imp_background_problems_total", "left")
         except Exception as error:
             _leave(entry, vector, f"{type(error).__name__}: {error}".split("\n", 1)[0])
-            _LOG.warning("Eager maintenance of sketch %s failed: %s", entry.identifier, error, exc_info=not isinstance(error, Error))
+            self._metrics.count("imp_background_problems_total", "failed")
+            _LOG.warning("Eager maintenance of sketch %s failed: %s", entry.identifier, described(error))
 
     def _advance(self, entry: StateEntry, snapshots: Mapping[str, TableSnapshot]) -> None:
         # A query that holds the lock brings the entry up to date itself.
@@ -124,9 +135,17 @@ class Round:
                 return
             begin = time.perf_counter()
             upkeep = maintain_ahead(entry, request, self._source)
-            _count(entry, upkeep, (time.perf_counter() - begin) * 1000)
+            seconds = time.perf_counter() - begin
+            _count(entry, upkeep, seconds * 1000)
+            self._count(upkeep, seconds)
         finally:
             entry.lock.release()
+
+    def _count(self, upkeep: Upkeep, seconds: float) -> None:
+        self._metrics.count("imp_maintenance_steps_total", "background")
+        self._metrics.count("imp_delta_rows_total", "background", amount=upkeep.delta_rows)
+        self._metrics.observe("imp_background_step_seconds", seconds)
+        _LOG.debug("step decision=%s delta_rows=%d total_ms=%.2f", upkeep.decision.name, upkeep.delta_rows, seconds * 1000)
 
 
 def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) -> Upkeep:

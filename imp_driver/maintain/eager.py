@@ -13,14 +13,16 @@ from imp_driver.errors import OperationalError
 from imp_driver.maintain.ahead import Round
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request, Use
+from imp_driver.observe.failures import described
 from imp_driver.observe.guard import Guard
+from imp_driver.observe.metrics import Metrics
 from imp_driver.sketch.store import SketchStore
 
 POLL_SECONDS = 2.0
 """Between two looks at the tables for the commits of other writers; those of this process wake the worker."""
 JOIN_SECONDS = 10.0
 """How long the last connection waits for a step that is under way."""
-_LOG = logging.getLogger("imp_driver")
+_LOG = logging.getLogger("imp_driver.maintain")
 
 
 class _Thread:
@@ -68,7 +70,7 @@ class _Thread:
             try:
                 self._rounds.run(self._batch, lambda: self._is_over)
             except Exception as error:
-                _LOG.warning("A round of eager maintenance failed: %s", error, exc_info=True)
+                _LOG.warning("A round of eager maintenance failed: %s", described(error))
             with self._condition:
                 self._done = number
                 self._condition.notify_all()
@@ -78,12 +80,18 @@ class EagerWorker:
     """Runs while connections with ``sketch=eager`` are open. All methods are safe to call from several threads."""
 
     def __init__(
-        self, store: SketchStore[StateEntry], guard: Guard, source: ChangeSource, clock: Callable[[], float] = time.monotonic
+        self,
+        store: SketchStore[StateEntry],
+        guard: Guard,
+        source: ChangeSource,
+        clock: Callable[[], float] = time.monotonic,
+        metrics: Metrics | None = None,
     ) -> None:
         self._store = store
         self._guard = guard
         self._source = source
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._lock = threading.Lock()
         self._connections = 0
         self._thread: _Thread | None = None
@@ -93,7 +101,7 @@ class EagerWorker:
         with self._lock:
             self._connections += 1
             if self._thread is None:
-                self._thread = _Thread(Round(self._store, self._guard, self._source, self._clock), batch)
+                self._thread = _Thread(Round(self._store, self._guard, self._source, self._clock, self._metrics), batch)
 
     def close(self) -> None:
         """Count a connection off; the last stops the worker and waits for the step that is under way."""

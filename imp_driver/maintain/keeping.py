@@ -17,6 +17,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.costs import Costs
 from imp_driver.maintain.entry import Derived, StateEntry, Stored
+from imp_driver.observe.failures import described
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, Repository, StoreDamaged
@@ -97,7 +98,8 @@ class Keeper:
             if state.groups != stored.record.groups:
                 raise StoreDamaged(f"the state of sketch {entry.key} has {state.groups} groups instead of {stored.record.groups}")
         except (StoreDamaged, StateCorrupt, LookupError, TypeError, ValueError, pa.ArrowException) as error:
-            _LOG.warning("A stored state cannot be used and is captured again: %s", error)
+            problem = error if isinstance(error, StoreDamaged) else described(error)
+            _LOG.warning("A stored state cannot be used and is captured again: %s", problem)
             entry.give_up()
             return False
         entry.put_aside()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.entry import StateEntry, Stored
+from imp_driver.observe.failures import described
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, Repository, StateColumns, StoredSketch, StoredTable
 
@@ -140,7 +141,7 @@ class Saver:
         except OperationalError as error:
             self._failed(error, entries, removed)
         except Exception as error:
-            _LOG.warning("A sketch could not be saved: %s", error, exc_info=True)
+            _LOG.warning("A sketch could not be saved: %s", described(error))
             self.problem = f"{type(error).__name__}: {error}".split("\n", 1)[0]
 
     def _failed(self, error: OperationalError, entries: list[StateEntry], removed: list[str]) -> None:

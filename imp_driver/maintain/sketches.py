@@ -27,6 +27,7 @@ from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sharing import forms, replaced_by
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
+from imp_driver.observe.metrics import Metrics
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
@@ -40,11 +41,19 @@ from imp_driver.sketch.store import SketchStore
 class Sketches:
     """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
 
-    def __init__(self, source: ChangeSource, memory: int, workload_file: Path | None = None, repository: Repository | None = None) -> None:
+    def __init__(
+        self,
+        source: ChangeSource,
+        memory: int,
+        workload_file: Path | None = None,
+        repository: Repository | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.metrics = metrics or Metrics()
         self.store: SketchStore[StateEntry] = SketchStore(memory)
         self.guard = Guard()
         self.workload: Workload[Request] = Workload(workload_file)
-        self.eager = EagerWorker(self.store, self.guard, source)
+        self.eager = EagerWorker(self.store, self.guard, source, metrics=self.metrics)
         self.saver = Saver(repository, source)
         self._keeper = Keeper(self.store, repository, source)
         self._source = source
@@ -68,7 +77,9 @@ class Sketches:
         choice = self._choice(request)
         every = self._with_states(applied(choice, request), choice)
         prepared = [self._prepare_one(each, choice, read, watch) for each in every]
-        if self.store.evict():
+        evicted = self.store.evict()
+        self.metrics.count("imp_evictions_total", amount=len(evicted))
+        if evicted:
             self._keeper.look_again()
         return united(prepared)
 
@@ -303,5 +314,8 @@ class Sketches:
         counters.delta_rows += upkeep.delta_rows
         if upkeep.decision.name.endswith("CAPTURED"):
             counters.captures += 1
+            self.metrics.count("imp_captures_total", "" if upkeep.recapture_reason is None else upkeep.recapture_reason.name)
         elif upkeep.decision.name == "MAINTAINED":
             counters.maintained += 1
+            self.metrics.count("imp_maintenance_steps_total", "query")
+            self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
-_LOG = logging.getLogger("imp_driver")
+_LOG = logging.getLogger("imp_driver.observe")
 
 
 class Guard:
@@ -24,11 +24,12 @@ class Guard:
         """Return why a template is not sketched any more; None while it is."""
         return self._disabled.get(template)
 
-    def record(self, templates: tuple[str, ...], difference: str | None, text: str) -> None:
-        """Record one comparison; after a difference all templates of the query are disabled."""
+    def record(self, templates: tuple[str, ...], difference: str | None) -> None:
+        """Record one comparison; after a difference, which is kept for reports, all templates of the query are disabled."""
         with self._lock:
             self.checked += 1
             if difference is not None:
                 self._disabled |= dict.fromkeys(templates, difference)
         if difference is not None:
-            _LOG.error("A query gave other rows with its sketch than without: %s. Its template is disabled. Query: %s", difference, text)
+            # The difference quotes rows; it is in the detail of the report.
+            _LOG.error("A query gave other rows with its sketch than without. Templates that are disabled: %s", ", ".join(templates))

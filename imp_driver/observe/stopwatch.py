@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+_NOTHING = nullcontext()
+
+
+def nothing_around(stage: str) -> AbstractContextManager[object]:
+    """Enter nothing for a stage."""
+    return _NOTHING
 
 
 class Stopwatch:
-    """Adds up milliseconds by stage name, in the order in which stages first began; a stage inside another is taken from it."""
+    """Adds up milliseconds by stage name, in the order in which stages first began; a stage inside another is taken from it.
 
-    def __init__(self) -> None:
+    ``around`` gives by its name what is entered for as long as a stage runs.
+    """
+
+    def __init__(self, around: Callable[[str], AbstractContextManager[object]] = nothing_around) -> None:
         self.times: dict[str, float] = {}
         self._open: list[str] = []
+        self._around = around
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -20,7 +31,8 @@ class Stopwatch:
         self._open.append(name)
         begin = time.perf_counter()
         try:
-            yield
+            with self._around(name):
+                yield
         finally:
             spent = (time.perf_counter() - begin) * 1000
             self._open.pop()

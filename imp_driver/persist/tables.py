@@ -202,7 +202,7 @@ class DeltaRepository:
 
 
 def _rows_of(table: DeltaTable, state: str) -> pa.Table:
-    """Return the parts of one state in order. After a checkpoint Arrow datasets of delta-rs fail to skip files; its query engine does not."""
+    """Return the parts of one state in order. After a checkpoint Arrow datasets of delta-rs cannot skip files; its query engine can."""
     found = QueryBuilder().register("states", table).execute(f"SELECT * FROM states WHERE state = {_quoted(state)} ORDER BY part")
     return pa.table(found.read_all())
 

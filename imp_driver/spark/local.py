@@ -272,4 +272,4 @@ def _shut_derby(jvm: object, warehouse: Path) -> None:
         jvm.java.sql.DriverManager.getConnection(f"jdbc:derby:{warehouse}/_imp/catalog;shutdown=true")  # type: ignore[attr-defined]
     except Exception as error:
         # Derby reports a database that was shut down as an error, 08006; anything else shows when the next warehouse opens.
-        logging.getLogger("imp_driver").debug("Derby: %s", error)
+        logging.getLogger("imp_driver.spark").debug("Derby: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from enum import Enum
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from imp_driver.config import Options
+from imp_driver.observe.metrics import BUCKETS, FAMILIES
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 
@@ -32,6 +34,32 @@ def test_every_option_and_report_field_is_in_the_reference(kind: type) -> None:
         if f"`{field.name}`" not in text and f"`{field.name}," not in text and f" `{field.name}" not in text
     ]
     assert [name for name in missing if name not in ("warehouse",)] == []
+
+
+def test_every_metric_is_listed_with_its_labels_and_meaning() -> None:
+    text = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8")
+    listed = [line for line in text.splitlines() if line.startswith("| `imp_") and "_driver" not in line.split("|")[1]]
+    assert listed == [
+        f"| `{family.name}` | {family.kind.value} | {', '.join(f'`{label}`' for label in family.labels)} | {family.meaning} |"
+        for family in FAMILIES
+    ]
+    bounds = "Buckets of histograms end at 1, 2.5, 5, 10, 25, 50, 100, 250, 500 ms, 1, 2.5, 5, 10, 30, 60 and 300 s."
+    assert bounds in text
+    milliseconds = [float(each) for each in bounds.split("end at ")[1].split(" ms")[0].split(", ")]
+    seconds = [float(each) for each in bounds.split("ms, ")[1].removesuffix(" s.").replace(" and", ",").split(", ")]
+    assert (*(each / 1000 for each in milliseconds), *seconds) == BUCKETS
+
+
+def test_every_logger_and_span_attribute_is_listed() -> None:
+    text = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8")
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "imp_driver").rglob("*.py")]
+    loggers = {name for source in sources for name in re.findall(r'getLogger\("(imp_[\w.]+)"\)', source)}
+    assert {f"| `{name}` |" in text for name in loggers} == {True}
+    assert {line.split("`")[1] for line in text.splitlines() if re.match(r"\| `imp_driver", line)} == loggers
+    spans = (ROOT / "imp_driver" / "observe" / "spans.py").read_text(encoding="utf-8")
+    attributes = set(re.findall(r'"((?:imp|db|error)\.[\w.]+)"', spans)) - {"imp.statement"}
+    assert len(attributes) > 10
+    assert {name for name in attributes if f"`{name}`" not in text} == set()
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:

@@ -185,10 +185,11 @@ def test_what_was_asked_counts_only_for_its_own_run() -> None:
 
 def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) -> None:
     advisor, session, sketches = _advisor()
-    session.error = OperationalError("no Spark")
+    session.error = OperationalError("no Spark", error_class="NO_SPARK")
     with caplog.at_level(logging.WARNING, "imp_driver"):
         _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE)
-    assert "no Spark" in caplog.text
+    assert "OperationalError NO_SPARK" in caplog.text
+    assert "no Spark" not in caplog.text
     with caplog.at_level(logging.WARNING, "imp_driver"):
         _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE - 1)
     assert len(session.asked) == 1

@@ -83,7 +83,7 @@ def test_having_tests_so_many_aggregates(aggregates: int) -> None:
     assert len(tested | {"b"}) == aggregates
 
 
-@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["advise"]])
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["advise"], ["metrics"]])
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -91,7 +91,7 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     assert "usage: imp" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["sql", "advise"])
+@pytest.mark.parametrize("command", ["sql", "advise", "metrics"])
 def test_a_bad_url_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "postgres:///x"]) == 1
     captured = capsys.readouterr()

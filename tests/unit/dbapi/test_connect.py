@@ -19,6 +19,8 @@ from tests.unit.dbapi.fakes import FakePipeline
         ("imp:///f?sketch=eager", Options(warehouse="f", sketch=SketchMode.EAGER)),
         ("imp:///f?sketch=eager&eager_batch=auto", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=None)),
         ("imp:///f?sketch=eager&eager_batch=20", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=20)),
+        ("imp:///f?trace_query_text=TRUE", Options(warehouse="f", trace_query_text=True)),
+        ("imp:///f?trace_query_text=0", Options(warehouse="f", trace_query_text=False)),
         ("imp:///a%20b?schema=s&cores=2", Options(warehouse="a b", schema="s", cores=2)),
     ],
 )
@@ -40,6 +42,7 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp+connect://host:1/s",), {}, imp_driver.NotSupportedError, "Connect"),
         (("imp:///x?eager_batch=0",), {}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x",), {"eager_batch": "always"}, imp_driver.InterfaceError, "above 0"),
+        (("imp:///x?trace_query_text=maybe",), {}, imp_driver.InterfaceError, "true or false"),
         ((object(),), {}, imp_driver.InterfaceError, "must be text"),
     ],
 )

@@ -150,6 +150,11 @@ def test_the_worker_is_first_and_the_query_finds_its_sketch_fresh() -> None:
         assert (row["behind_versions"], row["eager_steps"], row["maintained"], row["eager_problem"]) == (0, 1, 1, None)
         report = world.ask()
         assert (report.decision, report.version) == (Decision.FRESH, 1)
+        counted = world.sketches.metrics.snapshot()
+        assert counted.counters["imp_maintenance_steps_total", ("background",)] == 1
+        assert counted.counters["imp_delta_rows_total", ("background",)] == 1
+        assert ("imp_maintenance_steps_total", ("query",)) not in counted.counters
+        assert sum(counted.distributions["imp_background_step_seconds", ()].counts) == 1
 
 
 def test_nothing_is_done_until_enough_rows_wait() -> None:
@@ -204,7 +209,7 @@ def test_a_sketch_that_is_not_wanted_is_left_alone(harm: str) -> None:
         if harm == "useless":
             world.entry.useless = 3
         else:
-            world.sketches.guard.record((report.template or "",), "other rows", SUMS)
+            world.sketches.guard.record((report.template or "",), "other rows")
         world.insert((60, 3, 0, 100))
         world.settle()
         assert world.shown()["eager_steps"] == 0
@@ -245,6 +250,8 @@ def test_what_the_worker_cannot_do_is_left_to_the_query_with_the_state_as_it_was
         assert world.entry.state is state
         assert (world.entry.version, _content(world.entry)) == (0, before)
         assert str(world.shown()["eager_problem"]).startswith(words)
+        problem = "left" if words.startswith("left") else "failed"
+        assert world.sketches.metrics.snapshot().counters["imp_background_problems_total", (problem,)] == 1
         world.warehouse.refusal, world.warehouse.relation, world.warehouse.lost = None, None, 0
         world.settle()
         assert world.shown()["eager_steps"] == 0
