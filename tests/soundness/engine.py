@@ -65,9 +65,10 @@ class Warehouse:
         """Make ``rows`` the newest version of a table."""
         name = f"{table}__{len(self.history[table])}"
         columns = COLUMNS[table]
-        self.connection.execute(f"CREATE TABLE {name} ({', '.join(f'{column} INT' for column in columns)})")
-        if rows:
-            self.connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [list(row) for row in rows])
+        data = pa.table({column: pa.array([row[place] for row in rows], pa.int32()) for place, column in enumerate(columns)})
+        self.connection.register("__imp_rows", data)
+        self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM __imp_rows")
+        self.connection.unregister("__imp_rows")
         self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM {name}")
         self.history[table].append(list(rows))
         self.times[table].append(self.now)
