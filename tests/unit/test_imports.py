@@ -29,7 +29,8 @@ STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "ope
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "dbapi": {"dbapi", "opening"},
+    "dbapi": {"dbapi", "opening", "url"},
+    "url": set(),
     "reading": {"parse", "plan", "safety"},
     "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
     "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
@@ -47,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FOREIGN = {
     "pyspark": {"spark"},
     "py4j": {"spark"},
+    "grpc": {"spark"},
     "deltalake": {"delta"},
     "z3": {"reuse"},
     "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark"},
