@@ -40,6 +40,7 @@ class Options:
         user_id: name of the user at the server.
         token: bearer token for the server; it is in no message and no repr.
         use_ssl: whether the server is spoken to by TLS; with a token it always is, but for ``localhost``.
+        shared_files: whether ``file:`` locations of a server on another machine are the same folders here (both mount them).
         schema: current schema of the connection.
         sketch: how sketches are used.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
@@ -59,6 +60,7 @@ class Options:
     user_id: str | None = None
     token: str | None = field(default=None, repr=False)
     use_ssl: bool = False
+    shared_files: bool = False
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
     policy: Policy = Policy.AUTO
@@ -107,9 +109,7 @@ class Options:
         for each in fields(self):
             needed = _ONLY.get(each.name)
             if needed not in (None, place) and getattr(self, each.name) != each.default:
-                raise InterfaceError(
-                    f"Option {each.name!r} is for {_PLACES[str(needed)]}; here it would have no effect. Leave it out, or set it where Spark starts."
-                )
+                raise InterfaceError(f"Option {each.name!r} is for {_PLACES[str(needed)]}; here it would have no effect. Leave it out.")
 
 
 DEFAULT_PORT = 15002
@@ -130,7 +130,7 @@ def _read(name: str, value: Any) -> Any:
         return _read_policy(value)
     if name == "sketch_guard":
         return _read_share(name, value)
-    if name == "use_ssl":
+    if name in ("use_ssl", "shared_files"):
         return _read_truth(name, value)
     if name == "server":
         return _read_server(str(value))

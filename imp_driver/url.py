@@ -17,7 +17,8 @@ _SECRET = re.compile(r"(//[^/@]*:)[^/@]*(@)|(\btoken=)[^&;#]*", re.IGNORECASE)
 def options_from_url(url: str) -> Options:
     """Read a URL of one of these forms.
 
-    ``imp:///folder?sketch=lazy``: an embedded warehouse; three slashes give a folder relative to the working directory, four an absolute one.
+    ``imp:///folder?sketch=lazy``: an embedded warehouse; three slashes give a folder relative to the working directory, four an
+    absolute one.
     ``imp+connect://user@host:15002/schema?token=..``: a Spark Connect server.
 
     Raises:

@@ -51,6 +51,8 @@ class TableHandle:
         if self._store is None:
             try:
                 self._store = open_store(self.location)
+            except OperationalError:
+                raise
             except Exception as error:  # delta-rs raises many kinds for a store that it cannot reach
                 raise OperationalError(f"The storage of {self.location} cannot be read in process.") from error
         return self._store
