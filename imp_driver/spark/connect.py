@@ -7,11 +7,13 @@ import logging
 import socket
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 from imp_driver.config import Options
 from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.ports import Session
 
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."
@@ -20,7 +22,7 @@ _RETRIES = 4
 """Attempts after the first to reach a server, five seconds in all; PySpark alone would try for ten minutes."""
 
 
-def open_session(options: Options) -> Any:
+def open_session(options: Options) -> Session:
     """Open a session of its own at a server; it is released when the connection is closed, or at the end of the process.
 
     Raises:
@@ -36,9 +38,9 @@ def open_session(options: Options) -> Any:
     from imp_driver.spark.errors import mapped
 
     with mapped():
-        spark = SparkSession(connection=_connection_string(options))
+        spark = SparkSession(connection=connection_string(options))
     # Left open, gRPC's channel would hang the end of the process.
-    end = weakref.finalize(spark, _end, spark.client)
+    end = weakref.finalize(spark, end_session, spark.client)
     try:
         return _opened(spark, options, end)
     except BaseException:
@@ -46,7 +48,7 @@ def open_session(options: Options) -> Any:
         raise
 
 
-def open_owned(spark: Any, options: Options) -> Any:
+def open_owned(spark: Any, options: Options) -> Session:
     """Wrap the application's session; its temporary views and current schema are visible.
 
     Raises:
@@ -71,12 +73,13 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _connection_string(options: Options) -> str:
+def connection_string(options: Options) -> str:
+    """Return the address of a server as PySpark reads it, with every value quoted."""
     given = {"user_id": options.user_id, "token": options.token, "use_ssl": "true" if options.use_ssl else None, "user_agent": "imp_driver"}
     return f"sc://{options.server}/;" + ";".join(f"{name}={quote(value, safe='')}" for name, value in given.items() if value)
 
 
-def _opened(spark: Any, options: Options, end: Any) -> Any:
+def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
@@ -86,9 +89,8 @@ def _opened(spark: Any, options: Options, end: Any) -> Any:
     return session
 
 
-def _wrapped(spark: Any, options: Options, *, owned_by_application: bool, on_close: Any) -> Any:
+def _wrapped(spark: Any, options: Options, *, owned_by_application: bool, on_close: Callable[[], object]) -> Session:
     from imp_driver.spark.errors import mapped
-    from imp_driver.spark.remote import ConnectSession
 
     # PySpark writes every error of a statement to this logger as well; the driver raises it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
@@ -96,13 +98,15 @@ def _wrapped(spark: Any, options: Options, *, owned_by_application: bool, on_clo
         version = str(spark.version)
     if not version.startswith(_VERSION):
         raise NotSupportedError(f"The server runs Spark {version}; this driver is for Spark {_VERSION}x, whose rules it knows.")
+    from imp_driver.spark.remote import ConnectSession
+
+    return ConnectSession(spark, owned_by_application=owned_by_application, on_machine=on_machine_of(spark, options), on_close=on_close)
+
+
+def on_machine_of(spark: Any, options: Options) -> Callable[[str], str]:
+    """Return what names the machine of a local folder of the server, where that is not this one."""
     machine = _other_machine(spark, options)
-    return ConnectSession(
-        spark,
-        owned_by_application=owned_by_application,
-        on_machine=lambda location: f"file://{machine}{location}" if machine and location.startswith("/") else location,
-        on_close=on_close,
-    )
+    return lambda location: f"file://{machine}{location}" if machine and location.startswith("/") else location
 
 
 def _other_machine(spark: Any, options: Options) -> str:
@@ -118,7 +122,7 @@ def _other_machine(spark: Any, options: Options) -> str:
     return "" if is_here else host.replace(":", "-")
 
 
-def _end(client: Any) -> None:
+def end_session(client: Any) -> None:
     """Release the session at the server and close the channel; a server that is gone has nothing to release."""
     if client.is_closed:
         return
