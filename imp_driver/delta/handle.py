@@ -99,8 +99,9 @@ class TableHandle:
 
     def _reopen(self) -> None:
         self._table = self._state = None
+        place = self.store.folder or self.location
         try:
-            table = DeltaTable(self.store.folder or self.location)
+            table = DeltaTable(place)
         except Exception as error:  # missing folder, no log, unreachable store, damaged log: the cause is chained
             raise OperationalError(
                 f"{self.location} is not a Delta table that can be read in process. Check that the folder exists."

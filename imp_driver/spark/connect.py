@@ -104,9 +104,19 @@ def _wrapped(spark: Any, options: Options, *, owned_by_application: bool, on_clo
 
 
 def on_machine_of(spark: Any, options: Options) -> Callable[[str], str]:
-    """Return what names the machine of a local folder of the server, where that is not this one."""
+    """Return what spells a local folder of the server with its scheme, and with its machine where that is not this one.
+
+    A plain path would be one of the server's default file system wherever the driver gives it back to the server.
+    """
     machine = _other_machine(spark, options)
-    return lambda location: f"file://{machine}{location}" if machine and location.startswith("/") else location
+
+    def on_machine(location: str) -> str:
+        if not location.startswith("/"):
+            return location
+        # The other readers of such a URI decode it, Hadoop does not: a folder with a percent sign keeps its plain path.
+        return f"file://{machine}{location}" if machine else location if "%" in location else f"file:{location}"
+
+    return on_machine
 
 
 def _other_machine(spark: Any, options: Options) -> str:

@@ -56,6 +56,12 @@ def test_a_sketch_is_captured_used_and_maintained(server: Server, cursor: imp_dr
 
 
 @pytest.mark.usefixtures("sales")
+def test_the_server_reads_changes_at_a_location_with_its_scheme(server: Server, connection: imp_driver.Connection) -> None:
+    folder = f"file:{server.folder / 'warehouse' / 'sales'}"
+    assert connection.execute(f"SELECT count(*) FROM table_changes_by_path('{folder}', 1, 1)").fetchall() == [(100,)]
+
+
+@pytest.mark.usefixtures("sales")
 def test_a_temporary_view_hides_the_table(cursor: imp_driver.Cursor) -> None:
     cursor.execute("CREATE TEMPORARY VIEW sales AS SELECT 1 AS shop, 1.0 AS price")
     assert cursor.execute(_QUERY, (0,)).fetchall() == [(1, Decimal("1.0"))]

@@ -54,18 +54,19 @@ def test_a_stopped_session_is_refused() -> None:
 @pytest.mark.parametrize(
     ("host", "shared", "expected"),
     [
-        ("localhost", False, "/w/t"),
-        ("127.0.0.1", False, "/w/t"),
-        ("[::1]", False, "/w/t"),
-        (socket.gethostname(), False, "/w/t"),
+        ("localhost", False, "file:/w/t"),
+        ("127.0.0.1", False, "file:/w/t"),
+        ("[::1]", False, "file:/w/t"),
+        (socket.gethostname(), False, "file:/w/t"),
         ("spark.example", False, "file://spark.example/w/t"),
-        ("spark.example", True, "/w/t"),
+        ("spark.example", True, "file:/w/t"),
     ],
 )
 def test_a_folder_of_another_machine_is_named_with_it(host: str, shared: bool, expected: str) -> None:
     on_machine = connect.on_machine_of(FakeSpark(client=FakeClient(host)), Options(server=f"{host}:1", shared_files=shared))
     assert on_machine("/w/t") == expected
     assert on_machine("s3://bucket/t") == "s3://bucket/t"
+    assert (on_machine("/w/%41") == "/w/%41") == expected.startswith("file:/w")
 
 
 def test_the_connection_string_carries_every_character() -> None:
