@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import logging
 import socket
@@ -39,7 +40,8 @@ def open_session(options: Options) -> Session:
 
     with mapped():
         spark = SparkSession(connection=connection_string(options))
-    # Left open, gRPC's channel would hang the end of the process.
+    # At the end of the process PySpark would ask a server that is gone again and again; left open, gRPC's channel would hang that end.
+    atexit.unregister(spark.client._on_exit)
     end = weakref.finalize(spark, end_session, spark.client)
     try:
         return _opened(spark, options, end)
@@ -83,6 +85,8 @@ def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    # Where warnings are errors, this one would take the place of the error that follows it.
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     session = _wrapped(spark, options, owned_by_application=False, on_close=end)
     if options.schema:
         session.execute("USE `" + options.schema.replace("`", "``") + "`", None, "use").close()

@@ -162,6 +162,7 @@ def test_a_running_query_is_cancelled(connection: imp_driver.Connection) -> None
     assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_a_session_of_the_application(server: Server) -> None:
     from pyspark.sql.connect.session import SparkSession
 
@@ -176,7 +177,7 @@ def test_a_session_of_the_application(server: Server) -> None:
 
 
 def test_sqlalchemy(server: Server) -> None:
-    engine = create_engine(f"imp+connect://me@127.0.0.1:{server.port}/default")
+    engine = create_engine(f"imp+connect://me@127.0.0.1:{server.port}/default", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text("CREATE TABLE IF NOT EXISTS reflected (a INT NOT NULL, b VARCHAR(3)) USING DELTA COMMENT 'few'"))
         assert connection.execute(text("SELECT :a + 1"), {"a": 2}).scalar_one() == 3
@@ -188,7 +189,6 @@ def test_sqlalchemy(server: Server) -> None:
     engine.dispose()
 
 
-@pytest.mark.filterwarnings("ignore:.RETRIES_EXCEEDED.:UserWarning")
 def test_a_server_that_is_gone(tmp_path_factory: pytest.TempPathFactory) -> None:
     doomed = start_server(tmp_path_factory.mktemp("doomed"))
     try:
