@@ -87,7 +87,7 @@ def test_a_view_is_never_looked_through(described: dict[str, Any], kind: Relatio
 
 
 def test_a_definition_has_what_the_statements_tell() -> None:
-    answers = {
+    answers: dict[str, Any] = {
         "DETAIL": _TABLE | {"partitionColumns": ["p"], "clusteringColumns": ["c"]},
         "TBLPROPERTIES": [{"key": "k", "value": "v"}],
     }
@@ -102,7 +102,7 @@ def test_a_definition_has_what_the_statements_tell() -> None:
 
 
 def test_no_definition() -> None:
-    temporary = {"DETAIL": _IS_A_VIEW, "TABLE": {"json_metadata": "{}"}}
-    dropped = {"DETAIL": _TABLE, "TBLPROPERTIES": ProgrammingError("gone", error_class="TABLE_OR_VIEW_NOT_FOUND")}
+    temporary: dict[str, Any] = {"DETAIL": _IS_A_VIEW, "TABLE": {"json_metadata": "{}"}}
+    dropped: dict[str, Any] = {"DETAIL": _TABLE, "TBLPROPERTIES": ProgrammingError("gone", error_class="TABLE_OR_VIEW_NOT_FOUND")}
     for answers in (temporary, dropped):
         assert read_definition(("t",), FakeServer(answers), lambda name: "{}") is None
