@@ -1,17 +1,16 @@
-"""Options of a connection: one frozen value, made from keyword arguments or an ``imp://`` URL."""
+"""Options of a connection: one frozen value, made from keyword arguments or a URL (imp_driver/url.py)."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
-from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.errors import InterfaceError
 
 
 class SketchMode(Enum):
@@ -37,7 +36,12 @@ class Options:
     """What a connection was asked for.
 
     Attributes:
-        warehouse: folder of the embedded warehouse; None when the application brings its own session.
+        warehouse: folder of the embedded warehouse; None when Spark runs elsewhere.
+        server: ``host:port`` of a Spark Connect server; None otherwise.
+        user_id: name of the user at the server.
+        token: bearer token for the server; it is in no message and no repr.
+        use_ssl: whether the server is spoken to by TLS; with a token it always is, but for ``localhost``.
+        shared_files: whether ``file:`` locations of a server on another machine are the same folders here (both mount them).
         schema: current schema of the connection.
         sketch: how sketches are used.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
@@ -51,9 +55,16 @@ class Options:
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
         trace_query_text: whether OpenTelemetry spans have the text of statements, with the constants in it.
+        master: where the embedded Spark has its executors (``spark://host:7077``, ``yarn``, ``k8s://..``); None: in this process.
+        conf: settings of Spark with which the embedded engine starts, by name.
     """
 
     warehouse: str | None = None
+    server: str | None = None
+    user_id: str | None = None
+    token: str | None = field(default=None, repr=False)
+    use_ssl: bool = False
+    shared_files: bool = False
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
     policy: Policy = Policy.AUTO
@@ -67,6 +78,8 @@ class Options:
     cores: int | None = None
     driver_memory: str = "4g"
     trace_query_text: bool = False
+    master: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
         """Return a copy with the named values read from text or Python.
@@ -74,17 +87,44 @@ class Options:
         Raises:
             InterfaceError: an option is unknown or its value cannot be read.
         """
-        known = {field.name for field in fields(self)}
+        known = {each.name for each in fields(self)}
         changed: dict[str, Any] = {}
+        conf = dict(self.conf)
         for name, value in values.items():
+            if name.startswith(_SETTING):
+                conf[name.removeprefix(_SETTING)] = str(value)
+                continue
+            if name == "conf":
+                conf.update(_read_conf(value))
+                continue
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise InterfaceError(f"Unknown option {name!r}.{hint} Known options: {', '.join(sorted(known))}.")
             changed[name] = _read(name, value)
-        return replace(self, **changed)
+        return replace(self, conf=tuple(sorted(conf.items())), **changed)
+
+    def check_deployment(self) -> None:
+        """Check that every option is one of the place where Spark runs: a Connect server, this process, or a session that is there.
+
+        Raises:
+            InterfaceError: an option would have no effect.
+        """
+        if self.server is not None and self.warehouse is not None:
+            raise InterfaceError("A connection has a warehouse of its own or a server, not both.")
+        place = "connect" if self.server is not None else "embedded" if self.warehouse is not None else "session"
+        for each in fields(self):
+            needed = _ONLY.get(each.name)
+            if needed not in (None, place) and getattr(self, each.name) != each.default:
+                raise InterfaceError(f"Option {each.name!r} is for {_PLACES[str(needed)]}; here it would have no effect. Leave it out.")
 
 
+DEFAULT_PORT = 15002
+"""Port on which a Spark Connect server listens when it was not told otherwise."""
+_SETTING = "conf."
+"""What the name of a setting of Spark begins with among the options of a URL."""
+_PLACES = {"connect": "imp+connect:// URLs", "embedded": "an embedded warehouse (imp:///folder)"}
+_ONLY = dict.fromkeys(("user_id", "token", "use_ssl"), "connect") | dict.fromkeys(("cores", "driver_memory", "master", "conf"), "embedded")
 _POSITIVE = {"fragments", "maximum_runs", "memory", "cores", "eager_batch"}
 
 
@@ -101,6 +141,10 @@ def _read(name: str, value: Any) -> Any:
         return _read_share(name, value)
     if name == "trace_query_text":
         return _read_switch(name, value)
+    if name in ("use_ssl", "shared_files"):
+        return _read_truth(name, value)
+    if name == "server":
+        return _read_server(str(value))
     if name in _POSITIVE:
         try:
             number = int(value)
@@ -110,6 +154,27 @@ def _read(name: str, value: Any) -> Any:
             raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
         return number
     return str(value)
+
+
+def _read_server(text: str) -> str:
+    """Return ``host:port``; the port is Spark Connect's own when there is none, and an IPv6 address stands in brackets."""
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\s/:;?@\[\]]+)(?::(\d{1,5}))?", text)
+    if match is None:
+        raise InterfaceError("Option 'server' must be host or host:port; other parameters are options of their own.")
+    return f"{match[1]}:{match[2] or DEFAULT_PORT}"
+
+
+def _read_conf(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise InterfaceError(f"Option 'conf' must be a mapping from names of Spark's settings to values, not {type(value).__name__}.")
+    return {str(name): str(each) for name, each in value.items()}
+
+
+def _read_truth(name: str, value: Any) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false"):
+        raise InterfaceError(f"Option {name!r} must be true or false, not {value!r}.")
+    return text == "true"
 
 
 def _read_share(name: str, value: Any) -> float:
@@ -155,28 +220,3 @@ def _read_policy(value: Any) -> Policy:
         return value if isinstance(value, Policy) else Policy(str(value).lower())
     except ValueError:
         raise InterfaceError(f"Option 'policy' must be auto or incremental, not {value!r}.") from None
-
-
-def options_from_url(url: str) -> Options:
-    """Read ``imp:///folder?sketch=lazy``; three slashes give a folder relative to the working directory, four an absolute one.
-
-    Raises:
-        InterfaceError: the URL is not of this form.
-        NotSupportedError: ``imp+connect://`` and other deployments that are not there yet.
-    """
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise InterfaceError(f"Cannot read the URL {url!r}: {error}. Expected imp:///folder?sketch=lazy.") from error
-    if parts.scheme == "imp+connect":
-        raise NotSupportedError("imp+connect:// (Spark Connect) is not there yet; use imp:///folder or connect(session=spark).")
-    if parts.scheme not in ("imp", "imp+spark"):
-        raise InterfaceError(f"Cannot read the URL {url!r}: the scheme must be imp, as in imp:///folder?sketch=lazy.")
-    if parts.netloc:
-        raise InterfaceError(
-            f"Cannot read the URL {url!r}: an embedded warehouse has no host. Write imp:///folder (relative) or imp:////folder (absolute)."
-        )
-    folder = unquote(parts.path[1:]) if parts.path else ""
-    if not folder:
-        raise InterfaceError(f"The URL {url!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
-    return Options(warehouse=folder).with_values(dict(parse_qsl(parts.query, keep_blank_values=True)))

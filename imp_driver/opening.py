@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
 from imp_driver.persist.tables import DeltaRepository
+from imp_driver.ports import Session
 
 _lock = threading.Lock()
 _source = DeltaTables()
@@ -21,21 +23,31 @@ _shared: dict[tuple[str, str], Sketches] = {}
 
 
 def open_pipeline(options: Options, session: object | None) -> Observed:
-    """Open an embedded session, or wrap the application's own.
+    """Open an embedded session or one at a server, or wrap the application's own.
 
-    Sketches are shared by all connections of the process to one warehouse: they are a cache keyed by table identity, settings and
-    statement, so nothing of one connection shows in another but speed.
+    Sketches are shared by all connections of the process to one warehouse, or of one user to a server: they are a cache keyed by table
+    identity, settings and statement, so nothing of one connection shows in another but speed.
 
     Raises:
         InterfaceError, OperationalError, NotSupportedError: the session cannot be opened.
     """
     # pyspark takes a second to import; a process that only imports the driver does not pay for it.
-    from imp_driver.spark.local import open_session as open_embedded
-    from imp_driver.spark.owned import open_session as open_owned
+    opened: Session
+    if session is not None:
+        from imp_driver.spark.owned import open_session as open_owned
 
-    opened = open_embedded(options) if session is None else open_owned(session)
-    folder = None if session is not None else Path(str(options.warehouse)).expanduser().resolve()
-    key = f"session {id(session)}" if folder is None else str(folder)
+        opened, key, folder = open_owned(session, options), f"session {id(session)}", None
+    elif options.server is not None:
+        from imp_driver.spark.connect import open_session as open_connect
+
+        # Users of a server may see different rows of a table.
+        user = hashlib.sha256(repr((options.user_id, options.token)).encode()).hexdigest()
+        opened, key, folder = open_connect(options), f"server {options.server} {user}", None
+    else:
+        from imp_driver.spark.local import open_session as open_embedded
+
+        opened, folder = open_embedded(options), Path(str(options.warehouse)).expanduser().resolve()
+        key = str(folder)
     observer = observer_of(folder)
     with _lock:
         sketches = _shared.get((key, options.store))

@@ -85,12 +85,16 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a name stands for in a session: ``location`` is a plain path or URI, ``name`` the fully qualified, unquoted parts."""
+    """What a name stands for in a session: ``location`` is a plain path or URI, ``name`` the fully qualified, unquoted parts.
+
+    ``table_id`` is the identifier of a Delta table's log where the engine told it: another machine may have another folder of this name.
+    """
 
     kind: RelationKind
     name: tuple[str, ...]
     location: str | None
     view: View | None = None
+    table_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,8 @@ class _Snapshots:
             reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
             raise Refused(reason, ".".join(name))
         snapshot = self._snapshot(relation.location, self._versions.of(name, relation.location))
+        if relation.table_id not in (None, snapshot.table_id):
+            raise Refused(Reason.STORE_NOT_READABLE, f"{'.'.join(name)}: another table lies in {relation.location} on this machine.")
         self.tables[relation.name] = Table(relation, snapshot)
         return TableDefinition(relation.name, snapshot.schema)
 

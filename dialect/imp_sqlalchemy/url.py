@@ -8,26 +8,39 @@ from sqlalchemy.engine import URL
 
 import imp_driver
 
-FORMS = "imp:///folder (relative), imp:////folder (absolute), or imp:// with connect_args={'session': spark}"
+FORMS = "imp:///folder (relative), imp:////folder (absolute), imp+connect://host:15002, or imp:// with connect_args={'session': spark}"
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """Return the warehouse and the options of a URL.
+    """Return the warehouse or the server, and the options of a URL.
 
     Raises:
-        imp_driver.InterfaceError: a part that an embedded warehouse does not have.
-        imp_driver.NotSupportedError: ``imp+connect://``.
+        imp_driver.InterfaceError: a part that an embedded warehouse does not have, or no host for Spark Connect.
     """
     if url.drivername == "imp+connect":
-        raise imp_driver.NotSupportedError("imp+connect:// (Spark Connect) is not there yet; use imp:///folder.")
+        return _server(url) | _options(url)
     for part, given in (("user name", url.username), ("password", url.password), ("host", url.host), ("port", url.port)):
         if given:
             raise imp_driver.InterfaceError(f"The URL has a {part}, but an embedded warehouse has none. Write {FORMS}.")
+    options = _options(url)
+    if url.database:
+        options["warehouse"] = url.database
+    return options
+
+
+def _server(url: URL) -> dict[str, Any]:
+    if not url.host:
+        raise imp_driver.InterfaceError("The URL names no host. Write imp+connect://host:15002/schema.")
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    # SQLAlchemy hides a password wherever it shows a URL, so that is the place for a token.
+    given = {"schema": url.database, "user_id": url.username, "token": url.password}
+    return {"server": host if url.port is None else f"{host}:{url.port}"} | {name: str(value) for name, value in given.items() if value}
+
+
+def _options(url: URL) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in url.query.items():
         if not isinstance(value, str):
             raise imp_driver.InterfaceError(f"The URL gives the option {name!r} {len(value)} times.")
         options[name] = value
-    if url.database:
-        options["warehouse"] = url.database
     return options

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from imp_driver.config import options_from_url
 from imp_driver.errors import OperationalError
 from imp_driver.observe.exposition import exposition
 from imp_driver.observe.metric_files import folder_in, read_counters
+from imp_driver.url import options_from_url
 
 
 def run(url: str) -> int:

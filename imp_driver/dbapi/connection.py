@@ -9,11 +9,12 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from imp_driver import errors
-from imp_driver.config import Options, options_from_url
+from imp_driver.config import Options
 from imp_driver.dbapi.cursor import Cursor
 from imp_driver.dbapi.pipeline import Pipeline
 from imp_driver.errors import InterfaceError, NotSupportedError
 from imp_driver.ports import TableDefinition
+from imp_driver.url import options_from_url
 
 
 class Connection:
@@ -119,31 +120,37 @@ def connect(
     /,
     *,
     warehouse: str | None = None,
+    server: str | None = None,
     session: object | None = None,
     **options: Any,
 ) -> Connection:
     """Open a connection.
 
     Args:
-        url: ``imp:///folder?sketch=lazy``; options in the query part.
+        url: ``imp:///folder?sketch=lazy`` or ``imp+connect://host:15002``; options in the query part.
         warehouse: folder of an embedded warehouse, made when it is not there.
-        session: a SparkSession of the application, whose configuration stays as it is and which is not stopped.
+        server: ``host:port`` of a Spark Connect server (``imp_driver[connect]``).
+        session: a SparkSession of the application, classic or of Spark Connect; its configuration stays as it is, and it is not stopped.
         options: see imp_driver.config.Options; ``sketch`` is off, lazy, eager or shadow.
 
     Raises:
-        InterfaceError: not exactly one of url, warehouse and session, or a bad option.
-        OperationalError: no fit Java, no warehouse there, another process holds it.
-        NotSupportedError: a deployment that is not there yet.
+        InterfaceError: not exactly one of url, warehouse, server and session, or a bad option.
+        OperationalError: no fit Java, no warehouse there, another process holds it, no server answers.
+        NotSupportedError: the server runs another version of Spark.
     """
-    given = [name for name, value in (("a URL", url), ("warehouse", warehouse), ("session", session)) if value is not None]
+    places = (("a URL", url), ("warehouse", warehouse), ("server", server), ("session", session))
+    given = [name for name, value in places if value is not None]
     if len(given) != 1:
-        raise InterfaceError(f"connect needs exactly one of a URL, warehouse= or session=, not {' and '.join(given) or 'none'}.")
+        raise InterfaceError(f"connect needs exactly one of a URL, warehouse=, server= or session=, not {' and '.join(given) or 'none'}.")
     if url is not None and not isinstance(url, str):
         raise InterfaceError(f"The URL must be text, not {type(url).__name__}; a SparkSession is given as session=.")
     chosen = options_from_url(url) if url is not None else Options()
     if warehouse is not None:
         chosen = replace(chosen, warehouse=str(warehouse))
+    if server is not None:
+        chosen = chosen.with_values({"server": server})
     chosen = chosen.with_values(options)
+    chosen.check_deployment()
     from imp_driver.opening import open_pipeline
 
     return Connection(open_pipeline(chosen, session))

@@ -56,6 +56,8 @@ class TableHandle:
         if self._store is None:
             try:
                 self._store = open_store(self.location)
+            except OperationalError:
+                raise
             except Exception as error:  # delta-rs raises many kinds for a store that it cannot reach
                 raise OperationalError(f"The storage of {self.location} cannot be read in process.") from error
         return self._store
@@ -124,8 +126,9 @@ class TableHandle:
 
     def _reopen(self) -> None:
         self._table = self._state = None
+        place = self.store.folder or self.location
         try:
-            table = DeltaTable(self.store.folder or self.location)
+            table = DeltaTable(place)
         except Exception as error:  # missing folder, no log, unreachable store, damaged log: the cause is chained
             raise OperationalError(
                 f"{self.location} is not a Delta table that can be read in process. Check that the folder exists."

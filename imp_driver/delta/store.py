@@ -11,6 +11,9 @@ import pyarrow as pa
 import pyarrow.fs as arrow_fs
 from deltalake.fs import DeltaStorageHandler
 
+from imp_driver.errors import OperationalError
+
+_OTHER_MACHINE = re.compile(r"file://(?!localhost/)([^/]+)/")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 FileIdentity = tuple[int, int, int]
@@ -71,7 +74,13 @@ class TableStore:
 
 
 def open_store(location: str) -> TableStore:
-    """Make the store of a table; nothing is read from a local folder yet."""
+    """Make the store of a table; nothing is read from a local folder yet. Raises OperationalError for a folder of another machine."""
+    elsewhere = _OTHER_MACHINE.match(location)
+    if elsewhere is not None:
+        raise OperationalError(
+            f"{location} is a folder of the machine {elsewhere[1]}. Where that folder is mounted here under the same path, "
+            "connect with shared_files=true."
+        )
     folder = local_folder(location)
     if folder is not None:
         return TableStore(folder, arrow_fs.LocalFileSystem())

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from imp_driver.errors import OperationalError
 from imp_driver.spark.errors import mapped
@@ -35,11 +35,47 @@ def undone(undo: Callable[[], None]) -> Iterator[None]:
         undo()
 
 
-class Cancellation:
-    """Which statements of a session run, and which of them are cancelled."""
+class TaggedJobs(Protocol):
+    """Where the engine notes under which tag a thread runs, and cancels what runs under one."""
+
+    def add(self, tag: str) -> None:
+        """Tag what this thread starts from now on."""
+
+    def remove(self, tag: str) -> None: ...
+
+    def cancel(self, tag: str) -> None:
+        """Cancel what runs under a tag at this moment."""
+
+    @property
+    def has_ended(self) -> bool:
+        """True when the engine is gone, and nothing can run any more."""
+
+
+class ContextJobs:
+    """The tagged jobs of a SparkContext."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
+
+    def add(self, tag: str) -> None:
+        self._context.addJobTag(tag)
+
+    def remove(self, tag: str) -> None:
+        self._context.removeJobTag(tag)
+
+    def cancel(self, tag: str) -> None:
+        self._context.cancelJobsWithTag(tag)
+
+    @property
+    def has_ended(self) -> bool:
+        return self._context._jsc is None
+
+
+class Cancellation:
+    """Which statements of a session run, and which of them are cancelled."""
+
+    def __init__(self, jobs: TaggedJobs) -> None:
+        self._jobs = jobs
         self._cancelled: set[str] = set()
         self._depths: Counter[tuple[str, int]] = Counter()
         self._lock = threading.Lock()
@@ -57,7 +93,7 @@ class Cancellation:
         with undone(lambda: self._finish(inside)):
             if is_outermost:
                 with mapped(tag):
-                    self._context.addJobTag(tag)
+                    self._jobs.add(tag)
             yield
 
     def _finish(self, inside: tuple[str, int]) -> None:
@@ -67,7 +103,7 @@ class Cancellation:
                 return
             del self._depths[inside]
         with mapped(inside[0]):
-            self._context.removeJobTag(inside[0])
+            self._jobs.remove(inside[0])
 
     def _is_running(self, tag: str) -> bool:
         with self._lock:
@@ -84,7 +120,7 @@ class Cancellation:
         for attempt in range(_ATTEMPTS):
             try:
                 with mapped(tag):
-                    self._context.cancelJobsWithTag(tag)
+                    self._jobs.cancel(tag)
                 break
             except OperationalError:
                 # Just after Ctrl-C the gateway may refuse a thread's first call.
@@ -97,10 +133,10 @@ class Cancellation:
         pause = threading.Event()
         for _ in range(int(_PATIENCE / _INTERVAL)):
             pause.wait(_INTERVAL)
-            if not self._is_running(tag) or self._context._jsc is None:
+            if not self._is_running(tag) or self._jobs.has_ended:
                 return
             try:
-                self._context.cancelJobsWithTag(tag)
+                self._jobs.cancel(tag)
             except Exception:
                 # The engine is being shut down; its jobs end with it.
                 return

@@ -57,7 +57,15 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
 
 
 _END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
-_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]*(?:Exception|Error): (?=\[)")
+_JAVA_CLASS = re.compile(r"^(?:(?:[\w$]+\.)+[\w$]*(?:Exception|Error): |\((?:[\w$]+\.)+[\w$]+\) )(?=\[)")
+_PARSER_POSITION = re.compile(r"\(line (\d+), pos (\d+)\)")
+_SERVER: tuple[tuple[str, str | None, str], ...] = (
+    ("UNAVAILABLE", CONNECTION_LOST, "The Spark Connect server does not answer. Check its address and that it runs, then connect again."),
+    ("UNAUTHENTICATED", None, "The Spark Connect server does not accept the token. Check token= and use_ssl=."),
+    ("PERMISSION_DENIED", None, "The Spark Connect server denies access. Check user_id= and token=."),
+)
+"""Status of gRPC, error class and message."""
+_SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 
 
@@ -85,13 +93,28 @@ def converted(error: BaseException, tag: str | None = None) -> Error:
         except Exception:
             message = "Spark's JVM ended while the statement ran. Connect again."
             return errors.OperationalError(message, error_class=CONNECTION_LOST, query_id=tag)
+    condition = _asked(error, "getCondition") or _named(error)
+    if (lost := _from_server(error, condition, tag)) is not None:
+        return lost
     if not isinstance(error, PySparkException):
         message = f"Spark did not answer: {_first_line(str(error))}. It was stopped or has ended: open a new connection."
         is_lost = isinstance(error, (Py4JError, ConnectionError, EOFError))
         return errors.OperationalError(message, error_class=CONNECTION_LOST if is_lost else None, query_id=tag)
-    condition, sqlstate = _asked(error, "getCondition") or _named(error), _asked(error, "getSqlState")
+    sqlstate = _asked(error, "getSqlState")
     kind = _kind(condition, sqlstate, error)
     return kind(_message(error), error_class=condition, sqlstate=sqlstate, position=_position(error), query_id=tag)
+
+
+def _from_server(error: BaseException, condition: str | None, tag: str | None) -> Error | None:
+    """Return the error of a Spark Connect server that is gone, has lost the session, or does not let the user in; None for any other."""
+    if _SESSION_IS_GONE.search(condition or _first_line(str(error))):
+        message = "The Spark Connect server no longer has this session: it ended, was idle for too long, or the server was restarted."
+        return errors.OperationalError(f"{message} Connect again.", error_class=CONNECTION_LOST, query_id=tag)
+    status = (_asked(error, "getGrpcStatusCode") or "").removeprefix("StatusCode.")
+    for name, error_class, message in _SERVER:
+        if condition is None and status == name:
+            return errors.OperationalError(message, error_class=error_class, query_id=tag)
+    return None
 
 
 def _from_java(error: Py4JJavaError) -> BaseException:
@@ -164,6 +187,9 @@ def _position(error: PySparkException) -> QueryPosition | None:
                 return QueryPosition(*before, start, stop) if before else QueryPosition(1, start + 1, start, stop)
         if origin is not None and hasattr(origin, "line") and origin.line().isDefined():
             return QueryPosition(int(origin.line().get()), int(origin.startPosition().get()) + 1)
+        if origin is None and (found := _PARSER_POSITION.search(str(error))):
+            # Over Spark Connect a syntax error has its place in the text alone.
+            return QueryPosition(int(found[1]), int(found[2]) + 1)
     except Exception:
         return None
     return None

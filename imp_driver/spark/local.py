@@ -31,6 +31,7 @@ from imp_driver.config import Options
 from imp_driver.errors import OperationalError
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
+from imp_driver.spark.master import cores_of, explain_master, master_of, with_conf
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
 
@@ -132,11 +133,12 @@ def _start(warehouse: Path, options: Options) -> SparkSession:
             "This process already runs a Spark session of its own; give it as connect(session=spark) instead of a warehouse."
         )
     java = find_java()
+    master = master_of(options)
     jars = resolve_jars(java)
     scratch = Path(tempfile.mkdtemp(prefix="imp_driver_"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    configuration = SparkConf(loadDefaults=False).setMaster(f"local[{_cores(options)}]").setAppName("imp_driver")
-    for name, value in _settings(warehouse, jars, options, scratch).items():
+    configuration = SparkConf(loadDefaults=False).setMaster(master).setAppName("imp_driver")
+    for name, value in with_conf(_settings(warehouse, jars, options, scratch), options).items():
         configuration.set(name, value)
     # PySpark writes every error of a statement to this logger as well; the driver raises it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
@@ -151,6 +153,8 @@ def _start(warehouse: Path, options: Options) -> SparkSession:
                 context = SparkContext(conf=configuration)
             return SparkSession(context)
     except Exception as error:
+        if options.master is not None and SparkContext._gateway is not None:
+            raise explain_master(master, error) from error
         raise explain_failed_start(java, f"{output.read_text(errors='replace')}\n{error}") from error
 
 
@@ -165,10 +169,6 @@ def _own_interrupt_handler() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-
-
-def _cores(options: Options) -> int:
-    return options.cores or os.cpu_count() or 1
 
 
 _LOG4J = """status = off
@@ -218,7 +218,7 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.sql.hive.metastore.sharedPrefixes": ",".join(_SHARED_WITH_HIVE),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": str(_cores(options)),
+        "spark.sql.shuffle.partitions": str(cores_of(options)),
         "spark.databricks.delta.snapshotPartitions": "1",
         # CREATE TABLE without USING makes a Delta table.
         "spark.sql.sources.default": "delta",

@@ -5,20 +5,23 @@ from __future__ import annotations
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.config import Options
+from imp_driver.errors import InterfaceError
+from imp_driver.ports import Session
+from imp_driver.spark.connect import open_owned as open_connect
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.session import SparkChildSession
 
 
-def open_session(session: object) -> SparkChildSession:
+def open_session(session: object, options: Options) -> Session:
     """Wrap the application's session; its temporary views and current schema are visible.
 
     Raises:
         InterfaceError: not a SparkSession, or a stopped one.
-        NotSupportedError: a Spark Connect session.
+        NotSupportedError: a Spark Connect session of another version of Spark.
     """
     if type(session).__module__.startswith("pyspark.sql.connect"):
-        raise NotSupportedError("Spark Connect sessions are not there yet; give a classic SparkSession, or a warehouse folder.")
+        return open_connect(session, options)
     if not isinstance(session, SparkSession):
         raise InterfaceError(f"session= must be a SparkSession, not {type(session).__name__}.")
     if session.sparkContext._jsc is None or session.sparkContext._jsc.sc().isStopped():

@@ -7,9 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -18,42 +16,16 @@ from imp_driver.errors import Error
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
-from imp_driver.spark.cancellation import Cancellation, undone
+from imp_driver.spark.cancellation import Cancellation, ContextJobs, undone
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED, plain_path
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
 
-_NAMED_SETTINGS = (
-    "spark.sql.ansi.enabled",
-    "spark.sql.session.timeZone",
-    "spark.sql.caseSensitive",
-    "spark.sql.groupByOrdinal",
-    "spark.sql.orderByOrdinal",
-    "spark.sql.groupByAliases",
-    "spark.sql.readSideCharPadding",
-    "spark.sql.parser.escapedStringLiterals",
-    "spark.sql.legacy.consecutiveStringLiterals.enabled",
-    "spark.sql.ansi.doubleQuotedIdentifiers",
-    "spark.sql.legacy.ctePrecedencePolicy",
-)
-"""Settings whose value a stage looks at, or whose default depends on the machine."""
-_SETTINGS_OF_SPEED = (
-    "spark.sql.shuffle.partitions",
-    "spark.sql.adaptive.enabled",
-    "spark.sql.autoBroadcastJoinThreshold",
-    "spark.sql.files.maxPartitionBytes",
-    "spark.sql.execution.arrow.maxRecordsPerBatch",
-    "spark.sql.execution.arrow.pyspark.enabled",
-)
-"""Settings known not to change what a query means."""
-_CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
-"""Key in the metadata of a column that Spark declares as CHAR."""
 _MOST_IN_ORDER = 4
 """Values of ``?`` markers that Spark 4.2 keeps in order; tests/spark/test_session.py notices when it keeps more."""
-_CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
-"""First words of statements after which every name and setting still means what it did."""
 
 
 class Epoch:
@@ -82,7 +54,7 @@ class SparkChildSession:
         self._owned_by_application = owned_by_application
         self._binds_natively = binds_natively
         self._on_close = on_close
-        self._cancellation = Cancellation(spark.sparkContext)
+        self._cancellation = Cancellation(ContextJobs(spark.sparkContext))
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
         self._relations: dict[tuple[str, ...], Relation] = {}
@@ -128,7 +100,7 @@ class SparkChildSession:
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
                     # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.
-                    frame = frame.withMetadata(field.name, {_CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
+                    frame = frame.withMetadata(field.name, {CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
             frame.createOrReplaceTempView(view)
         try:
             yield
@@ -144,7 +116,7 @@ class SparkChildSession:
         try:
             return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
         finally:
-            if not text.lstrip().lower().startswith(_CHANGES_NO_DEFINITION):
+            if not text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
                 _EPOCH.advance()
 
     @cached_property
@@ -215,7 +187,7 @@ class SparkChildSession:
 
     def _look_up(self, name: tuple[str, ...]) -> Relation | None:
         if len(name) == 2 and name[0].lower() == "delta":
-            return Relation(RelationKind.DELTA_TABLE, name, _plain_path(name[1]))
+            return Relation(RelationKind.DELTA_TABLE, name, plain_path(name[1]))
         state = self.spark._jsparkSession.sessionState()
         try:
             if self._is_elsewhere(name, state):
@@ -235,7 +207,7 @@ class SparkChildSession:
         provider = table.provider()
         is_delta = provider.isDefined() and str(provider.get()).lower() == "delta"
         return Relation(
-            RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, _plain_path(str(table.location().toString()))
+            RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, plain_path(str(table.location().toString()))
         )
 
     @staticmethod
@@ -262,7 +234,7 @@ class SparkChildSession:
     def _read_settings(self) -> tuple[tuple[str, str], ...]:
         manager = self.spark._jsparkSession.sessionState().catalogManager()
         # Without a default an unset entry would raise, and PySpark checks even an empty default against the entry's type.
-        values = [(name, str(self.spark.conf.get(name, None))) for name in _NAMED_SETTINGS]
+        values = [(name, str(self.spark.conf.get(name, None))) for name in NAMED_SETTINGS]
         values.append(("catalog", str(manager.currentCatalog().name())))
         values.append(("schema", ".".join(str(part) for part in manager.currentNamespace())))
         values.append(("set", self._digest_of_set_entries()))
@@ -273,7 +245,7 @@ class SparkChildSession:
         java: Any = self._jvm.java.util
         every = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.spark._jsparkSession.sessionState().conf().getAllConfs())
         entries = java.TreeMap(every).subMap("spark.sql.", "spark.sql/")
-        for name in _SETTINGS_OF_SPEED:
+        for name in SETTINGS_OF_SPEED:
             entries.remove(name)
         return hashlib.blake2s(str(entries.toString()).encode(), digest_size=8).hexdigest()
 
@@ -298,11 +270,3 @@ class SparkChildSession:
 
 def _never() -> bool:
     return False
-
-
-def _plain_path(location: str) -> str:
-    """Return a local ``file:`` location as a path, any other as it is."""
-    if location.startswith("file:"):
-        path = location.removeprefix("file:")
-        return str(Path("/" + unquote(path).lstrip("/")))
-    return location

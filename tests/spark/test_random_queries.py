@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,55 +10,16 @@ import pytest
 
 import imp_driver
 from tests.operators.model import WIDE
-from tests.soundness.queries import Queries
-from tests.soundness.tables import COLUMNS
+from tests.soundness.session import ask, make_tables
 
 
 @pytest.fixture(scope="module")
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
     with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
         cursor = connection.cursor()
-        cursor.execute("CREATE SCHEMA random_queries")
-        cursor.execute("USE random_queries")
-        for table, columns in COLUMNS.items():
-            cursor.execute(f"CREATE TABLE {table} ({', '.join(f'{column} INT' for column in columns)}) USING DELTA")
+        make_tables(cursor, "random_queries")
         yield cursor
 
 
-def _change(chance: random.Random) -> str:
-    table = chance.choice(list(COLUMNS))
-    _, key, other, measure = COLUMNS[table]
-
-    def number(low: int, high: int) -> str:
-        return "NULL" if chance.random() < 0.15 else str(chance.randint(low, high))
-
-    rows = ", ".join(f"({chance.randint(0, 99)}, {number(0, 3)}, {number(0, 3)}, {number(-2, 4)})" for _ in range(chance.randint(1, 6)))
-    return chance.choice(
-        [
-            f"INSERT INTO {table} VALUES {rows}",
-            f"INSERT INTO {table} VALUES {rows}",
-            f"UPDATE {table} SET {measure} = {measure} + 1 WHERE {other} = {chance.randint(0, 3)}",
-            f"UPDATE {table} SET {key} = {other} WHERE {measure} > 2",
-            f"DELETE FROM {table} WHERE {key} = {chance.randint(0, 3)} AND {measure} < 2",
-            f"DELETE FROM {table} WHERE {other} IS NULL",
-        ]
-    )
-
-
 def test_answers_are_those_of_plain_spark(cursor: imp_driver.Cursor) -> None:
-    chance = random.Random(4)
-    queries = Queries(chance)
-    asked: list[str] = []
-    decisions: Counter[str] = Counter()
-    for step in range(1_000 if WIDE else 40):
-        if step % 3 == 0:
-            cursor.execute(_change(chance))
-        # A query that was asked before is often asked again: its state is then maintained.
-        make = chance.choice([queries.simple, queries.focused, queries.query])
-        text = chance.choice(asked[-4:]) if asked and chance.random() < 0.6 else make()
-        asked.append(text)
-        cursor.execute(text).fetchall()
-        assert cursor.sketch_report is not None
-        assert cursor.sketch_report.reason.name != "INTERNAL", text
-        decisions[cursor.sketch_report.decision.name] += 1
-    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= decisions.keys()
+    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= ask(cursor, random.Random(4), 1_000 if WIDE else 40).keys()

@@ -31,7 +31,8 @@ STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "ope
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "dbapi": {"dbapi", "opening"},
+    "dbapi": {"dbapi", "opening", "url"},
+    "url": set(),
     "reading": {"parse", "plan", "safety", "versions"},
     "versions": {"parse", "plan"},
     "changes": {"parse", "maintain", "versions", "observe.affected"},
@@ -39,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "middleware": {*STAGES, "changes", "reading", "versions", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals", "parse.markers"},
-    "cli": {"", "cli", "dbapi.connection", "dbapi.cursor", "parse.clustered", "observe.exposition", "observe.metric_files"},
+    "cli": {"", "cli", "url", "dbapi.connection", "dbapi.cursor", "parse.clustered", "observe.exposition", "observe.metric_files"},
     "__init__": {"dbapi", "observe.registry"},
     "__main__": {"cli"},
     "errors": set(),
@@ -51,6 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FOREIGN = {
     "pyspark": {"spark"},
     "py4j": {"spark"},
+    "grpc": {"spark"},
     "deltalake": {"delta", "persist"},
     "z3": {"reuse"},
     "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark", "versions"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -124,6 +124,13 @@ def test_what_is_no_readable_delta_table(relations: dict[str, Relation], tables:
 )
 def test_refusals(text: str, reason: Reason) -> None:
     assert _refusal(text, {"t": _table("t")}, {"/t": _snapshot("t")}) is reason
+
+
+def test_another_table_in_the_folder_of_this_machine_is_not_taken_for_the_servers() -> None:
+    tables = {"/t": _snapshot("t")}
+    text = "SELECT g, sum(x) FROM t GROUP BY g HAVING sum(x) > 1"
+    assert _read(text, FakeSession({"t": replace(_table("t"), table_id="t")}), Snapshots(tables)).scans
+    assert _refusal(text, {"t": replace(_table("t"), table_id="other")}, tables) is Reason.STORE_NOT_READABLE
 
 
 def test_a_refusal_is_renewed_when_the_table_changes() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, SketchMode, options_from_url
+from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import InterfaceError, NotSupportedError, OperationalError
 from imp_driver.maintain.sketches import Sketches
@@ -20,6 +20,7 @@ from imp_driver.parse.supported import Refused
 from imp_driver.parse.time_travel import Asked, time_travel
 from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream
 from imp_driver.reasons import Decision, Reason
+from imp_driver.url import options_from_url
 from imp_driver.versions import Newest, TextVersions
 from tests.soundness.engine import DuckSession, TableStream, Warehouse
 

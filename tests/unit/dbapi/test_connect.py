@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import imp_driver
-from imp_driver.config import Options, SketchMode, options_from_url
+from imp_driver.config import Options, SketchMode
+from imp_driver.url import options_from_url
 from tests.unit.dbapi.fakes import FakePipeline
 
 
@@ -22,6 +23,14 @@ from tests.unit.dbapi.fakes import FakePipeline
         ("imp:///f?trace_query_text=TRUE", Options(warehouse="f", trace_query_text=True)),
         ("imp:///f?trace_query_text=0", Options(warehouse="f", trace_query_text=False)),
         ("imp:///a%20b?schema=s&cores=2", Options(warehouse="a b", schema="s", cores=2)),
+        ("imp+connect://host", Options(server="host:15002")),
+        ("imp+connect://me@host:7/s?sketch=off", Options(server="host:7", user_id="me", schema="s", sketch=SketchMode.OFF)),
+        ("imp+connect://host?token=a%2Bb&use_ssl=true", Options(server="host:15002", token="a+b", use_ssl=True)),
+        ("imp+connect://me:secret@[::1]:9/", Options(server="[::1]:9", user_id="me", token="secret")),
+        (
+            "imp+spark:///w?master=spark://h:7077&conf.spark.executor.memory=2g&conf.spark.executor.cores=1",
+            Options(warehouse="w", master="spark://h:7077", conf=(("spark.executor.cores", "1"), ("spark.executor.memory", "2g"))),
+        ),
     ],
 )
 def test_urls(url: str, expected: Options) -> None:
@@ -39,7 +48,16 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x?sketch=maybe",), {}, imp_driver.InterfaceError, "off, lazy, eager or shadow"),
         (("imp:///x?speed=9",), {}, imp_driver.InterfaceError, "Unknown option 'speed'"),
         (("imp:///x?fragments=0",), {}, imp_driver.InterfaceError, "above 0"),
-        (("imp+connect://host:1/s",), {}, imp_driver.NotSupportedError, "Connect"),
+        (("imp+connect:///s",), {}, imp_driver.InterfaceError, "names no host"),
+        (("imp+connect://host:port/s",), {}, imp_driver.InterfaceError, "Cannot read the URL"),
+        (("imp+connect://host/s?schema=t",), {}, imp_driver.InterfaceError, "'schema' twice"),
+        (("imp+connect://host?use_ssl=perhaps",), {}, imp_driver.InterfaceError, "true or false"),
+        (("imp+connect://host?cores=2",), {}, imp_driver.InterfaceError, "'cores' is for an embedded warehouse"),
+        (("imp+connect://host?warehouse=w",), {}, imp_driver.InterfaceError, "not both"),
+        ((), {"server": "sc://host/;token=x"}, imp_driver.InterfaceError, "host or host:port"),
+        (("imp:///x?token=t",), {}, imp_driver.InterfaceError, r"'token' is for imp\+connect"),
+        ((), {"session": object(), "master": "yarn"}, imp_driver.InterfaceError, "'master' is for an embedded warehouse"),
+        (("imp:///x",), {"conf": "spark.a=b"}, imp_driver.InterfaceError, "must be a mapping"),
         (("imp:///x?eager_batch=0",), {}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x",), {"eager_batch": "always"}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x?trace_query_text=maybe",), {}, imp_driver.InterfaceError, "true or false"),
@@ -49,6 +67,30 @@ def test_urls(url: str, expected: Options) -> None:
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         imp_driver.connect(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "imp+connect://me:tiger@host:port/s",
+        "imp+connect://host:port?token=tiger",
+        "imp+connect://me:tiger@/s",
+        "imp+connect://host?user_id=a&token=tiger&speed=9",
+        "imp+connect://me:tiger@host?token=tiger",
+        "imp://me:tiger@host/x?token=tiger",
+        "imp+connect://[tiger?token=tiger",
+        "postgres://me:tiger@host/x",
+    ],
+)
+def test_no_message_shows_a_token(url: str) -> None:
+    with pytest.raises(imp_driver.InterfaceError) as caught:
+        imp_driver.connect(url)
+    assert "tiger" not in str(caught.value).replace("[tiger", "")
+    assert caught.value.__cause__ is None
+
+
+def test_no_repr_shows_a_token() -> None:
+    assert "tiger" not in repr(options_from_url("imp+connect://me:tiger@host"))
 
 
 def test_errors_keep_their_fields_when_pickled() -> None:

@@ -15,7 +15,9 @@ from imp_driver.delta.contract import SchemaColumn
 from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.relations import change_feed_relation, files_relation, spark_file_path
 from imp_driver.delta.schema import StoredColumn
-from imp_driver.delta.store import TableStore, data_path, local_folder
+from imp_driver.delta.store import TableStore, data_path, local_folder, open_store
+from imp_driver.delta.tables import DeltaTables
+from imp_driver.errors import OperationalError
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,14 @@ from imp_driver.delta.store import TableStore, data_path, local_folder
 )
 def test_local_folder(location: str, folder: str | None) -> None:
     assert local_folder(location) == folder
+
+
+def test_a_folder_of_another_machine_is_not_read_here(tmp_path: Path) -> None:
+    write_deltalake(str(tmp_path), pa.table({"a": [1]}))
+    assert open_store(f"file://localhost{tmp_path}").folder == str(tmp_path)
+    for read in (open_store, DeltaTables().snapshot):
+        with pytest.raises(OperationalError, match=r"folder of the machine elsewhere.*shared_files=true"):
+            read(f"file://elsewhere{tmp_path}")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,12 @@ from imp_sqlalchemy.url import connect_arguments
         ("imp:////data/house?sketch=eager&fragments=50", {"warehouse": "/data/house", "sketch": "eager", "fragments": "50"}),
         ("imp+spark:///a%20folder", {"warehouse": "a folder"}),
         ("imp://", {}),
+        ("imp+connect://server", {"server": "server"}),
+        (
+            "imp+connect://me:secret@server:15002/default?sketch=off&use_ssl=true",
+            {"server": "server:15002", "schema": "default", "user_id": "me", "token": "secret", "sketch": "off", "use_ssl": "true"},
+        ),
+        ("imp+spark:///w?conf.spark.ui.enabled=true", {"warehouse": "w", "conf.spark.ui.enabled": "true"}),
     ],
 )
 def test_url(url: str, expected: dict[str, Any]) -> None:
@@ -31,7 +37,7 @@ def test_url(url: str, expected: dict[str, Any]) -> None:
         ("imp://localhost/house", imp_driver.InterfaceError, "has a host"),
         ("imp://me@/house", imp_driver.InterfaceError, "user name"),
         ("imp:///house?sketch=off&sketch=lazy", imp_driver.InterfaceError, "'sketch' 2 times"),
-        ("imp+connect://server:15002/default", imp_driver.NotSupportedError, "not there yet"),
+        ("imp+connect:///default", imp_driver.InterfaceError, "names no host"),
     ],
 )
 def test_parts_that_mean_nothing(url: str, kind: type[Exception], text: str) -> None:
@@ -39,7 +45,7 @@ def test_parts_that_mean_nothing(url: str, kind: type[Exception], text: str) -> 
         connect_arguments(make_url(url))
 
 
-@pytest.mark.parametrize("url", ["imp:///house", "imp+spark:///house"])
+@pytest.mark.parametrize("url", ["imp:///house", "imp+spark:///house", "imp+connect://server"])
 def test_the_dialect_is_found_by_its_entry_points(url: str) -> None:
     assert isinstance(create_engine(url).dialect, ImpDialect)
 

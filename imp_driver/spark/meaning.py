@@ -1,0 +1,42 @@
+"""What every kind of session knows of Spark: settings that give a query its meaning, locations, marks of columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+NAMED_SETTINGS = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.session.timeZone",
+    "spark.sql.caseSensitive",
+    "spark.sql.groupByOrdinal",
+    "spark.sql.orderByOrdinal",
+    "spark.sql.groupByAliases",
+    "spark.sql.readSideCharPadding",
+    "spark.sql.parser.escapedStringLiterals",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled",
+    "spark.sql.ansi.doubleQuotedIdentifiers",
+    "spark.sql.legacy.ctePrecedencePolicy",
+)
+"""Settings whose value a stage looks at, or whose default depends on the machine."""
+SETTINGS_OF_SPEED = (
+    "spark.sql.shuffle.partitions",
+    "spark.sql.adaptive.enabled",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.execution.arrow.maxRecordsPerBatch",
+    "spark.sql.execution.arrow.pyspark.enabled",
+)
+"""Settings known not to change what a query means."""
+CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
+"""Key in the metadata of a column that Spark declares as CHAR."""
+CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
+"""First words of statements after which every name and setting still means what it did."""
+
+
+def plain_path(location: str) -> str:
+    """Return a local ``file:`` location as a path, any other as it is."""
+    if location.startswith("file:"):
+        path = location.removeprefix("file:")
+        return str(Path("/" + unquote(path).lstrip("/")))
+    return location

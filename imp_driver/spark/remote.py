@@ -1,0 +1,200 @@
+"""One session of a Spark Connect server as the driver's stages see it: statements in, Arrow out, without a JVM in this process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.connect.proto import ConfigRequest
+from pyspark.sql.connect.session import SparkSession
+from pyspark.sql.types import StructType
+
+from imp_driver.errors import Error
+from imp_driver.parse.literals import bind_text
+from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, TableDefinition
+from imp_driver.spark.cancellation import Cancellation
+from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
+from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
+from imp_driver.spark.stream import BatchStream, arrow_schema, described
+
+_OWN_TAG = "imp_driver"
+"""Under which the statements run that ask the server about names and settings."""
+
+
+class _Operations:
+    """The tagged operations of one session at the server."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def add(self, tag: str) -> None:
+        self._client.add_tag(tag)
+
+    def remove(self, tag: str) -> None:
+        # Leaving the tag away twice would raise, and after an interrupt it may be gone.
+        if tag in self._client.get_tags():
+            self._client.remove_tag(tag)
+
+    def cancel(self, tag: str) -> None:
+        self._client.interrupt_tag(tag)
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self._client.is_closed)
+
+
+class ConnectSession:
+    """A Session over a session of Spark Connect.
+
+    Attributes:
+        spark: the SparkSession, for tests; the driver's stages do not touch it.
+    """
+
+    def __init__(
+        self, spark: SparkSession, *, owned_by_application: bool, on_machine: Callable[[str], str], on_close: Callable[[], object]
+    ) -> None:
+        self.spark = spark
+        self._client = spark.client
+        self._owned_by_application = owned_by_application
+        self._on_machine = on_machine
+        self._on_close = on_close
+        self._cancellation = Cancellation(_Operations(spark.client))
+        self._settings: tuple[tuple[str, str], ...] = ()
+        self._closed = False
+
+    def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
+        """Analyse, start, and read the first batch, so that errors of the statement come from here."""
+        with self._run(tag):
+            # Delta's parser loses parameters that are sent beside the text, and only the server's administrator could mend it.
+            bound = bind_text(text, parameters) if parameters else text
+            try:
+                plan = self.spark.sql(bound)._plan.to_proto(self._client)
+            finally:
+                if not text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
+                    self._settings = ()
+            # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
+            has_run = plan.root.WhichOneof("rel_type") != "sql"
+            if not has_run and self._cancellation.is_cancelled(tag):
+                raise cancelled(tag)
+            responses = self._client.to_table_as_iterator(plan, {})
+            struct = _schema(responses)
+            schema = arrow_schema(struct)
+            is_over = _never if has_run else (lambda: self._cancellation.is_cancelled(tag))
+            return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, tag)
+
+    def read(self, text: str, tag: str) -> pa.Table:
+        """Run a query of the driver itself and return all its rows."""
+        stream = self.execute(text, None, tag)
+        batches = []
+        while (batch := stream.next_batch()) is not None:
+            batches.append(batch)
+        return pa.Table.from_batches(batches, stream.schema)
+
+    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+        """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
+        with self._visible(view, rows, tag):
+            return self.read(text, tag)
+
+    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+        """Run a statement while ``rows`` are visible as a temporary view."""
+        with self._visible(view, rows, tag):
+            self.execute(text, None, tag).close()
+
+    @contextmanager
+    def _visible(self, view: str, rows: pa.Table, tag: str) -> Iterator[None]:
+        with mapped(tag):
+            frame: Any = self.spark.createDataFrame(rows)
+            for field in rows.schema:
+                if field.metadata and CHAR_WIDTH in field.metadata:
+                    # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.
+                    frame = frame.withMetadata(field.name, {CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
+            frame.createOrReplaceTempView(view)
+        try:
+            yield
+        finally:
+            with mapped(tag):
+                self.spark.catalog.dropTempView(view)
+
+    @contextmanager
+    def _run(self, tag: str) -> Iterator[None]:
+        """Tag what this thread sends and turn whatever goes wrong into an error of this driver."""
+        if self._cancellation.is_cancelled(tag):
+            raise cancelled(tag)
+        try:
+            with mapped(tag), self._cancellation.running(tag):
+                yield
+        except Error as error:
+            raise (cancelled(tag) if self._cancellation.is_cancelled(tag) else error) from error.__cause__
+
+    def interrupt(self, tag: str) -> None:
+        """Cancel what runs under a tag, and what is about to."""
+        self._cancellation.cancel(tag)
+
+    def resolve(self, name: tuple[str, ...]) -> Relation | None:
+        """Say what a name stands for. Asked anew each time: other users of the server may have changed it."""
+        return find_relation(name, self._ask, self._on_machine)
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Read what the catalog holds under a name; None where it holds nothing or another catalog is the current one."""
+        return read_definition(name, self._ask, self._schema_of)
+
+    def _ask(self, text: str) -> list[Row]:
+        found: list[Row] = self.read(text, _OWN_TAG).to_pylist(maps_as_pydicts="strict")
+        return found
+
+    def _schema_of(self, name: str) -> str:
+        with mapped():
+            return str(self.spark.table(name).schema.json())
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Return the settings that change the meaning of a query."""
+        settings = () if self._owned_by_application else self._settings
+        if not settings:
+            settings = self._settings = self._read_settings()
+        return settings
+
+    def _read_settings(self) -> tuple[tuple[str, str], ...]:
+        with mapped():
+            named = self._client.config(ConfigRequest.Operation(get_option=ConfigRequest.GetOption(keys=NAMED_SETTINGS))).pairs
+            every = self._client.config(ConfigRequest.Operation(get_all=ConfigRequest.GetAll(prefix="spark.sql."))).pairs
+        # Which settings matter to a query is Spark's to know, so all count but a few. The server leaves the prefix away.
+        kept = sorted((name, value) for name, value in every if f"spark.sql.{name}" not in SETTINGS_OF_SPEED)
+        current = self._ask("SELECT current_catalog() AS catalog, current_schema() AS schema")[0]
+        digest = hashlib.blake2s(repr(kept).encode(), digest_size=8).hexdigest()
+        return (*((name, str(value)) for name, value in named), *((name, str(current[name])) for name in current), ("set", digest))
+
+    def last_commit_version(self) -> int | None:
+        """Return the version of the last Delta commit of this session."""
+        with mapped():
+            value = self.spark.conf.get("spark.databricks.delta.lastCommitVersionInSession", None)
+            return int(value) if value else None
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._on_close()
+
+
+def _never() -> bool:
+    return False
+
+
+def _schema(responses: Iterator[Any]) -> StructType:
+    """Read the schema, which the server sends before the first rows."""
+    first = next(responses)
+    if not isinstance(first, StructType):
+        raise TypeError(f"the server sent {type(first).__name__} before the schema of the result")
+    return first
+
+
+def _batches(responses: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as they arrive, with timestamps in UTC: the server sends them in the session's time zone."""
+    for response in responses:
+        if isinstance(response, pa.Table):
+            for batch in response.to_batches():
+                columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(columns, schema=schema)
