@@ -1,5 +1,7 @@
 """A drop-in database driver (PEP 249) for Spark that answers repeated SQL sooner, with exactly the same rows."""
 
+import logging as _logging
+
 from imp_driver.dbapi.connection import Connection, connect
 from imp_driver.dbapi.cursor import Cursor
 from imp_driver.dbapi.typeobjects import (
@@ -30,11 +32,14 @@ from imp_driver.errors import (
     Warning,
 )
 from imp_driver.ports import TableDefinition
+from imp_driver.redaction import RedactingFilter as _RedactingFilter
 
 __version__ = "0.1.0"
 apilevel = "2.0"
 threadsafety = 1
 paramstyle = "qmark"
+
+_logging.getLogger("imp_driver").addFilter(_RedactingFilter())
 
 __all__ = [
     "BINARY",

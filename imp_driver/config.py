@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
@@ -10,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.redaction import HIDDEN, is_secret, shown_url
 
 
 class SketchMode(Enum):
@@ -30,9 +33,9 @@ class Policy(Enum):
     INCREMENTAL = "incremental"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Options:
-    """What a connection was asked for.
+    """What a connection was asked for. Its repr hides the values of options with the name of a secret.
 
     Attributes:
         warehouse: folder of the embedded warehouse; None when the application brings its own session.
@@ -59,6 +62,10 @@ class Options:
     memory: int = 1 << 30
     cores: int | None = None
     driver_memory: str = "4g"
+
+    def __repr__(self) -> str:
+        shown = {each.name: getattr(self, each.name) for each in fields(self)}
+        return f"Options({', '.join(f'{name}={HIDDEN if value and is_secret(name) else repr(value)}' for name, value in shown.items())})"
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
         """Return a copy with the named values read from text or Python.
@@ -97,7 +104,28 @@ def _read(name: str, value: Any) -> Any:
         if number <= 0:
             raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
         return number
-    return str(value)
+    return _read_text(name, value)
+
+
+_MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
+
+
+def _read_text(name: str, value: Any) -> str:
+    """Read text that goes on to Spark. What would mean more there than itself is an error."""
+    text = str(value)
+    if _has_control(text):
+        raise InterfaceError(f"Option {name!r} must be text without control characters.")
+    # Spark replaces variables in names and in settings; in the address of the catalog a semicolon would begin a setting of its own.
+    forbidden = [mark for mark in ("${", *(";" * (name == "warehouse"))) if mark in text]
+    if forbidden and not is_secret(name):
+        raise InterfaceError(f"Option {name!r} cannot have {forbidden[0]} in it.")
+    if name == "driver_memory" and _MEMORY.fullmatch(text) is None:
+        raise InterfaceError(f"Option {name!r} must be a size as Spark writes it, such as 4g or 512m, not {value!r}.")
+    return text
+
+
+def _has_control(text: str) -> bool:
+    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
 
 
 def _read_share(name: str, value: Any) -> float:
@@ -134,19 +162,36 @@ def options_from_url(url: str) -> Options:
         InterfaceError: the URL is not of this form.
         NotSupportedError: ``imp+connect://`` and other deployments that are not there yet.
     """
+    shown = shown_url(url)
     try:
         parts = urlsplit(url)
-    except ValueError as error:
-        raise InterfaceError(f"Cannot read the URL {url!r}: {error}. Expected imp:///folder?sketch=lazy.") from error
+        # Only here is a port read; and a message of the library may quote what is secret.
+        parts.port  # noqa: B018
+    except ValueError:
+        raise InterfaceError(f"Cannot read the URL {shown!r}. Expected imp:///folder?sketch=lazy.") from None
     if parts.scheme == "imp+connect":
         raise NotSupportedError("imp+connect:// (Spark Connect) is not there yet; use imp:///folder or connect(session=spark).")
     if parts.scheme not in ("imp", "imp+spark"):
-        raise InterfaceError(f"Cannot read the URL {url!r}: the scheme must be imp, as in imp:///folder?sketch=lazy.")
+        raise InterfaceError(f"Cannot read the URL {shown!r}: the scheme must be imp, as in imp:///folder?sketch=lazy.")
+    if _has_control(url) or parts.fragment:
+        raise InterfaceError(f"Cannot read the URL {shown!r}: it has a control character or a #. Write them as %0A or %23.")
     if parts.netloc:
         raise InterfaceError(
-            f"Cannot read the URL {url!r}: an embedded warehouse has no host. Write imp:///folder (relative) or imp:////folder (absolute)."
+            f"Cannot read the URL {shown!r}: a warehouse has no host. Write imp:///folder (relative) or imp:////folder (absolute)."
         )
     folder = unquote(parts.path[1:]) if parts.path else ""
     if not folder:
-        raise InterfaceError(f"The URL {url!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
-    return Options(warehouse=folder).with_values(dict(parse_qsl(parts.query, keep_blank_values=True)))
+        raise InterfaceError(f"The URL {shown!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
+    return Options().with_values(_options_of(parts.query, folder))
+
+
+def _options_of(query: str, folder: str) -> dict[str, str]:
+    try:
+        pairs = [("warehouse", folder), *parse_qsl(query, keep_blank_values=True)]
+    except ValueError:
+        raise InterfaceError("The options of the URL cannot be read. Expected imp:///folder?sketch=lazy.") from None
+    options = dict(pairs)
+    twice = next((name for name in options if [each for each, _ in pairs].count(name) > 1), None)
+    if twice is not None:
+        raise InterfaceError(f"The URL gives the option {twice!r} twice.")
+    return options

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
+from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
@@ -121,6 +122,8 @@ class _Snapshots:
             reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)
             raise Refused(reason, ".".join(name))
         snapshot = self._snapshot(relation.location)
+        if has_variable(*relation.name, relation.location, *(column.name for column in snapshot.schema)):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"a name in {'.'.join(name)} has ${{, which begins a variable of Spark")
         self.tables[relation.name] = Table(relation, snapshot)
         return TableDefinition(relation.name, snapshot.schema)
 

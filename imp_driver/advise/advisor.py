@@ -17,7 +17,6 @@ from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.advise.workload import Record
 from imp_driver.capture.capture import column
-from imp_driver.capture.instrument import qualified
 from imp_driver.config import Options
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
@@ -27,6 +26,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.nodes import Column
+from imp_driver.parse.quoting import qualified
 from imp_driver.parse.statement import Statement, parse
 from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.plan.nodes import Scan

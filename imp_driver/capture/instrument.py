@@ -10,17 +10,14 @@ from collections.abc import Mapping
 
 from imp_driver.delta.contract import WEIGHT_COLUMN
 from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
+from imp_driver.parse.quoting import qualified as _qualified
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
-from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
+from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
 
+qualified = _qualified
 DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
 """Parts that ``capture_sql`` does not select: they follow from others, or from the query of ``distinct_sql``."""
-
-
-def qualified(parts: tuple[str, ...]) -> str:
-    """Quote a dotted name for Spark."""
-    return ".".join(quoted(part) for part in parts)
 
 
 def at_versions(versions: Mapping[tuple[str, ...], int]) -> RelationOf:

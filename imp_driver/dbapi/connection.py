@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -141,9 +140,7 @@ def connect(
     if url is not None and not isinstance(url, str):
         raise InterfaceError(f"The URL must be text, not {type(url).__name__}; a SparkSession is given as session=.")
     chosen = options_from_url(url) if url is not None else Options()
-    if warehouse is not None:
-        chosen = replace(chosen, warehouse=str(warehouse))
-    chosen = chosen.with_values(options)
+    chosen = chosen.with_values(options if warehouse is None else {"warehouse": warehouse, **options})
     from imp_driver.opening import open_pipeline
 
     return Connection(open_pipeline(chosen, session))

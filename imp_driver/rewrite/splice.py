@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.capture.instrument import qualified
+from imp_driver.parse.quoting import qualified, quoted_name
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type, spark_type
 from imp_driver.plan.nodes import Scan, ViewReference
-from imp_driver.plan.render import quoted
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 
@@ -104,13 +103,13 @@ def _where(condition: str | None) -> str:
 
 
 def _subquery(reference: TableReference, columns: str, source: str) -> str:
-    alias = "" if reference.alias else f" AS {quoted(reference.name)}"
+    alias = "" if reference.alias else f" AS {quoted_name(reference.name)}"
     return f"(SELECT {columns} FROM {source}){alias}"
 
 
 def _column(column: ViewColumn) -> str:
     type_name = spark_type(column.type_name) if arrow_type(column.type_name) is not None else column.type_name
-    return f"CAST({quoted(column.source)} AS {type_name}) AS {quoted(column.name)}"
+    return f"CAST({quoted_name(column.source)} AS {type_name}) AS {quoted_name(column.name)}"
 
 
 def _spliced(text: str, pieces: Mapping[TableReference, str]) -> str:

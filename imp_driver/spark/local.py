@@ -29,6 +29,7 @@ from pyspark.sql import SparkSession
 
 from imp_driver.config import Options
 from imp_driver.errors import OperationalError
+from imp_driver.parse.quoting import quoted_name
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
@@ -64,7 +65,7 @@ def open_session(options: Options) -> SparkChildSession:
     session = SparkChildSession(child, owned_by_application=False, binds_natively=True, on_close=lambda: _release(engine))
     try:
         if options.schema:
-            session.execute("USE `" + options.schema.replace("`", "``") + "`", None, "use").close()
+            session.execute(f"USE {quoted_name(options.schema)}", None, "use").close()
     except BaseException:
         session.close()
         raise

@@ -15,6 +15,7 @@ FOR_ALL = {
     "config",
     "ports",
     "reasons",
+    "redaction",
     "observe.report",
     "observe.stopwatch",
     "observe.guard",
@@ -22,6 +23,7 @@ FOR_ALL = {
     "operators.contract",
     "delta.contract",
     "parse.nodes",
+    "parse.quoting",
 }
 """Values and contracts that any module may import."""
 
@@ -39,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"dbapi"},
     "__main__": {"cli"},
     "errors": set(),
+    "redaction": set(),
     "reasons": set(),
     "config": set(),
     "ports": set(),
