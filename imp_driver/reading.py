@@ -98,9 +98,10 @@ class _Known:
 class _Snapshots:
     """The tables that one query reads, each at one version however often it is named."""
 
-    def __init__(self, session: Session, source: ChangeSource) -> None:
+    def __init__(self, session: Session, source: ChangeSource, is_told: bool) -> None:
         self._session = session
         self._source = source
+        self._is_told = is_told
         self._by_location: dict[str, TableSnapshot] = {}
         self.has_failed = False
         self.tables: dict[tuple[str, ...], Table] = {}
@@ -116,6 +117,9 @@ class _Snapshots:
 
     def _definition(self, name: tuple[str, ...]) -> Definition:
         relation = self._session.resolve(name)
+        # Spark checks the tables of a query when it runs, but of a view that was unfolded it only sees the tables below.
+        if relation is not None and (self._is_told or relation.kind is RelationKind.VIEW) and not self._session.may_read(relation.name):
+            raise Refused(Reason.NOT_PERMITTED, ".".join(name))
         if relation is not None and relation.kind is RelationKind.VIEW and relation.view is not None:
             return ViewDefinition(relation.name, relation.view)
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
@@ -136,15 +140,18 @@ class _Snapshots:
         return self._by_location[location]
 
 
-def read(statement: Statement, session: Session, source: ChangeSource) -> Reading:
+def read(statement: Statement, session: Session, source: ChangeSource, *, is_told: bool = False) -> Reading:
     """Read a query; what does not depend on versions is worked out once per text and schemas.
+
+    Args:
+        is_told: what is found is shown and not run, so that nothing else keeps it from who may not read the tables.
 
     Raises:
         Refused: the query is not sketched; the reason says why.
     """
     settings = session.settings()
     check_settings(settings)
-    snapshots = _Snapshots(session, source)
+    snapshots = _Snapshots(session, source, is_told)
     cell = _cell(statement)
     known = cell[0] if cell and all(snapshots.find(name) == found for name, found in cell[0].definitions.items()) else None
     if known is None:
@@ -155,6 +162,14 @@ def read(statement: Statement, session: Session, source: ChangeSource) -> Readin
         raise Refused(known.refused.reason, known.refused.detail)
     numbers = _numbers(known.analyses)
     return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, snapshots.tables, settings, known.blocks)
+
+
+def is_still(source: ChangeSource, snapshot: TableSnapshot) -> bool:
+    """Say whether the table of a snapshot still lies there, at whatever version."""
+    try:
+        return source.snapshot(snapshot.location).table_id == snapshot.table_id
+    except OperationalError:
+        return False
 
 
 def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:

@@ -113,14 +113,14 @@ class Advisor:
         self._workload.write()
 
     def advise(self, tag: str) -> list[Advice]:
-        """Return which clusterings would pay, then the templates that none would help.
+        """Return which clusterings would pay, then the templates that none would help; of tables that the session may read.
 
         Raises:
             Error: a query of the driver's own failed.
         """
         questions = self._workload.questions()
         by_table: dict[tuple[str, str], list[Record]] = {}
-        for record in self._workload.records():
+        for record in filter(self._may_be_told, self._workload.records()):
             by_table.setdefault((record.table, record.table_id), []).append(record)
         found: list[Advice] = []
         rest: list[Record] = []
@@ -137,6 +137,9 @@ class Advisor:
             rest += [record for record in records if not helped & set(record.attributes)]
         found.sort(key=lambda each: -1 if each.saved is None else each.saved, reverse=True)
         return found + unserved(rest)
+
+    def _may_be_told(self, record: Record) -> bool:
+        return not record.table or self._session.may_read(tuple(record.table.split(".")))
 
     def _place(self, table: str, table_id: str, records: Sequence[Record], tag: str) -> _Place | None:
         name = tuple(table.split("."))

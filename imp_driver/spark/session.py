@@ -7,20 +7,20 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from imp_driver.errors import Error
+from imp_driver.errors import CONNECTION_LOST, Error
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
+from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, undone
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
@@ -86,6 +86,7 @@ class SparkChildSession:
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
         self._relations: dict[tuple[str, ...], Relation] = {}
+        self._readable: dict[tuple[str, ...], bool] = {}
         self._closed = False
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
@@ -215,7 +216,7 @@ class SparkChildSession:
 
     def _look_up(self, name: tuple[str, ...]) -> Relation | None:
         if len(name) == 2 and name[0].lower() == "delta":
-            return Relation(RelationKind.DELTA_TABLE, name, _plain_path(name[1]))
+            return Relation(RelationKind.DELTA_TABLE, name, plain_path(name[1]))
         state = self.spark._jsparkSession.sessionState()
         try:
             if self._is_elsewhere(name, state):
@@ -235,7 +236,7 @@ class SparkChildSession:
         provider = table.provider()
         is_delta = provider.isDefined() and str(provider.get()).lower() == "delta"
         return Relation(
-            RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, _plain_path(str(table.location().toString()))
+            RelationKind.DELTA_TABLE if is_delta else RelationKind.OTHER_TABLE, full, plain_path(str(table.location().toString()))
         )
 
     @staticmethod
@@ -250,6 +251,28 @@ class SparkChildSession:
         """Read what the catalog holds under a name; None where it holds nothing or another catalog is the current one."""
         with mapped():
             return read_definition(self.spark, name)
+
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        """Analyse a SELECT, which starts nothing; the engine's answer is kept as that of ``resolve`` is, the system's is not."""
+        relation = self.resolve(name)
+        if relation is None or not is_open_folder(relation.location):
+            return False
+        found = self._readable.get(name)
+        if found is None:
+            found = self._analyses(name)
+            if not self._owned_by_application:
+                self._readable[name] = found
+        return found
+
+    def _analyses(self, name: tuple[str, ...]) -> bool:
+        try:
+            with mapped():
+                self.spark.sql(f"SELECT * FROM {qualified(name)}")
+        except Error as error:
+            if error.error_class == CONNECTION_LOST:
+                raise
+            return False
+        return True
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
@@ -282,6 +305,7 @@ class SparkChildSession:
             self._epoch = _EPOCH.value
             self._settings = ()
             self._relations = {}
+            self._readable = {}
 
     def last_commit_version(self) -> int | None:
         """Return the version of the last Delta commit of this session."""
@@ -298,11 +322,3 @@ class SparkChildSession:
 
 def _never() -> bool:
     return False
-
-
-def _plain_path(location: str) -> str:
-    """Return a local ``file:`` location as a path, any other as it is."""
-    if location.startswith("file:"):
-        path = location.removeprefix("file:")
-        return str(Path("/" + unquote(path).lstrip("/")))
-    return location
