@@ -32,6 +32,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.parse.quoting import quoted_name
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
+from imp_driver.spark.locations import process_umask
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
 
@@ -217,6 +218,8 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.sql.hive.metastore.jars": "path",
         "spark.sql.hive.metastore.jars.path": ",".join(_hive_jars()),
         "spark.sql.hive.metastore.sharedPrefixes": ",".join(_SHARED_WITH_HIVE),
+        # Hadoop has a umask of its own, 022, and gives every file it makes the rights that this one leaves.
+        "spark.hadoop.fs.permissions.umask-mode": f"{process_umask():03o}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(_cores(options)),

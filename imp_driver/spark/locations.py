@@ -15,6 +15,18 @@ def plain_path(location: str) -> str:
     return location
 
 
+def process_umask() -> int:
+    """Return the umask of this process."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        return next(int(line.split()[1], 8) for line in lines if line.startswith("Umask:"))
+    except (OSError, StopIteration):
+        # Elsewhere it can only be read by setting it; for that moment the strictest one holds.
+        umask = os.umask(0o077)
+        os.umask(umask)
+        return umask
+
+
 def is_open_folder(location: str | None) -> bool:
     """Say whether the system lets this process read a plain path with its log; True for other stores and where there is no location."""
     if location is None or not location.startswith("/"):
