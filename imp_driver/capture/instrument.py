@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from imp_driver.delta.contract import WEIGHT_COLUMN
+from imp_driver.delta.contract import WEIGHT_COLUMN, at_version
 from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.parse.quoting import qualified as _qualified
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
@@ -22,7 +22,7 @@ DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
 
 def at_versions(versions: Mapping[tuple[str, ...], int]) -> RelationOf:
     """Return the relation of a scan at the version of its table."""
-    return lambda scan: f"{qualified(scan.table)} VERSION AS OF {versions[scan.table]}"
+    return lambda scan: at_version(qualified(scan.table), versions[scan.table])
 
 
 def rows_sql(block: BoundBlock, relation: RelationOf, changed: int | None = None) -> str:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from imp_driver.delta.contract import WEIGHT_COLUMN, SchemaColumn
+from imp_driver.delta.contract import WEIGHT_COLUMN, SchemaColumn, at_version
 from imp_driver.parse.quoting import quoted_name, quoted_text
 
 _GAPS = {
@@ -37,7 +37,7 @@ def files_relation(location: str, columns: Sequence[str], parts: Iterable[tuple[
     names = ", ".join(quoted_name(name) for name in columns)
     selects = [
         f"SELECT {names}, CAST({weight} AS BIGINT) AS {quoted_name(WEIGHT_COLUMN)} "
-        f"FROM delta.{quoted_name(location)} VERSION AS OF {version} "
+        f"FROM {at_version(f'delta.{quoted_name(location)}', version)} "
         f"WHERE _metadata.file_path IN ({', '.join(quoted_text(path) for path in sorted(paths))})"
         for version, weight, paths in parts
     ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from imp_driver.delta.contract import at_version
 from imp_driver.parse.quoting import qualified, quoted_name
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
@@ -86,7 +87,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
             unfolded.setdefault(id(pin.views[depth]), []).append(pin)
         else:
             name = names.get(pin.reference, statement.text[pin.reference.start : pin.reference.end])
-            pieces[pin.reference] = _subquery(pin.reference, "*", f"{name} VERSION AS OF {pin.version}{_where(pin.condition)}")
+            pieces[pin.reference] = _subquery(pin.reference, "*", at_version(name, pin.version) + _where(pin.condition))
     for inside in unfolded.values():
         view = inside[0].views[depth]
         reference = find_reference(statement, view.place)

@@ -105,6 +105,16 @@ def test_rule(module: str, path: Path) -> None:
     assert violations(module, path.read_text(encoding="utf-8")) == []
 
 
+def test_only_one_module_knows_which_table_format_lies_behind_the_seam() -> None:
+    independent = {"imp_driver.delta.contract", "imp_driver.delta.coverage"}
+    knowing = set()
+    for module, path in _modules():
+        names = {name.rsplit(".", 1)[0] for name in imported(path.read_text(encoding="utf-8")) if name.startswith("imp_driver.delta.")}
+        if module.split(".")[0] != "delta" and names - independent:
+            knowing.add(module)
+    assert knowing == {"opening"}
+
+
 @pytest.mark.parametrize("stage", WITHOUT_JVM_OR_PARSER)
 def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> None:
     sources = {module: path.read_text(encoding="utf-8") for module, path in _modules()}
