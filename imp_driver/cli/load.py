@@ -50,7 +50,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             _write(connection, table, column, number, arguments.how)
         [(rows,)] = _rows(connection, f"SELECT count(*) FROM {qualified(table)}")
         files = _detail(connection, table)["numFiles"]
-    console.print(f"{arguments.table} has {rows:,} rows in {files} files; what was loaded is clustered by {column}.", highlight=False)
+    console.print(
+        f"{arguments.table} has {rows:,} rows in {files} files; what was loaded is clustered by {column}.", highlight=False, markup=False
+    )
     return 0
 
 

@@ -21,6 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from rich.console import Console
 
+    from imp_driver.cli.terminal import plain
+
     console = Console()
     try:
         if parsed.command == "demo":
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return shell.run(parsed.url, console)
     except imp_driver.Error as error:
-        print(f"imp: {error}", file=sys.stderr)
+        print(plain(f"imp: {error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("imp: interrupted", file=sys.stderr)
