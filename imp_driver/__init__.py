@@ -32,6 +32,7 @@ from imp_driver.errors import (
     Warning,
 )
 from imp_driver.ports import TableDefinition
+from imp_driver.redaction import LOGGERS as _LOGGERS
 from imp_driver.redaction import RedactingFilter as _RedactingFilter
 
 __version__ = "0.1.0"
@@ -39,7 +40,8 @@ apilevel = "2.0"
 threadsafety = 1
 paramstyle = "qmark"
 
-_logging.getLogger("imp_driver").addFilter(_RedactingFilter())
+for _name in _LOGGERS:
+    _logging.getLogger(_name).addFilter(_RedactingFilter())
 
 __all__ = [
     "BINARY",

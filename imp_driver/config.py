@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from imp_driver.errors import InterfaceError, NotSupportedError
-from imp_driver.redaction import HIDDEN, is_secret, shown_url
+from imp_driver.redaction import HIDDEN, is_secret, redacted, shown_url
 
 
 class SketchMode(Enum):
@@ -47,6 +47,7 @@ class Options:
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
         memory: bytes of operator state that all templates of a warehouse may hold together.
+        store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
     """
@@ -60,12 +61,14 @@ class Options:
     fragments: int = 10_000
     maximum_runs: int = 40
     memory: int = 1 << 30
+    store: str = "auto"
     cores: int | None = None
     driver_memory: str = "4g"
 
     def __repr__(self) -> str:
-        shown = {each.name: getattr(self, each.name) for each in fields(self)}
-        return f"Options({', '.join(f'{name}={HIDDEN if value and is_secret(name) else repr(value)}' for name, value in shown.items())})"
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        shown = {name: HIDDEN if value and is_secret(name) else redacted(repr(value)) for name, value in values.items()}
+        return f"Options({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
         """Return a copy with the named values read from text or Python.

@@ -65,9 +65,8 @@ class Middleware:
         self._options = options
         self._interrupted: set[str] = set()
         self._advisor = Advisor(session, source, sketches)
-        self._is_eager = options.sketch is SketchMode.EAGER
-        if self._is_eager:
-            sketches.eager.open(options.eager_batch)
+        self._is_open = True
+        sketches.open(options)
 
     def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -340,8 +339,8 @@ class Middleware:
         self._session.interrupt(tag)
 
     def close(self) -> None:
-        if self._is_eager:
-            self._is_eager = False
-            self._sketches.eager.close()
         self._advisor.close()
         self._session.close()
+        if self._is_open:
+            self._is_open = False
+            self._sketches.close(self._options)

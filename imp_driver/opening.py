@@ -9,10 +9,11 @@ from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
+from imp_driver.persist.tables import DeltaRepository
 
 _lock = threading.Lock()
 _source = DeltaTables()
-_shared: dict[str, Sketches] = {}
+_shared: dict[tuple[str, str], Sketches] = {}
 
 
 def open_pipeline(options: Options, session: object | None) -> Middleware:
@@ -32,7 +33,14 @@ def open_pipeline(options: Options, session: object | None) -> Middleware:
     folder = None if session is not None else Path(str(options.warehouse)).expanduser().resolve()
     key = f"session {id(session)}" if folder is None else str(folder)
     with _lock:
-        sketches = _shared.setdefault(
-            key, Sketches(_source, options.memory, None if folder is None else folder / "_imp" / "workload.jsonl")
-        )
+        sketches = _shared.get((key, options.store))
+        if sketches is None:
+            workload = None if folder is None else folder / "_imp" / "workload.jsonl"
+            sketches = _shared[key, options.store] = Sketches(_source, options.memory, workload, _repository(options.store, folder))
     return Middleware(opened, _source, sketches, options)
+
+
+def _repository(store: str, warehouse: Path | None) -> DeltaRepository | None:
+    if store.lower() == "off" or (store.lower() == "auto" and warehouse is None):
+        return None
+    return DeltaRepository(str(warehouse / "_imp" / "store") if store.lower() == "auto" and warehouse is not None else store)

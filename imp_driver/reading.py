@@ -14,7 +14,7 @@ from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.template import template_text
+from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
@@ -219,7 +219,7 @@ def _views_text(every: Iterable[Scan]) -> str:
     """Render the views that a query looks through: the same text over a redefined view is another template (rules 7, case 31)."""
     views = {reference.name: reference.view for scan in every for reference in scan.views}
     return "".join(
-        f"\n{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
+        f"{VIEW_MARK}{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
         f"IN {'.'.join(view.namespace)} AS {view.text}"
         for name, view in sorted(views.items(), key=lambda item: item[0])
     )

@@ -40,6 +40,10 @@ def shown_url(url: str) -> str:
     return shown if place is None else f"{shown[: place.start()]}{place[0]}.."
 
 
+LOGGERS = ("imp_driver", "imp_driver.maintain", "imp_driver.persist")
+"""Every logger of the package: a filter of one does not see the records of those below it."""
+
+
 class RedactingFilter(logging.Filter):
     """Rewrites the records of a logger, with the traceback that they carry."""
 

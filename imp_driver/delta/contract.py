@@ -121,5 +121,8 @@ class ChangeSource(Protocol):
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         """Return the rows of a version whose column ``key`` has one of the values; None, always allowed, lets the engine find them."""
 
+    def commit_digest(self, location: str, version: int) -> str | None:
+        """Return what tells a commit from any other that ever had its number; None when it can no longer be read."""
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         """Return the whole-number metrics of one commit, ``numOutputRows`` among them; empty, always allowed, when there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 
 import numpy as np
@@ -16,6 +17,7 @@ from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
 from imp_driver.delta.lookup import rows_with
 from imp_driver.delta.schema import StoredColumn, TableMetadata
+from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
 
@@ -90,6 +92,14 @@ class DeltaTables:
         except (ChangesUnavailable, OSError, ValueError, LookupError, pa.ArrowException):
             return None
         return None if found is None else found.select(columns)
+
+    def commit_digest(self, location: str, version: int) -> str | None:
+        """Return a digest of the commit's file, which holds random names; None when it is gone."""
+        try:
+            content = self._handle(location).store.read(commit_path(version))
+        except (OSError, OperationalError, ValueError):
+            return None
+        return hashlib.blake2s(content, digest_size=16).hexdigest()
 
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         """Return the whole-number operation metrics of one commit, under the writer's names; empty when there are none."""

@@ -146,7 +146,7 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
     try:
         return apply_rows(entry, state, request, step)
     except ChangesUnavailable as unavailable:
-        entry.ahead.due = unavailable
+        entry.ahead.due, entry.stored = unavailable, None
         raise
     except BaseException:
         entry.state = None

@@ -56,7 +56,10 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, read: Spar
         raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
     entry.failure = None
     entry.vector, entry.block = vector_of(request.tables), request.block
-    entry.file_fragments = entry.sides = entry.derived = None
+    entry.file_fragments = entry.sides = entry.derived = entry.stored = None
+    # The state before may have been given up because something was wrong with it, and its sketches with it.
+    entry.older.clear()
+    entry.is_proven = True
 
 
 def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:

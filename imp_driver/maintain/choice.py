@@ -37,6 +37,13 @@ class Choice:
     place: int = -1
     column: str = ""
 
+    def fits(self, request: Request) -> bool:
+        """Say whether the block has this attribute; a choice of a former process may be of another reading of the text."""
+        if self.key is not None:
+            return self.key in request.analysis.cuts
+        scans = request.analysis.scans
+        return 0 <= self.place < len(scans) and any(each.name == self.column for each in scans[self.place].output)
+
     def cuts(self, request: Request) -> tuple[Cut, ...]:
         if self.key is not None:
             return request.analysis.cuts[self.key]

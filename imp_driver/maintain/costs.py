@@ -6,8 +6,10 @@ History beats a formula. Times are in seconds. Without enough history the answer
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 CHEAP = 0.03
 """Upkeep below this is always done: the estimates are not better than that."""
@@ -65,6 +67,17 @@ class Costs:
     _steps: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     _recaptures: bool = False
     _put_off: int = 0
+
+    def learned(self) -> dict[str, object]:
+        """Return what is worth remembering longer than a process, as values of JSON."""
+        return {"captured": self.captured, "saved": self.saved, "queries": self.queries, "steps": [list(step) for step in self._steps]}
+
+    @classmethod
+    def of(cls, learned: Mapping[str, Any]) -> Costs:
+        """Invert ``learned``; what is missing is as at first. Raises TypeError or ValueError for values that cannot be."""
+        costs = cls(learned.get("captured"), learned.get("saved"), float(learned.get("queries", 1.0)))
+        costs._steps.extend((int(rows), float(seconds)) for rows, seconds in learned.get("steps", ()))
+        return costs
 
     def note_asked(self, *, is_new: bool) -> None:
         """Count one query; ``is_new`` for the first at its versions of the tables."""

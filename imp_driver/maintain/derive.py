@@ -28,20 +28,22 @@ def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, fragme
 
     Before a new version's sketch, ranges of very unequal rows are cut anew, into at most ``fragments``.
     """
-    # As text: 1, 1.0 and TRUE are equal in Python, and compare differently in Spark.
-    constants = repr((block.having, block.order, block.limit, block.offset, may_tie))
+    constants = constants_of(block, may_tie=may_tie)
     known = entry.derived
     if known is None or known.vector != entry.vector or known.constants != constants:
         # What has changed since is taken from the state below: interrupted there, the known one would lack it.
-        entry.derived = None
-        touched, partition = state.take_touched(), state.partition
+        entry.put_aside()
+        touched = state.take_touched()
         state.rebalance(fragments)
-        if state.partition is not partition:
-            entry.file_fragments = None
         merged = _merged(known, state, block, constants, touched) if block.limit is None and state.is_aligned else None
         sketch = derive_sketch(entry, state, block, may_tie=may_tie) if merged is None else _sketch(entry, state, merged.fragments())
         known = entry.derived = Derived(entry.vector, constants, sketch, state.fragment_rows(), merged)
     return known
+
+
+def constants_of(block: BoundBlock, *, may_tie: bool) -> str:
+    """Return what a sketch depends on beside the state; as text, since 1, 1.0 and TRUE are equal in Python and not in Spark."""
+    return repr((block.having, block.order, block.limit, block.offset, may_tie))
 
 
 def _merged(known: Derived | None, state: GroupState, block: BoundBlock, constants: str, touched: IntegerArray) -> Merge:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,9 +16,11 @@ from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.costs import Costs
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.merge import Merge
+from imp_driver.persist.record import NO_CHOICE, Record, StoredChoice
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.sketch.codes import IntegerArray
+from imp_driver.sketch.ranges import RangePartition
 from imp_driver.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 3
 """Useless sketches in a row after which maintenance is left out now and then."""
+KEPT_SKETCHES = 4
+"""Sketches of former versions or constants; they are small."""
 LONGEST_REST = 64
 """Queries, at most, between two tries."""
 
@@ -101,6 +106,22 @@ class Ahead:
     cost: BatchCost = field(default_factory=BatchCost)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """Where the state can be read back from, and at which versions it stands there."""
+
+    record: Record
+    vector: Vector
+
+    def version(self, location: str) -> int | None:
+        """Return the version of one table; None for another one."""
+        return None if location not in self.vector else self.vector[location].version
+
+    @classmethod
+    def of(cls, record: Record) -> Stored:
+        return cls(record, {table.location: TableState(table.table_id, table.version, table.rows) for table in record.tables})
+
+
 @dataclass(slots=True, eq=False)
 class StateEntry:
     """Mutable; ``lock`` is held while the state is captured, maintained or read.
@@ -111,7 +132,11 @@ class StateEntry:
         templates: identifiers of all templates that it has served; ``template`` is that of the first.
         family: what the state depends on but its row conditions, hashed; ``block`` has these.
         prefix: the same without the aggregates; empty where the state serves its own template only.
+        choice: which attribute is cut.
         vector: every table that the state depends on.
+        derived, older: the newest sketch, and those before it, the newest last.
+        stored: where the state can be read back from; None while it was not saved.
+        is_proven: whether the tables were seen to have the history that the state is of; a state from the store is not, at first.
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
         failure: why the last capture failed.
@@ -129,13 +154,17 @@ class StateEntry:
     templates: set[str] = field(default_factory=set)
     family: str = ""
     prefix: str = ""
+    choice: StoredChoice = NO_CHOICE
     block: BoundBlock | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     state: GroupState | None = None
     key_types: tuple[pa.DataType, ...] = ()
     vector: Vector = field(default_factory=dict)
-    file_fragments: tuple[Vector, str, tuple[FileFragments, ...]] | None = None
+    file_fragments: tuple[Vector, str, RangePartition, tuple[FileFragments, ...]] | None = None
     derived: Derived | None = None
+    older: deque[Derived] = field(default_factory=lambda: deque(maxlen=KEPT_SKETCHES))
+    stored: Stored | None = None
+    is_proven: bool = True
     deep_buffers: bool = False
     sides: Sides | None = None
     without_sides: bool = False
@@ -146,6 +175,60 @@ class StateEntry:
     costs: Costs = field(default_factory=Costs)
     counters: Counters = field(default_factory=Counters)
     ahead: Ahead = field(default_factory=Ahead)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether there is a state, in memory or in the store."""
+        return self.state is not None or self.stored is not None
+
+    @property
+    def sketches(self) -> tuple[Derived, ...]:
+        """All that are kept, the newest last."""
+        return (*self.older, *(() if self.derived is None else (self.derived,)))
+
+    @property
+    def groups(self) -> int | None:
+        """Groups of the state, where there is one."""
+        state, stored = self.state, self.stored
+        return state.groups if state is not None else None if stored is None else stored.record.groups
+
+    @property
+    def fragments(self) -> int | None:
+        """Fragments of its partition, where there is a state."""
+        state, stored = self.state, self.stored
+        return state.partition.fragments if state is not None else None if stored is None else stored.record.partition.fragments
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the store has the state as it is."""
+        return self.stored is not None and self.stored.vector == self.vector
+
+    def kept(self, vector: Vector, constants: str) -> Derived | None:
+        """Return the sketch of exactly these versions and constants, None when there is none any more."""
+        return next((each for each in reversed(self.sketches) if each.constants == constants and each.vector == vector), None)
+
+    def put_aside(self) -> None:
+        """Make the newest sketch one of the older ones; there is no newest one then."""
+        if self.derived is not None:
+            self.older.append(replace(self.derived, merged=None))
+            self.derived = None
+
+    def park(self) -> None:
+        """Give the state up where the store has it, unless it is in use; it is read back, and brought up to date, when it is needed."""
+        if self.stored is None or self.state is None or not self.lock.acquire(blocking=False):
+            return
+        try:
+            self.put_aside()
+            self.state = self.sides = None
+            self.vector = self.stored.vector
+        finally:
+            self.lock.release()
+
+    def give_up(self) -> None:
+        """Forget the state and every sketch of it: what they stand for is no longer certain."""
+        self.state = self.sides = self.stored = self.derived = self.file_fragments = None
+        self.older.clear()
+        self.vector, self.is_proven = {}, True
 
     def rests(self) -> bool:
         """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""
@@ -158,7 +241,8 @@ class StateEntry:
     @property
     def memory(self) -> int:
         merged = None if self.derived is None else self.derived.merged
-        return sum(part.memory for part in (self.state, self.sides, merged) if part is not None)
+        sketches = sum(each.rows.nbytes + each.sketch.fragments.memory for each in self.sketches)
+        return sum(part.memory for part in (self.state, self.sides, merged) if part is not None) + sketches
 
     @property
     def version(self) -> int | None:

@@ -67,7 +67,7 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
             return Upkeep(Decision.FRESH, from_version)
         return _maintain(entry, request, source, read)
     except ChangesUnavailable as unavailable:
-        entry.state = None
+        entry.state = entry.stored = None
         entry.deep_buffers |= unavailable.reason is RecaptureReason.INEXACT_STATE
         _put_off_once(entry, request, unavailable.reason is RecaptureReason.NOT_INCREMENTAL, unavailable.detail)
         _captured(entry, capture)

@@ -106,7 +106,7 @@ class Reuse:
 
 def _candidates(family: str, entries: Iterable[StateEntry]) -> list[tuple[StateEntry, BoundBlock]]:
     """Return the states of a family with their blocks that are asked about, the most recently used last."""
-    found = [(entry, entry.block) for entry in entries if entry.family == family and entry.state is not None and entry.block is not None]
+    found = [(entry, entry.block) for entry in entries if entry.family == family and entry.is_held and entry.block is not None]
     return found[-MOST_CANDIDATES:]
 
 

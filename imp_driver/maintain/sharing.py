@@ -18,7 +18,7 @@ from imp_driver.plan.bind import BoundBlock
 
 def forms(request: Request, prefix: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
     """Return the request about every state's aggregates that hold its own, then the request itself."""
-    every = {entry.block.aggregates: entry.block for entry in entries if entry.prefix == prefix and entry.state is not None and entry.block}
+    every = {entry.block.aggregates: entry.block for entry in entries if entry.prefix == prefix and entry.is_held and entry.block}
     every.pop(request.block.aggregates, None)
     holding = [block for aggregates, block in every.items() if set(request.block.aggregates) <= set(aggregates)]
     return (*(_over(request, block) for block in holding), request)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from imp_driver.advise.workload import Workload
 from imp_driver.capture.clustering import cut_files
-from imp_driver.capture.instrument import qualified, rows_sql
+from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
-from imp_driver.maintain.derive import known_sketch
+from imp_driver.maintain.derive import constants_of, known_sketch
 from imp_driver.maintain.eager import EagerWorker
-from imp_driver.maintain.entry import StateEntry, Vector, vector_of
+from imp_driver.maintain.entry import Derived, StateEntry, Vector, vector_of
+from imp_driver.maintain.keeping import Keeper, choice_of
+from imp_driver.maintain.keys import admission_name, family_of, lifted, prefix_of, state_key
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
+from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sharing import forms, replaced_by
 from imp_driver.maintain.upkeep import SparkReader, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
+from imp_driver.persist.record import Repository, StoredChoice
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
 from imp_driver.safety.cuts import Cut
@@ -36,11 +40,13 @@ from imp_driver.sketch.store import SketchStore
 class Sketches:
     """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
 
-    def __init__(self, source: ChangeSource, memory: int, workload_file: Path | None = None) -> None:
+    def __init__(self, source: ChangeSource, memory: int, workload_file: Path | None = None, repository: Repository | None = None) -> None:
         self.store: SketchStore[StateEntry] = SketchStore(memory)
         self.guard = Guard()
         self.workload: Workload[Request] = Workload(workload_file)
         self.eager = EagerWorker(self.store, self.guard, source)
+        self.saver = Saver(repository, source)
+        self._keeper = Keeper(self.store, repository, source)
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
@@ -58,29 +64,40 @@ class Sketches:
         problem = self.guard.problem(request.template.identifier)
         if problem is not None:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
+        self.restore()
         choice = self._choice(request)
         every = self._with_states(applied(choice, request), choice)
         prepared = [self._prepare_one(each, choice, read, watch) for each in every]
-        self.store.evict()
+        if self.store.evict():
+            self._keeper.look_again()
         return united(prepared)
 
+    def restore(self, *, is_missed: bool = False) -> bool:
+        """Take over what former processes have saved; say whether there was anything new."""
+        entries = self._keeper.restored(is_missed=is_missed)
+        for entry in entries:
+            for template in entry.templates:
+                self._choices.setdefault(template, choice_of(entry))
+        return bool(entries)
+
     def _prepare_one(self, request: Request, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
-        key = _state_key(request, choice)
+        key = state_key(request, choice)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, choice))
         entry.templates.add(request.template.identifier)
         try:
             with entry.lock:
                 return self._prepare_locked(request, entry, choice, read, watch)
         except BaseException:
-            if entry.state is None and entry.failure is None and entry.awaited is None:
-                self.store.discard(key, entry)
+            if not entry.is_held and entry.failure is None and entry.awaited is None:
+                self.drop([entry])
             raise
 
     def _choice(self, request: Request) -> Choice:
         """Return the attribute that the template's states are cut on; without a state it is chosen by the files as they are now."""
         template, vector = request.template.identifier, vector_of(request.tables)
         known = self._choices.get(template)
-        if known is not None and any(template in entry.templates and entry.state is not None for entry in self.store.entries()):
+        is_held = known is not None and any(template in entry.templates and entry.is_held for entry in self.store.entries())
+        if known is not None and is_held and known.fits(request):
             return known
         refused = self._unclustered.get(template)
         if refused is not None and refused[0] == vector:
@@ -97,30 +114,39 @@ class Sketches:
 
         At first only the groups are captured that the conditions leave, all groups once other constants are asked for.
         """
-        prefix, entries = _prefix(request, choice), self.store.entries()
+        own = self._state_at_hand(request, choice)
+        if own is None and self.restore(is_missed=True):
+            own = self._state_at_hand(request, choice)
+        if own is not None:
+            return own
+        is_first = not self._admission.has_admitted(admission_name(request))
+        return (None if is_first else lifted(request)) or request
+
+    def _state_at_hand(self, request: Request, choice: Choice) -> Request | None:
+        """Return the request about a state that is there; None when one must be captured."""
+        prefix, entries = prefix_of(request, choice), self.store.entries()
         every = forms(request, prefix, entries) if prefix else (request,)
         for form in every:
-            for own in filter(None, (form, _lifted(form))):
-                entry = self.store.find(_state_key(own, choice))
-                if entry is not None and entry.state is not None:
+            for own in filter(None, (form, lifted(form))):
+                entry = self.store.find(state_key(own, choice))
+                if entry is not None and entry.is_held:
                     return own
         for form in every:
-            reused = self._reuse.find(form, _family(form, choice), entries)
+            reused = self._reuse.find(form, family_of(form, choice), entries)
             # One that is served by a larger state is captured itself when it is asked for again.
-            if reused is not None and (reused.is_exact or self._admission.is_first(_state_key(request, choice))):
+            if reused is not None and (reused.is_exact or self._admission.is_first(state_key(request, choice))):
                 return reused.request
-        is_first = not self._admission.has_admitted(_admission_name(request))
-        return (None if is_first else _lifted(request)) or request
+        return None
 
     def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
         single = self._with_state(request, choice)
         if not request.analysis.plan.of_rows or single.reuse:
             return (single,)
-        key = _state_key(single, choice)
+        key = state_key(single, choice)
         entry = self.store.find(key)
-        if entry is None or entry.state is None:
-            found = self._reuse.find_union(request, _family(request, choice), self.store.entries())
+        if entry is None or not entry.is_held:
+            found = self._reuse.find_union(request, family_of(request, choice), self.store.entries())
             if found and self._admission.is_first(key):
                 return found
         return (single,)
@@ -131,19 +157,46 @@ class Sketches:
         if choice is None or choice.key is None:
             return None
         request = self._with_state(request, choice)
-        entry = self.store.find(_state_key(request, choice))
+        entry = self.store.find(state_key(request, choice))
         return None if entry is None else (entry, request.block)
 
     def forget(self, location: str) -> None:
         """Drop every state that depends on a table, so that the next queries choose anew what to cut."""
-        for entry in self.store.entries():
-            if location in entry.vector:
-                self.store.discard(entry.key, entry)
+        self.drop([entry for entry in self.store.entries() if location in entry.vector])
+
+    def drop(self, entries: Iterable[StateEntry]) -> int:
+        """Drop states from memory and from the store; return how many there were."""
+        every = list(entries)
+        for entry in every:
+            self.store.discard(entry.key, entry)
+        self.saver.forget(every)
+        return len(every)
+
+    def open(self, options: Options) -> None:
+        """Count a connection, which keeps the background threads running."""
+        self.saver.open()
+        if options.sketch is SketchMode.EAGER:
+            self.eager.open(options.eager_batch)
+
+    def close(self, options: Options) -> None:
+        """Count a connection off; the last waits for the background threads."""
+        if options.sketch is SketchMode.EAGER:
+            self.eager.close()
+        self.saver.close()
 
     def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
         failure = entry.failure
         if failure is not None and failure.vector in (None, vector_of(request.tables)):
             raise Refused(failure.reason, failure.detail)
+        constants = constants_of(request.block, may_tie=request.analysis.may_tie)
+        kept = entry.kept(vector_of(request.tables), constants)
+        if kept is not None and (entry.state is None or entry.vector != kept.vector) and self._keeper.prove(entry):
+            entry.counters.uses += 1
+            entry.costs.note_asked(is_new=False)
+            return self._prepared(request, entry, choice, kept, Upkeep(Decision.FRESH, entry.version, detail="kept"))
+        source = ""
+        if entry.state is None and entry.stored is not None and self._keeper.load(entry, request.block):
+            source = "read back from the store"
         if entry.state is None:
             self._admit(request, entry)
         if entry.state is not None and entry.is_ahead_of(request.tables):
@@ -154,7 +207,8 @@ class Sketches:
         if entry.state is not None and entry.vector != vector_of(request.tables) and entry.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
         with watch.stage("maintain"):
-            upkeep = bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, choice, read, watch))
+            upkeep = self._brought_up_to_date(request, entry, choice, read, watch)
+        upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
         self._count(entry, upkeep)
         self.eager.note_use(entry, request)
         state = entry.state
@@ -163,9 +217,22 @@ class Sketches:
             if upkeep.decision is Decision.CAPTURED:
                 self._reconsider(request, state, choice)
             derived = known_sketch(entry, state, request.block, request.fragments, may_tie=request.analysis.may_tie)
-            cuts = choice.cuts(request)
-            files = self._files(request, entry, cuts, state)
-            return Prepared(entry, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
+            self.saver.note(entry)
+            return self._prepared(request, entry, choice, derived, upkeep)
+
+    def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Upkeep:
+        try:
+            return bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, choice, read, watch))
+        except Refused:
+            if not entry.is_held:
+                # What the store has may be what was just found to be of no use.
+                self.saver.forget([entry])
+            raise
+
+    def _prepared(self, request: Request, entry: StateEntry, choice: Choice, derived: Derived, upkeep: Upkeep) -> Prepared:
+        cuts = choice.cuts(request)
+        files = self._files(request, entry, cuts, derived)
+        return Prepared(entry, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
 
     def _reconsider(self, request: Request, state: GroupState, choice: Choice) -> None:
         """Let the template's next state be cut on another key, once, if that reads less; it is then captured at the next query."""
@@ -175,13 +242,13 @@ class Sketches:
             better = better_choice(request, state, choice)
             if better is not None:
                 self._choices[template] = better
-                self._admission.is_first(_state_key(request, better))
+                self._admission.is_first(state_key(request, better))
 
     def _admit(self, request: Request, entry: StateEntry) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
         if request.partial is not None and self._admission.is_first(entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED, f"{entry.attribute} is no group key, so most of the table may be needed")
-        if not self._admission.admits(_admission_name(request), entry.key):
+        if not self._admission.admits(admission_name(request), entry.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if self._admission.is_tired(entry.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
@@ -196,22 +263,23 @@ class Sketches:
             table=".".join(cut.scan.table),
             location=request.snapshots[cut.scan.table].location,
             attribute=cut.attribute.name,
-            family=_family(request, choice),
-            prefix=_prefix(request, choice),
+            family=family_of(request, choice),
+            prefix=prefix_of(request, choice),
+            choice=StoredChoice(choice.key, choice.place, choice.column),
         )
 
     def _capture(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> None:
         with watch.stage("capture"):
             capture_into(entry, request, choice, read, self.store.memory_budget)
-        for other in replaced_by(entry, self.store.entries()) if entry.prefix else ():
-            self.store.discard(other.key, other)
+        if entry.prefix:
+            self.drop(replaced_by(entry, self.store.entries()))
 
-    def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], state: GroupState) -> tuple[FileFragments, ...]:
-        known, template = entry.file_fragments, request.template.identifier
-        if known is None or known[:2] != (entry.vector, template):
-            located = [FileFragments.locate(files, name, state.partition) for files, name in cut_files(cuts, request.snapshots)]
-            entry.file_fragments = known = (entry.vector, template, tuple(located))
-        return known[2]
+    def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], derived: Derived) -> tuple[FileFragments, ...]:
+        known, template, partition = entry.file_fragments, request.template.identifier, derived.sketch.partition
+        if known is None or known[:2] != (derived.vector, template) or known[2] is not partition:
+            located = [FileFragments.locate(files, name, partition) for files, name in cut_files(cuts, request.snapshots)]
+            entry.file_fragments = known = (derived.vector, template, partition, tuple(located))
+        return known[3]
 
     def note_use(self, prepared: Prepared, *, is_useful: bool) -> None:
         """Learn from how a sketch turned out: one that would skip nothing is maintained more rarely, and fewer of its kind are captured."""
@@ -232,41 +300,3 @@ class Sketches:
             counters.captures += 1
         elif upkeep.decision.name == "MAINTAINED":
             counters.maintained += 1
-
-
-def _lifted(request: Request) -> Request | None:
-    """Return the request about the state that does not depend on conditions on keys, None where it has none."""
-    return None if request.lifted is None else replace(request, block=request.lifted, lifted=None, is_lifted=True)
-
-
-def _admission_name(request: Request) -> str:
-    return f"{request.template.identifier} {request.fragments}{' lifted' if request.is_lifted else ''}"
-
-
-def _state_key(request: Request, choice: Choice) -> str:
-    return _hashed(_family(request, choice), request.block.where_sql)
-
-
-def _family(request: Request, choice: Choice) -> str:
-    """Hash everything that the state depends on but its row conditions; constants above the groups are not among it."""
-    aggregates = [(str(each.specification), each.argument_sql) for each in request.block.aggregates]
-    return _hashed(_prefix(request, choice) or _own(request, choice), aggregates)
-
-
-def _prefix(request: Request, choice: Choice) -> str:
-    """Hash what states of several templates may have in common; empty for a cut on another column, whose proof is the template's own."""
-    return "" if choice.key is None else _hashed(choice, *_groups(request))
-
-
-def _own(request: Request, choice: Choice) -> str:
-    return _hashed(request.template.identifier, choice, *_groups(request))
-
-
-def _groups(request: Request) -> tuple[object, ...]:
-    identity = [(name, snapshot.location, snapshot.table_id) for name, snapshot in request.snapshots.items()]
-    rows = rows_sql(request.block, lambda scan: qualified(scan.table))
-    return identity, rows, request.block.keys_sql, request.settings, request.fragments
-
-
-def _hashed(*parts: object) -> str:
-    return hashlib.blake2s(repr(parts).encode(), digest_size=16).hexdigest()

@@ -34,11 +34,12 @@ def run_command(command: SketchCommand, sketches: Sketches, session: Session) ->
     Raises:
         ProgrammingError: there is no sketch of this identifier.
     """
+    sketches.restore()
     entries = Permissions(session).visible(sketches.store.entries())
     if command.kind is CommandKind.SHOW:
         return Outcome(_show(entries, sketches), -1, _NO_SKETCH)
     is_all = command.argument.upper() == "ALL"
-    dropped = sum(sketches.store.drop(name) for name in {entry.identifier for entry in entries} if is_all or name == command.argument)
+    dropped = sketches.drop(entry for entry in entries if is_all or entry.identifier == command.argument)
     if dropped == 0 and command.argument.upper() != "ALL":
         raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
     return Outcome(None, dropped, _NO_SKETCH)
@@ -55,9 +56,11 @@ def _show(entries: Sequence[StateEntry], sketches: Sketches) -> LocalStream:
             "template": (text, values(lambda e: e.template)),
             "table_name": (text, values(lambda e: e.table)),
             "attribute": (text, values(lambda e: e.attribute)),
-            "version": (number, values(lambda e: None if e.state is None else e.version)),
-            "groups": (number, values(lambda e: None if e.state is None else e.state.groups)),
-            "fragments": (number, values(lambda e: None if e.state is None else e.state.partition.fragments)),
+            "version": (number, values(lambda e: e.version if e.is_held else None)),
+            "stored_version": (number, values(lambda e: None if e.stored is None else e.stored.version(e.location))),
+            "lives_in": (text, values(_lives_in)),
+            "groups": (number, values(lambda e: e.groups)),
+            "fragments": (number, values(lambda e: e.fragments)),
             "bytes": (number, values(lambda e: e.memory)),
             "uses": (number, values(lambda e: e.counters.uses)),
             "captures": (number, values(lambda e: e.counters.captures)),
@@ -74,6 +77,12 @@ def _show(entries: Sequence[StateEntry], sketches: Sketches) -> LocalStream:
             "statement": (text, values(lambda e: e.template_text)),
         }
     )
+
+
+def _lives_in(entry: StateEntry) -> str | None:
+    """Say where the state is; the sketches are in memory wherever that is."""
+    places = [name for name, is_there in (("memory", entry.state is not None), ("store", entry.stored is not None)) if is_there]
+    return " and ".join(places) or None
 
 
 def _milliseconds(seconds: float | None) -> int | None:

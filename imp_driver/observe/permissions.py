@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from imp_driver.maintain.entry import StateEntry
+from imp_driver.parse.template import VIEW_MARK
 from imp_driver.plan.nodes import scans
 from imp_driver.ports import Session
 
@@ -22,13 +23,17 @@ class Permissions:
         return self._known[name]
 
     def visible(self, entries: Iterable[StateEntry]) -> tuple[StateEntry, ...]:
-        """Return the entries whose every table and view may be read."""
-        return tuple(entry for entry in entries if all(map(self.may_read, _names(entry))))
+        """Return the entries whose every table and view is known and may be read."""
+        named = ((entry, _names(entry)) for entry in entries)
+        return tuple(entry for entry, names in named if names is not None and all(map(self.may_read, names)))
 
 
-def _names(entry: StateEntry) -> set[tuple[str, ...]]:
-    """Return the names that a state depends on; before its first capture only the table that is cut is known."""
-    if entry.block is None:
-        return {tuple(entry.table.split("."))}
-    every = scans(entry.block.source)
-    return {scan.table for scan in every} | {view.name for scan in every for view in scan.views}
+def _names(entry: StateEntry) -> set[tuple[str, ...]] | None:
+    """Return the names that a state depends on; None for one of a former process over views, of which only the text is known."""
+    if entry.block is not None:
+        every = scans(entry.block.source)
+        return {scan.table for scan in every} | {view.name for scan in every for view in scan.views}
+    if VIEW_MARK in entry.template_text:
+        return None
+    # Of the other tables of a restored state only the places are known.
+    return {tuple(entry.table.split(".")), *(("delta", location) for location in entry.vector if location != entry.location)}

@@ -1,4 +1,4 @@
-"""Store of sketch entries within a memory budget: look-up by key, listing, dropping, eviction of the least recently used.
+"""Store of sketch entries within a memory budget: look-up by key, listing, dropping, eviction of the least recently used: states first.
 
 The store keeps what it is given and knows only its size; entries bring their own lock.
 """
@@ -10,6 +10,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+SMALL = 1 << 20
+"""Bytes of an entry below which it is dropped last."""
+
 
 class Sized(Protocol):
     """What the store must know of an entry."""
@@ -20,6 +23,9 @@ class Sized(Protocol):
     @property
     def memory(self) -> int:
         """Bytes."""
+
+    def park(self) -> None:
+        """Give up what can be read back from a store, if it can be done at once; the sketches stay."""
 
 
 EntryT = TypeVar("EntryT", bound=Sized)
@@ -51,27 +57,38 @@ class SketchStore(Generic[EntryT]):
         with self._lock:
             return tuple(self._entries.values())
 
-    def drop(self, identifier: str) -> int:
-        """Drop the entries with an identifier, or all for ``ALL``; return how many there were."""
-        with self._lock:
-            keys = [key for key, entry in self._entries.items() if identifier.upper() == "ALL" or entry.identifier == identifier]
-            for key in keys:
-                del self._entries[key]
-            return len(keys)
-
     def discard(self, key: str, entry: EntryT) -> None:
         """Drop one entry unless it has been replaced meanwhile."""
         with self._lock:
             if self._entries.get(key) is entry:
                 del self._entries[key]
 
+    def add(self, key: str, entry: EntryT) -> bool:
+        """Add an entry as the least recently used; False when the key has one already."""
+        with self._lock:
+            if key in self._entries:
+                return False
+            self._entries[key] = entry
+            self._entries.move_to_end(key, last=False)
+            return True
+
     def evict(self) -> tuple[EntryT, ...]:
-        """Drop the least recently used entries until the budget holds; the newest stays."""
+        """Park, then drop the least recently used entries until the budget holds; the newest stays. Return the dropped ones."""
         evicted: list[EntryT] = []
         with self._lock:
             total = sum(entry.memory for entry in self._entries.values())
-            while total > self.memory_budget and len(self._entries) > 1:
-                _, entry = self._entries.popitem(last=False)
+            for entry in list(self._entries.values())[:-1] if total > self.memory_budget else ():
+                before = entry.memory
+                entry.park()
+                total -= before - entry.memory
+                if total <= self.memory_budget:
+                    break
+            oldest = list(self._entries.items())[:-1]
+            # What only has sketches would make little room.
+            for key, entry in sorted(oldest, key=lambda item: item[1].memory < SMALL):
+                if total <= self.memory_budget:
+                    break
+                del self._entries[key]
                 total -= entry.memory
                 evicted.append(entry)
         return tuple(evicted)

@@ -31,9 +31,9 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "one state for all row conditions",
-        "../maintain/sketches.py",
-        "return _hashed(_family(request, choice), request.block.where_sql)",
-        "return _hashed(_family(request, choice))",
+        "../maintain/keys.py",
+        "return _hashed(family_of(request, choice), request.block.where_sql)",
+        "return _hashed(family_of(request, choice))",
     ),
     Mutant(
         "row conditions lifted",

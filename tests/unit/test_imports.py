@@ -27,13 +27,13 @@ FOR_ALL = {
 }
 """Values and contracts that any module may import."""
 
-STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "maintain", "rewrite", "advise")
+STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "persist", "maintain", "rewrite", "advise")
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "dbapi": {"dbapi", "opening"},
     "reading": {"parse", "plan", "safety"},
-    "opening": {"delta", "maintain", "middleware", "spark", "dbapi.pipeline"},
+    "opening": {"delta", "persist", "maintain", "middleware", "spark", "dbapi.pipeline"},
     "middleware": {*STAGES, "reading", "observe", "dbapi.pipeline"},
     "observe": {*STAGES, "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.literals", "parse.markers"},
@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FOREIGN = {
     "pyspark": {"spark"},
     "py4j": {"spark"},
-    "deltalake": {"delta"},
+    "deltalake": {"delta", "persist"},
     "z3": {"reuse"},
     "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark"},
     "rich": {"cli"},

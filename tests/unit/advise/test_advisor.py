@@ -57,6 +57,9 @@ class FakeSource:
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         return None
 
+    def commit_digest(self, location: str, version: int) -> str | None:
+        return f"{location} {version}"
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         return {}
 

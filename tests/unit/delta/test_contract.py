@@ -106,6 +106,9 @@ class Lists:
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         return None
 
+    def commit_digest(self, location: str, version: int) -> str | None:
+        return f"{self.table_id} {version}"
+
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
         return {}
 
@@ -163,9 +166,9 @@ def members(kind: type) -> dict[str, str]:
     return {name: str(inspect.signature(value)) for name, value in own.items()}
 
 
-def test_the_seam_is_five_methods_which_delta_brings() -> None:
+def test_the_seam_is_six_methods_which_delta_brings() -> None:
     assert Protocol in ChangeSource.__mro__
-    assert set(members(ChangeSource)) == {"snapshot", "plan", "read", "rows_with", "commit_metrics"}
+    assert set(members(ChangeSource)) == {"snapshot", "plan", "read", "rows_with", "commit_metrics", "commit_digest"}
     for kind in (DeltaTables, Lists):
         assert {name: text for name, text in members(kind).items() if name in members(ChangeSource)} == members(ChangeSource)
 

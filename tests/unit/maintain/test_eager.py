@@ -326,9 +326,32 @@ def test_a_cut_that_rests_on_facts_is_proven_anew_when_the_worker_was_ahead() ->
             return found
 
         world.warehouse.snapshot = changing  # type: ignore[method-assign]
-        report = world.ask(text)
+        # Of these constants there is no sketch of the version that the query saw.
+        report = world.ask(text.replace("60", "61"))
         assert world.entry.version == 2
         assert (report.decision, report.reason) == (Decision.NOT_USED, Reason.NOT_SAFE)
+
+
+def test_a_query_that_the_worker_overtook_gets_the_sketch_of_the_version_that_it_saw() -> None:
+    with opened() as world:
+        world.ask()
+        world.insert((60, 3, 0, 100))
+        assert world.ask().decision in (Decision.FRESH, Decision.MAINTAINED)
+        snapshot = world.warehouse.snapshot
+
+        def changing(location: str) -> TableSnapshot:
+            found = snapshot(location)
+            world.warehouse.snapshot = snapshot  # type: ignore[method-assign]
+            world.insert((61, 3, 0, 100))
+            world.settle()
+            return found
+
+        world.warehouse.snapshot = changing  # type: ignore[method-assign]
+        outcome = world.middleware.run(SUMS, None, "tag")
+        assert world.entry.version == 2
+        assert outcome.report.decision is Decision.FRESH
+        assert outcome.report.executed_sql is not None
+        assert "VERSION AS OF 1" in outcome.report.executed_sql
 
 
 def test_an_entry_that_a_query_holds_is_not_waited_for() -> None:

@@ -23,7 +23,14 @@ from tests.soundness.engine import DuckSession, Warehouse
 
 QUERY = "SELECT g, sum(a) AS f FROM r WHERE g >= {} GROUP BY g HAVING sum(a) > 40"
 OF_VIEW = "SELECT g, sum(a) AS f FROM v GROUP BY g HAVING sum(a) > 40"
-VIEW = View("SELECT g, a FROM r", ("spark_catalog", "default"), (ViewColumn("g", "g", "integer"), ViewColumn("a", "a", "integer")), True)
+
+
+def _view(column: str) -> View:
+    columns = (ViewColumn("g", "g", "integer"), ViewColumn(column, column, "integer"))
+    return View(f"SELECT g, {column} FROM r", ("spark_catalog", "default"), columns, True)
+
+
+VIEWS = {("v",): _view("a"), ("w",): _view("x")}
 
 
 @dataclass
@@ -35,7 +42,9 @@ class Guarded(DuckSession):
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
         self._check(text)
-        return super().execute(text.replace("FROM v ", "FROM (SELECT g, a FROM r) v "), parameters, tag)
+        return super().execute(
+            text.replace("FROM v ", "FROM (SELECT g, a FROM r) v ").replace("FROM w ", "FROM (SELECT g, x FROM r) w "), parameters, tag
+        )
 
     def read(self, text: str, tag: str) -> pa.Table:
         self._check(text)
@@ -53,7 +62,7 @@ class Guarded(DuckSession):
         return name[-1] not in self.hidden
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
-        return Relation(RelationKind.VIEW, ("v",), None, VIEW) if name == ("v",) else super().resolve(name)
+        return Relation(RelationKind.VIEW, name, None, VIEWS[name]) if name in VIEWS else super().resolve(name)
 
 
 @dataclass(slots=True)
@@ -140,6 +149,23 @@ def test_a_sketch_over_several_tables_is_hidden_with_one_of_them(users: Users) -
     assert len(users.run("SHOW SKETCHES")) == both - 1
     users.session.hidden.add("r")
     assert users.run("SHOW SKETCHES") == []
+
+
+def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may_be_read(users: Users) -> None:
+    join = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING sum(r.a) > 300"
+    for text in (join, OF_VIEW.replace("a)", "x)").replace("FROM v", "FROM w")):
+        users.guest.run(text, None, "guest")
+    every = users.sketches.store.entries()
+    for entry in every:
+        entry.block = None
+    with_view = [entry for entry in every if "(g AS g integer" in entry.template_text]
+    assert with_view
+    shown = {row["sketch_id"] for row in users.run("SHOW SKETCHES")}
+    assert shown == {entry.identifier for entry in every if entry not in with_view}
+    users.session.hidden.add("/s")
+    of_join = {entry.identifier for entry in every if "/s" in entry.vector}
+    assert of_join
+    assert {row["sketch_id"] for row in users.run("SHOW SKETCHES")} == shown - of_join
 
 
 def test_a_hidden_sketch_is_not_there_to_be_dropped(users: Users) -> None:

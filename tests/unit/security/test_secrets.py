@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -14,7 +16,7 @@ import imp_driver
 from imp_driver.config import Options, options_from_url
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
-from imp_driver.redaction import is_secret, redacted, shown_url
+from imp_driver.redaction import LOGGERS, is_secret, redacted, shown_url
 from tests.hostile import CHOSEN
 
 SECRET = "hunter2"
@@ -116,10 +118,18 @@ def test_the_repr_of_options_hides_secrets_by_their_names() -> None:
     assert "token=***" in repr(options)
     assert "warehouse='house'" in repr(options)
     assert "token=None" in repr(WithToken())
+    assert SECRET not in repr(Options().with_values({"store": f"s3://id:{SECRET}@bucket/store?secret={SECRET}"}))
 
 
-def test_log_records_hide_secrets_of_message_and_traceback(caplog: pytest.LogCaptureFixture) -> None:
-    log = logging.getLogger("imp_driver")
+def test_every_logger_of_the_package_is_known() -> None:
+    sources = (Path(imp_driver.__file__).parent).rglob("*.py")
+    found = {name for path in sources for name in re.findall(r'getLogger\("(imp_driver[^"]*)"\)', path.read_text(encoding="utf-8"))}
+    assert found == set(LOGGERS)
+
+
+@pytest.mark.parametrize("name", LOGGERS)
+def test_log_records_hide_secrets_of_message_and_traceback(caplog: pytest.LogCaptureFixture, name: str) -> None:
+    log = logging.getLogger(name)
     with caplog.at_level(logging.WARNING, logger="imp_driver"):
         try:
             raise ValueError(f"no answer from sc://host/;token={SECRET}")

@@ -1,0 +1,158 @@
+"""Records and states to bytes and back: JSON for what is small, Arrow streams for columns, a checksum over all of it.
+
+In: values of ``record``. Out: rows for the store's tables. Invariant: what decodes without StoreDamaged is what was encoded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredChoice, StoredSketch, StoredTable
+from imp_driver.sketch.fragments import FragmentSet
+from imp_driver.sketch.ranges import RangePartition
+
+FORMAT = 1
+"""Of the rows that this driver writes. Rows of another format are skipped, and their states captured again."""
+_CELLS = "cell_"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table of records. ``body`` is JSON; ``bounds`` an Arrow stream; ``fragments`` one bit per fragment, in bytes."""
+
+    format: int
+    key: str
+    state: str
+    body: str
+    bounds: bytes
+    fragments: bytes
+    fragment_rows: bytes
+    checksum: str
+
+    def expected_checksum(self) -> str:
+        """Return the checksum of all other columns."""
+        parts = (str(self.format).encode(), self.key.encode(), self.state.encode(), self.body.encode())
+        return checksum_of(*parts, self.bounds, self.fragments, self.fragment_rows)
+
+
+def checksum_of(*parts: bytes) -> str:
+    """Return a digest of some byte strings that also depends on where each of them ends."""
+    digest = hashlib.blake2s(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def encoded(record: Record) -> Row:
+    """Return the row of a record."""
+    sketch = record.sketch
+    body = {
+        "family": record.family,
+        "prefix": record.prefix,
+        "template": record.template,
+        "template_text": record.template_text,
+        "templates": list(record.templates),
+        "table": record.table,
+        "location": record.location,
+        "attribute": record.attribute,
+        "choice": asdict(record.choice),
+        "tables": [asdict(table) for table in record.tables],
+        "groups": record.groups,
+        "bytes": record.bytes,
+        "learned": dict(record.learned),
+        "constants": None if sketch is None else sketch.constants,
+    }
+    bounds = _stream(pa.table({"bound": pa.array(record.partition.bounds, type=record.partition.type)}))
+    fragments = b"" if sketch is None else _packed(sketch.fragments)
+    rows = b"" if sketch is None else np.ascontiguousarray(sketch.rows, dtype="<i8").tobytes()
+    row = Row(FORMAT, record.key, record.state, json.dumps(body), bounds, fragments, rows, "")
+    return Row(FORMAT, row.key, row.state, row.body, bounds, fragments, rows, row.expected_checksum())
+
+
+def decoded(row: Row) -> Record:
+    """Invert ``encoded``. Raises StoreDamaged."""
+    if row.format != FORMAT:
+        raise StoreDamaged(f"record {row.key} has format {row.format}, this driver reads {FORMAT}")
+    if row.checksum != row.expected_checksum():
+        raise StoreDamaged(f"record {row.key} is damaged: its checksum differs")
+    try:
+        return _record(row, json.loads(row.body))
+    except (ValueError, TypeError, KeyError, pa.ArrowException) as error:
+        raise StoreDamaged(f"record {row.key} cannot be read: {error}") from error
+
+
+def _record(row: Row, body: dict[str, Any]) -> Record:
+    bounds = pa.ipc.open_stream(row.bounds).read_all().column("bound").combine_chunks()
+    partition = RangePartition(bounds.type, tuple(bounds.to_pylist()))
+    sketch = None
+    if body["constants"] is not None:
+        rows = np.frombuffer(row.fragment_rows, dtype="<i8").astype(np.int64)
+        if len(rows) != partition.fragments:
+            raise ValueError("the rows per fragment do not fit the ranges")
+        sketch = StoredSketch(body["constants"], _unpacked(row.fragments, partition.fragments), rows)
+    return Record(
+        key=row.key,
+        family=body["family"],
+        prefix=body["prefix"],
+        template=body["template"],
+        template_text=body["template_text"],
+        templates=tuple(body["templates"]),
+        table=body["table"],
+        location=body["location"],
+        attribute=body["attribute"],
+        choice=StoredChoice(**body["choice"]),
+        tables=tuple(StoredTable(**table) for table in body["tables"]),
+        partition=partition,
+        sketch=sketch,
+        state=row.state,
+        groups=body["groups"],
+        bytes=body["bytes"],
+        learned=body["learned"],
+    )
+
+
+def encoded_state(columns: StateColumns) -> bytes:
+    """Return the columns of a state as two Arrow streams, one over groups and one over cells."""
+    sink = io.BytesIO()
+    for is_cells in (False, True):
+        own = {name: column for name, column in columns.items() if name.startswith(_CELLS) is is_cells}
+        sink.write(_stream(pa.table(own)))
+    return sink.getvalue()
+
+
+def decoded_state(data: bytes) -> dict[str, pa.Array]:
+    """Invert ``encoded_state``. Raises StoreDamaged."""
+    try:
+        source = pa.BufferReader(data)
+        tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise StoreDamaged(f"a state cannot be read: {error}") from error
+    return {name: table.column(name).combine_chunks() for table in tables for name in table.column_names}
+
+
+def _stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _packed(fragments: FragmentSet) -> bytes:
+    mask = np.zeros(fragments.total, dtype=bool)
+    mask[fragments.members()] = True
+    return np.packbits(mask).tobytes()
+
+
+def _unpacked(packed: bytes, total: int) -> FragmentSet:
+    if len(packed) != (total + 7) // 8:
+        raise ValueError("the fragments do not fit the ranges")
+    mask = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=total)
+    return FragmentSet.of(np.flatnonzero(mask).tolist(), total)

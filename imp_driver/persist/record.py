@@ -1,0 +1,108 @@
+"""What the store keeps of one state and its newest sketch, as values that know nothing of threads or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+
+from imp_driver.sketch.codes import IntegerArray
+from imp_driver.sketch.fragments import FragmentSet
+from imp_driver.sketch.ranges import RangePartition
+
+StateColumns: TypeAlias = Mapping[str, pa.Array]
+"""A group state as ``GroupState.snapshot`` gives it: columns over groups, and those named ``cell_*`` over cells."""
+
+
+class StoreDamaged(Exception):
+    """A record or a state cannot be read back; the message says which and why. What it held must be captured again."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """One table at the version that a state stands for.
+
+    Attributes:
+        rows: of the whole table by its statistics, None when unknown.
+        digest: of the commit of this version; another history under the same table id and version has another one.
+    """
+
+    location: str
+    table_id: str
+    version: int
+    rows: int | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredSketch:
+    """The sketch for one set of constants above the groups; ``rows`` per fragment, the NULL fragment last."""
+
+    constants: str
+    fragments: FragmentSet
+    rows: IntegerArray
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChoice:
+    """Which attribute is cut: the index of a group key, else the place of a scan and a column of its table."""
+
+    key: int | None
+    place: int
+    column: str
+
+
+NO_CHOICE = StoredChoice(None, -1, "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """One state with its sketch, at one version of each of its tables.
+
+    Attributes:
+        key, family, prefix: hashes of what the state depends on (maintain/sketches.py).
+        templates: identifiers of all templates that it serves; ``template`` is that of the first.
+        state: name of the columns of the state in the store.
+        groups: of the state, to be compared when it is read back.
+        bytes: of the state in memory.
+        learned: what its past has taught about costs; unknown names are ignored.
+    """
+
+    key: str
+    family: str
+    prefix: str
+    template: str
+    template_text: str
+    templates: tuple[str, ...]
+    table: str
+    location: str
+    attribute: str
+    choice: StoredChoice
+    tables: tuple[StoredTable, ...]
+    partition: RangePartition
+    sketch: StoredSketch | None
+    state: str
+    groups: int
+    bytes: int
+    learned: Mapping[str, object]
+
+
+class Repository(Protocol):
+    """Where records and states outlive a process. Methods may be called from several threads."""
+
+    def version(self) -> int:
+        """Return a number that changes with every change of the records; -1 before the first. Raises OperationalError."""
+
+    def records(self) -> list[Record]:
+        """Return all readable records; others are skipped with a warning. Raises OperationalError when there is no reading at all."""
+
+    def load(self, record: Record) -> StateColumns:
+        """Return the state of a record. Raises StoreDamaged when it is not there or not what was saved."""
+
+    def save(self, records: Sequence[tuple[Record, StateColumns]]) -> None:
+        """Write states, then the records that name them, each record instead of the former one of its key. Raises OperationalError."""
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Remove the records of some keys; unknown keys do no harm. Raises OperationalError."""
