@@ -1,6 +1,6 @@
 """A drop-in database driver (PEP 249) for Spark that answers repeated SQL sooner, with exactly the same rows."""
 
-import logging
+import logging as _logging
 
 from imp_driver.dbapi.connection import Connection, connect
 from imp_driver.dbapi.cursor import Cursor
@@ -33,6 +33,8 @@ from imp_driver.errors import (
 )
 from imp_driver.observe.registry import metrics
 from imp_driver.ports import TableDefinition
+from imp_driver.redaction import LOGGERS as _LOGGERS
+from imp_driver.redaction import RedactingFilter as _RedactingFilter
 
 __version__ = "0.1.0"
 apilevel = "2.0"
@@ -40,7 +42,9 @@ threadsafety = 1
 paramstyle = "qmark"
 
 # Where log records go is the application's to say.
-logging.getLogger(__name__).addHandler(logging.NullHandler())
+_logging.getLogger(__name__).addHandler(_logging.NullHandler())
+for _name in _LOGGERS:
+    _logging.getLogger(_name).addFilter(_RedactingFilter())
 
 __all__ = [
     "BINARY",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from imp_driver.errors import InterfaceError
+from imp_driver.redaction import HIDDEN, is_secret, redacted
 
 
 class SketchMode(Enum):
@@ -31,9 +33,9 @@ class Policy(Enum):
     INCREMENTAL = "incremental"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Options:
-    """What a connection was asked for.
+    """What a connection was asked for. Its repr hides the values of options with the name of a secret.
 
     Attributes:
         warehouse: folder of the embedded warehouse; None when Spark runs elsewhere.
@@ -80,6 +82,11 @@ class Options:
     trace_query_text: bool = False
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        shown = {name: HIDDEN if value and is_secret(name) else redacted(repr(value)) for name, value in values.items()}
+        return f"Options({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
         """Return a copy with the named values read from text or Python.
@@ -153,7 +160,29 @@ def _read(name: str, value: Any) -> Any:
         if number <= 0:
             raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
         return number
-    return str(value)
+    return _read_text(name, value)
+
+
+_MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
+
+
+def _read_text(name: str, value: Any) -> str:
+    """Read text that goes on to Spark. What would mean more there than itself is an error."""
+    text = str(value)
+    if has_control(text):
+        raise InterfaceError(f"Option {name!r} must be text without control characters.")
+    # Spark replaces variables in names and in settings; in the address of the catalog a semicolon would begin a setting of its own.
+    forbidden = [mark for mark in ("${", *(";" * (name == "warehouse"))) if mark in text]
+    if forbidden and not is_secret(name):
+        raise InterfaceError(f"Option {name!r} cannot have {forbidden[0]} in it.")
+    if name == "driver_memory" and _MEMORY.fullmatch(text) is None:
+        raise InterfaceError(f"Option {name!r} must be a size as Spark writes it, such as 4g or 512m, not {value!r}.")
+    return text
+
+
+def has_control(text: str) -> bool:
+    """Say whether text has control characters or lone surrogates."""
+    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
 
 
 def _read_server(text: str) -> str:

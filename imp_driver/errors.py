@@ -1,11 +1,14 @@
 """The PEP 249 exception tree. Errors are data: text, Spark's error class, SQLSTATE and query position.
 
-A message says what happened, where, and what to do. The cause (a foreign library's exception) is chained, never shown as the message.
+A message says what happened, where, and what to do; secrets in URLs are hidden. The cause (a foreign library's exception) is chained,
+never shown as the message.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from imp_driver.redaction import redacted
 
 CANCELLED = "OPERATION_CANCELLED"
 """Error class of a run that was cancelled through this driver."""
@@ -46,7 +49,7 @@ class Error(Exception):
         position: QueryPosition | None = None,
         query_id: str | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(redacted(message))
         self.error_class = error_class
         self.sqlstate = sqlstate
         self.position = position

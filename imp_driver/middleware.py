@@ -21,7 +21,7 @@ from imp_driver.changes import Changes
 from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
-from imp_driver.errors import Error, OperationalError
+from imp_driver.errors import Error
 from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.skipping import own_share
@@ -39,7 +39,7 @@ from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.ports import Parameters, ResultStream, Session, TableDefinition
-from imp_driver.reading import Reading, read
+from imp_driver.reading import Reading, is_still, read
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, conditions_of, plan_use
@@ -88,14 +88,19 @@ class Middleware:
         return outcome
 
     def _query(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
+        found = self._sketched(statement, parameters, tag, watch)
+        # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
+        return found if isinstance(found, Outcome) else self._plain(self._uncut(statement), parameters, tag, watch, *found)
+
+    def _sketched(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome | tuple[Reason, str]:
+        """Answer with a sketch, or say why the query is to run unchanged."""
         try:
             rewritten = self._rewrite(statement, parameters, tag, watch)
         except Refused as refused:
-            return self._plain(self._uncut(statement), parameters, tag, watch, refused.reason, refused.detail)
+            return refused.reason, refused.detail
         except Exception as error:
-            return self._after_failure(error, self._uncut(statement), parameters, tag, watch)
-        text = rewritten.pinned_text if self._transaction.is_open else statement.text
-        return self._use(rewritten, text, parameters, tag, watch)
+            return self._failed(error, tag)
+        return self._use(rewritten, parameters, tag, watch)
 
     def _uncut(self, statement: Statement) -> str:
         """Return the text that Spark runs without a sketch: the caller's own, in a transaction at its versions."""
@@ -125,13 +130,13 @@ class Middleware:
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, tuple(parts))
 
-    def _read(self, statement: Statement, tag: str) -> tuple[Reading, Statement]:
+    def _read(self, statement: Statement, tag: str, *, is_told: bool = False) -> tuple[Reading, Statement]:
         """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
         travel = time_travel(statement)
         if travel is None:
-            return read(statement, self._session, self._source, self._transaction), statement
+            return read(statement, self._session, self._source, self._transaction, is_told=is_told), statement
         versions = TextVersions(travel.asked, self._transaction, lambda text: self._session.read(text, tag))
-        return read(travel.statement, self._session, self._source, versions), travel.statement
+        return read(travel.statement, self._session, self._source, versions, is_told=is_told), travel.statement
 
     def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
@@ -191,21 +196,21 @@ class Middleware:
             cut.append(replace(pin, condition=conditions.get(id(scan.place))))
         return uncut, cut
 
-    def _use(self, rewritten: Rewritten, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
+    def _use(self, rewritten: Rewritten, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome | tuple[Reason, str]:
         """Run the cut query, then make sure that it read the table which the sketch stands for."""
         report = replace(report_of(rewritten.parts), executed_sql=rewritten.text, times=watch.times)
         try:
             with watch.stage("execute"):
                 stream = self._session.execute(rewritten.text, parameters, tag)
         except Error as error:
-            return self._after_failure(error, text, parameters, tag, watch)
+            return self._failed(error, tag)
         for part in rewritten.parts:
             self._sketches.note_time(part.prepared, watch.times["execute"] / 1000, part.use.gain if part.use.is_filter else 0.0)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Outcome(stream, -1, report)
-        if not all(map(self._is_still, rewritten.snapshots)):
+        if not all(is_still(self._source, snapshot) for snapshot in rewritten.snapshots):
             stream.close()
-            return self._plain(text, parameters, tag, watch, Reason.TABLE_CHANGED_MEANWHILE)
+            return Reason.TABLE_CHANGED_MEANWHILE, ""
         if self._options.sketch is SketchMode.SHADOW:
             with watch.stage("shadow"):
                 stream = same(stream, self._session.execute(rewritten.pinned_text, parameters, tag), rewritten.text)
@@ -225,24 +230,18 @@ class Middleware:
         disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, why, report.template, times=report.times, executed_sql=text)
         return Outcome(compared.second, -1, disabled)
 
-    def _is_still(self, snapshot: TableSnapshot) -> bool:
-        try:
-            return self._source.snapshot(snapshot.location).table_id == snapshot.table_id
-        except OperationalError:
-            return False
-
-    def _plain(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch, reason: Reason, detail: str = "") -> Outcome:
+    def _plain(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch, reason: Reason, detail: str) -> Outcome:
         report = SketchReport(Decision.NOT_USED, reason, detail, times=watch.times, executed_sql=text)
         with watch.stage("execute"):
             stream = self._session.execute(text, parameters, tag)
         return Outcome(stream, -1, report)
 
-    def _after_failure(self, error: Exception, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
-        """Run the query unchanged after the sketch failed, unless it was cancelled; in shadow mode nothing is hidden."""
+    def _failed(self, error: Exception, tag: str) -> tuple[Reason, str]:
+        """Let the query run unchanged after the sketch failed, unless it was cancelled; in shadow mode nothing is hidden."""
         if tag in self._interrupted or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
             raise error
         _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
-        return self._plain(text, parameters, tag, watch, Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0])
+        return Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0]
 
     def _change(self, statement: Statement, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         report = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, times=watch.times, executed_sql=statement.text)
@@ -307,13 +306,12 @@ class Middleware:
         if command.kind is CommandKind.CLUSTER:
             return self._rewrite_table(cluster_statements(command.argument, self._session, tag), tag)
         if command.kind is CommandKind.EXPLAIN:
-            explained = parse(command.argument)
 
-            def requests() -> list[Request]:
-                return self._requests(self._read(explained, tag)[0], parameters, Stopwatch())
+            def requests(explained: Statement) -> list[Request]:
+                return self._requests(self._read(explained, tag, is_told=True)[0], parameters, Stopwatch())
 
-            return explain(explained, requests, self._sketches)
-        return run_command(command, self._sketches)
+            return explain(parse(command.argument), requests, self._sketches)
+        return run_command(command, self._sketches, self._session)
 
     def using(self, sketch: SketchMode) -> Middleware:
         """Return the path of the same connection with another way to use sketches."""

@@ -136,6 +136,12 @@ class Session(Protocol):
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Read a definition now; None for temporary views, other catalogs and names that stand for nothing."""
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        """Say whether a SELECT on a table or view would be let through now, by the engine and, for local files, by the system.
+
+        False also where nothing has this name. What may not be read is not told: no sketch of it is listed or explained, no view unfolded.
+        """
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 

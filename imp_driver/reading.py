@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
+from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.template import template_text
+from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
@@ -100,10 +101,11 @@ class _Known:
 class _Snapshots:
     """The tables that one query reads, each at one version however often it is named."""
 
-    def __init__(self, session: Session, source: ChangeSource, versions: Versions) -> None:
+    def __init__(self, session: Session, source: ChangeSource, versions: Versions, is_told: bool) -> None:
         self._session = session
         self._source = source
         self._versions = versions
+        self._is_told = is_told
         self.is_pinned = False
         self._by_location: dict[str, tuple[TableSnapshot, int | None]] = {}
         self.has_failed = False
@@ -120,6 +122,9 @@ class _Snapshots:
 
     def _definition(self, name: tuple[str, ...]) -> Definition:
         relation = self._session.resolve(name)
+        # Spark checks the tables of a query when it runs, but of a view that was unfolded it only sees the tables below.
+        if relation is not None and (self._is_told or relation.kind is RelationKind.VIEW) and not self._session.may_read(relation.name):
+            raise Refused(Reason.NOT_PERMITTED, ".".join(name))
         if relation is not None and relation.kind is RelationKind.VIEW and relation.view is not None:
             if not self._versions.reads_views:
                 raise Refused(Reason.TIME_TRAVEL, f"{'.'.join(name)} is a view")
@@ -130,6 +135,8 @@ class _Snapshots:
         snapshot = self._snapshot(relation.location, self._versions.of(name, relation.location))
         if relation.table_id not in (None, snapshot.table_id):
             raise Refused(Reason.STORE_NOT_READABLE, f"{'.'.join(name)}: another table lies in {relation.location} on this machine.")
+        if has_variable(*relation.name, relation.location, *(column.name for column in snapshot.schema)):
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"a name in {'.'.join(name)} has ${{, which begins a variable of Spark")
         self.tables[relation.name] = Table(relation, snapshot)
         return TableDefinition(relation.name, snapshot.schema)
 
@@ -147,15 +154,18 @@ class _Snapshots:
         return known[0]
 
 
-def read(statement: Statement, session: Session, source: ChangeSource, versions: Versions) -> Reading:
+def read(statement: Statement, session: Session, source: ChangeSource, versions: Versions, *, is_told: bool = False) -> Reading:
     """Read a query; what does not depend on versions is worked out once per text and schemas.
+
+    Args:
+        is_told: what is found is shown and not run, so that nothing else keeps it from who may not read the tables.
 
     Raises:
         Refused: the query is not sketched; the reason says why.
     """
     settings = session.settings()
     check_settings(settings)
-    snapshots = _Snapshots(session, source, versions)
+    snapshots = _Snapshots(session, source, versions, is_told)
     cell = _cell(statement)
     known = cell[0] if cell and all(snapshots.find(name) == found for name, found in cell[0].definitions.items()) else None
     if known is None:
@@ -167,6 +177,14 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
     numbers = _numbers(known.analyses)
     tables, is_pinned = snapshots.tables, snapshots.is_pinned
     return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, tables, settings, is_pinned, known.blocks)
+
+
+def is_still(source: ChangeSource, snapshot: TableSnapshot) -> bool:
+    """Say whether the table of a snapshot still lies there, at whatever version."""
+    try:
+        return source.snapshot(snapshot.location).table_id == snapshot.table_id
+    except OperationalError:
+        return False
 
 
 def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:
@@ -216,7 +234,7 @@ def _views_text(every: Iterable[Scan]) -> str:
     """Render the views that a query looks through: the same text over a redefined view is another template (rules 7, case 31)."""
     views = {reference.name: reference.view for scan in every for reference in scan.views}
     return "".join(
-        f"\n{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
+        f"{VIEW_MARK}{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
         f"IN {'.'.join(view.namespace)} AS {view.text}"
         for name, view in sorted(views.items(), key=lambda item: item[0])
     )

@@ -50,6 +50,7 @@ class Reason(Enum):
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"
     TEMPORARY_VIEW = "the relation is a temporary view"
     VIEW = "the view means something else than its text would in this session"
+    NOT_PERMITTED = "this connection may not read a table or view of the query"
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "a state that may serve these constants alone, or little, is captured when it is asked for again"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from imp_driver.config import DEFAULT_PORT, Options
+from imp_driver.config import DEFAULT_PORT, Options, has_control
 from imp_driver.errors import InterfaceError
+from imp_driver.redaction import shown_url
 
 _EXPECTED = "Expected imp:///folder?sketch=lazy or imp+connect://host:15002/schema?sketch=lazy."
-_SECRET = re.compile(r"(//[^/@]*:)[^/@]*(@)|(\btoken=)[^&;#]*", re.IGNORECASE)
 
 
 def options_from_url(url: str) -> Options:
@@ -24,43 +22,45 @@ def options_from_url(url: str) -> Options:
     Raises:
         InterfaceError: the URL is not of these forms.
     """
+    shown = shown_url(url)
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise InterfaceError(f"Cannot read the URL {_shown(url)!r}: {_shown(str(error))}. {_EXPECTED}") from None
-    values = dict(parse_qsl(parts.query, keep_blank_values=True))
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        # A message of the library may quote what is secret.
+        raise InterfaceError(f"Cannot read the URL {shown!r}. {_EXPECTED}") from None
+    if parts.scheme not in ("imp", "imp+spark", "imp+connect"):
+        raise InterfaceError(f"Cannot read the URL {shown!r}: the scheme must be imp, as in imp:///folder?sketch=lazy, or imp+connect.")
+    if has_control(url) or parts.fragment:
+        raise InterfaceError(f"Cannot read the URL {shown!r}: it has a control character or a #. Write them as %0A or %23.")
     if parts.scheme == "imp+connect":
-        return _of_server(url, parts, port).with_values(_checked(url, parts, values))
-    if parts.scheme not in ("imp", "imp+spark"):
-        raise InterfaceError(f"Cannot read the URL {_shown(url)!r}: the scheme must be imp, as in imp:///folder?sketch=lazy.")
+        return Options().with_values(_once([*_of_server(shown, parts, port), *pairs]))
     if parts.netloc:
         raise InterfaceError(
-            f"Cannot read the URL {_shown(url)!r}: an embedded warehouse has no host. Write imp:///folder (relative), imp:////folder "
-            "(absolute), or imp+connect://host for a Spark Connect server."
+            f"Cannot read the URL {shown!r}: an embedded warehouse has no host. Write imp:///folder (relative), imp:////folder (absolute), "
+            "or imp+connect://host for a Spark Connect server."
         )
     folder = unquote(parts.path[1:]) if parts.path else ""
     if not folder:
-        raise InterfaceError(f"The URL {_shown(url)!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
-    return Options(warehouse=folder).with_values(values)
+        raise InterfaceError(f"The URL {shown!r} names no warehouse folder. Expected imp:///folder?sketch=lazy.")
+    return Options().with_values(_once([("warehouse", folder), *pairs]))
 
 
-def _of_server(url: str, parts: SplitResult, port: int | None) -> Options:
+def _of_server(shown: str, parts: SplitResult, port: int | None) -> list[tuple[str, str]]:
+    if ";" in parts.path:
+        raise InterfaceError(f"Cannot read the URL {shown!r}: options follow a question mark, as in imp+connect://host/schema?user_id=me.")
     if not parts.hostname:
-        raise InterfaceError(f"The URL {_shown(url)!r} names no host. Expected imp+connect://host:{DEFAULT_PORT}.")
-    schema = unquote(parts.path[1:]) or None
-    user, token = (None if each is None else unquote(each) for each in (parts.username, parts.password))
+        raise InterfaceError(f"The URL {shown!r} names no host. Expected imp+connect://host:{DEFAULT_PORT}.")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return Options(schema=schema, user_id=user or None, token=token or None).with_values({"server": f"{host}:{port or DEFAULT_PORT}"})
+    given = {"user_id": parts.username, "token": parts.password, "schema": parts.path[1:]}
+    return [("server", f"{host}:{port or DEFAULT_PORT}"), *((name, unquote(value)) for name, value in given.items() if value)]
 
 
-def _checked(url: str, parts: SplitResult, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Raise InterfaceError where the query part repeats what stands before it."""
-    for name, given in (("user_id", parts.username), ("token", parts.password), ("schema", parts.path[1:])):
-        if given and name in values:
-            raise InterfaceError(f"The URL {_shown(url)!r} gives {name!r} twice: before the question mark and after it.")
-    return values
-
-
-def _shown(url: str) -> str:
-    return _SECRET.sub(lambda found: (found[1] or found[3]) + "***" + (found[2] or ""), url)
+def _once(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Raise InterfaceError where an option is given twice, in the query part or before it."""
+    options = dict(pairs)
+    twice = next((name for name in options if [each for each, _ in pairs].count(name) > 1), None)
+    if twice is not None:
+        raise InterfaceError(f"The URL gives the option {twice!r} twice.")
+    return options

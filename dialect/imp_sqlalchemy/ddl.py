@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -9,7 +10,7 @@ from sqlalchemy import BigInteger, Identity, Integer, exc, schema
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from imp_sqlalchemy import constraints
-from imp_sqlalchemy.quoting import quoted
+from imp_sqlalchemy.quoting import quoted, unquoted
 
 TABLE_OPTIONS = {
     "using": "DELTA",
@@ -35,6 +36,8 @@ class ImpDDLCompiler(DDLCompiler):
 
     def post_create_table(self, table: Any) -> str:
         options = table.dialect_options["imp"]
+        if re.fullmatch(r"[A-Za-z_][\w.]*", str(options["using"])) is None:
+            raise exc.CompileError(f"imp_using must be the name of a format, not {options['using']!r}.")
         clauses = [f"USING {options['using']}"]
         clauses += self._columns("PARTITIONED BY", options["partitioned_by"])
         clauses += self._columns("CLUSTER BY", options["cluster_by"])
@@ -102,7 +105,7 @@ class ImpDDLCompiler(DDLCompiler):
         if constraint.name is None:
             return None
         formatted = self.preparer.format_constraint(constraint)
-        return None if formatted is None else str(formatted).strip("`").replace("``", "`")
+        return None if formatted is None else unquoted(str(formatted))
 
     def get_column_specification(self, column: Any, **options: Any) -> str:
         identity = _identity(column)

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine
 
 import imp_driver
+from imp_sqlalchemy.quoting import VARIABLE
 from imp_sqlalchemy.type_reader import read_delta_type, read_type
 
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST")
@@ -60,6 +61,8 @@ def describe(connection: Connection, table: str, schema: str | None) -> Descript
     """
     definition = connection.connection.dbapi_connection.definition(table, schema)  # type: ignore[union-attr]
     if definition is None:
+        if any(VARIABLE in part for part in (table, schema or "")) or not table:
+            raise exc.NoSuchTableError(table if schema is None else f"{schema}.{table}")
         return _asked(connection, table, schema)
     columns = tuple(_column(each) for each in json.loads(definition.schema)["fields"])
     return Description(columns, definition.properties, definition.partition_columns, definition.comment or None, definition.view_text)

@@ -20,7 +20,7 @@ from imp_sqlalchemy.identifiers import ImpIdentifierPreparer
 from imp_sqlalchemy.reflection import Reflection
 from imp_sqlalchemy.type_compiler import ImpTypeCompiler
 from imp_sqlalchemy.types import COLUMN_TYPES
-from imp_sqlalchemy.url import connect_arguments
+from imp_sqlalchemy.url import HidingURL, connect_arguments
 
 AUTOCOMMIT = "AUTOCOMMIT"
 _ASKED_WITHOUT_TASK = "VALUES ({})"
@@ -95,6 +95,11 @@ class ImpDialect(Reflection):
 
     def create_connect_args(self, url: URL) -> tuple[Sequence[Any], dict[str, Any]]:
         return (), connect_arguments(url)
+
+    @classmethod
+    def engine_created(cls, engine: Any) -> None:
+        """Let the engine show its URL without secrets; the connections are opened with them."""
+        engine.url = HidingURL._make(engine.url)
 
     def _get_server_version_info(self, connection: Any) -> tuple[int, ...]:
         text = connection.exec_driver_sql(_ASKED_WITHOUT_TASK.format("version()")).scalar_one()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from sqlalchemy import exc
 from sqlalchemy.sql.compiler import IdentifierPreparer
+
+from imp_sqlalchemy.quoting import VARIABLE
 
 # Reserved by the SQL standard mode of Spark, or not usable as an alias of a table.
 _RESERVED = """
@@ -22,7 +25,14 @@ class ImpIdentifierPreparer(IdentifierPreparer):
     """Backticks, doubled inside names."""
 
     reserved_words = set(_RESERVED.split())  # noqa: RUF012 - SQLAlchemy declares a set
-    legal_characters = re.compile(r"^[A-Z0-9_]+$", re.IGNORECASE)
+    # Not $, which also matches before a line break at the end; and not the letters beyond ASCII that fold to these.
+    legal_characters = re.compile(r"[A-Z0-9_]+\Z", re.IGNORECASE | re.ASCII)
 
     def __init__(self, dialect: object) -> None:
         super().__init__(dialect, initial_quote="`", final_quote="`", escape_quote="`")  # type: ignore[arg-type]
+
+    def quote_identifier(self, value: str) -> str:
+        """Return a name in backticks. Raises CompileError for one that Spark would read as a variable."""
+        if VARIABLE in value:
+            raise exc.CompileError(f"Spark cannot be asked for {value!r}: {VARIABLE} begins a variable, whose value it would put there.")
+        return super().quote_identifier(value)

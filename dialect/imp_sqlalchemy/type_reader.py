@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.sql import sqltypes
 from sqlalchemy.types import TypeEngine
 
+from imp_sqlalchemy.quoting import unquoted
 from imp_sqlalchemy.types import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, UnreadType
 from imp_sqlalchemy.versions import DOUBLE
 
@@ -86,7 +87,7 @@ def _nested(name: str, lower: str) -> TypeEngine[Any] | None:
         return MAP(read_type(inner[0]), read_type(inner[1]))
     if lower.startswith("struct<"):
         fields = [part.partition(":") for part in inner]
-        return STRUCT({field.strip().strip("`"): read_type(kind) for field, _, kind in fields})
+        return STRUCT({unquoted(field.strip()): read_type(kind) for field, _, kind in fields})
     return None
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from sqlalchemy import func
+from sqlalchemy import exc, func
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.sql import sqltypes
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
@@ -20,6 +21,7 @@ from imp_sqlalchemy.quoting import quoted
 from imp_sqlalchemy.versions import AnyArray, AnyFloat, AnyNumeric, AnyType, TextElement
 
 Processor = Callable[[Any], Any]
+_PLAIN_TYPE = re.compile(r"\w+(?: \w+)*(?:\([\w, -]*\))?")
 _Type: TypeAlias = "TypeEngine[Any] | type[TypeEngine[Any]]"
 
 
@@ -109,6 +111,9 @@ class UnreadType(AnyType):
         self.text = text
 
     def get_col_spec(self, **options: Any) -> str:
+        """Return the name. Raises CompileError where that is no plain name of a type, which a definition could not hold safely."""
+        if _PLAIN_TYPE.fullmatch(self.text) is None:
+            raise exc.CompileError(f"The type {self.text!r} cannot be written; give the column another one.")
         return self.text
 
 

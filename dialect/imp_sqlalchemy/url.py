@@ -1,7 +1,8 @@
-"""A SQLAlchemy URL -> the keyword arguments of ``imp_driver.connect``."""
+"""A SQLAlchemy URL -> the keyword arguments of ``imp_driver.connect``; and a URL whose text hides secret options."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sqlalchemy.engine import URL
@@ -9,6 +10,21 @@ from sqlalchemy.engine import URL
 import imp_driver
 
 FORMS = "imp:///folder (relative), imp:////folder (absolute), imp+connect://host:15002, or imp:// with connect_args={'session': spark}"
+
+
+_SECRET = re.compile(r"token|passw|pwd|secret|credential|signature|\bsig\b|\bauth|key\b", re.IGNORECASE)
+
+
+class HidingURL(URL):
+    """A URL that hides the values of secret options wherever SQLAlchemy hides a password: in its text and in the repr of an engine."""
+
+    __slots__ = ()
+
+    def render_as_string(self, hide_password: bool = True) -> str:
+        if not hide_password:
+            return super().render_as_string(hide_password=False)
+        shown = {name: "***" if _SECRET.search(name) else value for name, value in self.query.items()}
+        return URL.create(*self[:6], query=shown).render_as_string()
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:

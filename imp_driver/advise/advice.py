@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from imp_driver.advise.estimate import share_at
 from imp_driver.advise.workload import Record
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, overlap
-from imp_driver.capture.instrument import qualified
 from imp_driver.delta.contract import FileStatistics
-from imp_driver.plan.render import quoted
+from imp_driver.parse.quoting import qualified, quoted_name
 from imp_driver.reasons import Reason
 
 LEAST_SAVING = 0.1
@@ -146,7 +145,7 @@ def _usable(kept: int, layout: Layout) -> int:
 
 
 def _statement(layout: Layout, attribute: str) -> str:
-    table, column = qualified(layout.table), quoted(attribute)
+    table, column = qualified(layout.table), quoted_name(attribute)
     size = -(-layout.bytes // layout.future_files)
     lines = [f"SET spark.databricks.delta.optimize.maxFileSize = {size}"] if size < _DEFAULT_FILE else []
     if layout.partitions:

@@ -17,7 +17,6 @@ from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.advise.workload import Record
 from imp_driver.capture.capture import column
-from imp_driver.capture.instrument import qualified
 from imp_driver.config import Options
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
@@ -28,6 +27,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.nodes import Column
+from imp_driver.parse.quoting import qualified
 from imp_driver.parse.statement import Statement, parse
 from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.plan.nodes import Scan
@@ -114,14 +114,14 @@ class Advisor:
         self._workload.write()
 
     def advise(self, tag: str) -> list[Advice]:
-        """Return which clusterings would pay, then the templates that none would help.
+        """Return which clusterings would pay, then the templates that none would help; of tables that the session may read.
 
         Raises:
             Error: a query of the driver's own failed.
         """
         questions = self._workload.questions()
         by_table: dict[tuple[str, str], list[Record]] = {}
-        for record in self._workload.records():
+        for record in filter(self._may_be_told, self._workload.records()):
             by_table.setdefault((record.table, record.table_id), []).append(record)
         found: list[Advice] = []
         rest: list[Record] = []
@@ -138,6 +138,9 @@ class Advisor:
             rest += [record for record in records if not helped & set(record.attributes)]
         found.sort(key=lambda each: -1 if each.saved is None else each.saved, reverse=True)
         return found + unserved(rest)
+
+    def _may_be_told(self, record: Record) -> bool:
+        return not record.table or self._session.may_read(tuple(record.table.split(".")))
 
     def _place(self, table: str, table_id: str, records: Sequence[Record], tag: str) -> _Place | None:
         name = tuple(table.split("."))

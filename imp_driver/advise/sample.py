@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from imp_driver.advise.estimate import Shares, Unseen, shares
 from imp_driver.capture.capture import column
-from imp_driver.capture.instrument import qualified
+from imp_driver.delta.contract import at_version
 from imp_driver.maintain.derive import retained_groups
 from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.operators.interval import Family, Interval, from_codes
+from imp_driver.parse.quoting import qualified
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray
 
@@ -65,7 +66,7 @@ def sample_sql(block: BoundBlock, table: tuple[str, ...], version: int, fraction
         if kind is not AccumulatorKind.COUNT:
             outer += [f"{one}(CAST({argument} AS DOUBLE)) AS {name}_{part}" for one, part in (("avg", "mean"), ("var_pop", "variance"))]
     sampling = "" if fraction >= 1 else f" TABLESAMPLE ({100 * fraction:.8f} PERCENT) REPEATABLE ({_SEED})"
-    rows = f"SELECT {', '.join(inner)}, rand({_SEED}) AS chance FROM {qualified(table)} VERSION AS OF {version}{sampling}"
+    rows = f"SELECT {', '.join(inner)}, rand({_SEED}) AS chance FROM {at_version(qualified(table), version)}{sampling}"
     placed = f"SELECT *, {', '.join(windows)} FROM ({rows})"
     return f"SELECT {', '.join([*keys, *outer])} FROM ({placed}) WHERE place <= {DRAWN_ROWS} GROUP BY {', '.join(keys)}"
 

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from imp_driver.delta.contract import WEIGHT_COLUMN
+from imp_driver.delta.contract import WEIGHT_COLUMN, at_version
 from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
+from imp_driver.parse.quoting import qualified as _qualified
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
-from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
+from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
 
+qualified = _qualified
 DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
 """Parts that ``capture_sql`` does not select: they follow from others, or from the query of ``distinct_sql``."""
 
 
-def qualified(parts: tuple[str, ...]) -> str:
-    """Quote a dotted name for Spark."""
-    return ".".join(quoted(part) for part in parts)
-
-
 def at_versions(versions: Mapping[tuple[str, ...], int]) -> RelationOf:
     """Return the relation of a scan at the version of its table."""
-    return lambda scan: f"{qualified(scan.table)} VERSION AS OF {versions[scan.table]}"
+    return lambda scan: at_version(qualified(scan.table), versions[scan.table])
 
 
 def rows_sql(block: BoundBlock, relation: RelationOf, changed: int | None = None) -> str:

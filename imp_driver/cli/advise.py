@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 import imp_driver
+from imp_driver.cli.terminal import cell, plain
 
 _NOTHING_RECORDED = (
     "No query is recorded in this warehouse yet. Queries that run through the driver with sketch=lazy are recorded when their connection "
@@ -35,8 +36,8 @@ def print_advice(rows: list[dict[str, Any]], console: Console) -> None:
     if advised:
         console.print(_clusterings(advised))
         for row in advised:
-            console.print(f"\nCluster {row['table_name']} by {row['clustering']}:", highlight=False, markup=False)
-            console.print(row["statement"], highlight=False, markup=False, soft_wrap=True)
+            console.print(plain(f"\nCluster {row['table_name']} by {row['clustering']}:"), highlight=False, markup=False)
+            console.print(plain(row["statement"]), highlight=False, markup=False, soft_wrap=True)
     else:
         console.print("No clustering would save a tenth of what the recorded queries read.")
     if any(row["bytes_then"] is None for row in advised):
@@ -51,7 +52,9 @@ def _clusterings(rows: list[dict[str, Any]]) -> Table:
         table.add_column(name, justify="left" if name in ("table", "cluster by") else "right")
     for row in rows:
         counts = (str(row["templates"]), str(row["executions"]))
-        table.add_row(row["table_name"], row["clustering"], *counts, *(_size(row[n]) for n in ("bytes_now", "bytes_then", "saved_bytes")))
+        table.add_row(
+            cell(row["table_name"]), cell(row["clustering"]), *counts, *(_size(row[n]) for n in ("bytes_now", "bytes_then", "saved_bytes"))
+        )
     return table
 
 
@@ -60,7 +63,7 @@ def _reasons(rows: list[dict[str, Any]]) -> Table:
     for name in ("table", "templates", "executions", "last run"):
         table.add_column(name, justify="right" if name in ("templates", "executions") else "left")
     for row in rows:
-        table.add_row(row["table_name"] or "", str(row["templates"]), str(row["executions"]), row["reason"])
+        table.add_row(cell(row["table_name"] or ""), str(row["templates"]), str(row["executions"]), row["reason"])
     return table
 
 

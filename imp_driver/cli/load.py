@@ -17,11 +17,10 @@ from imp_driver.parse.clustered import (
     clustered_sql,
     files_for,
     found_column,
-    literal,
     read_name,
     statistics_property,
-    written,
 )
+from imp_driver.parse.quoting import qualified, quoted_text
 
 _FORMATS = {".csv": "csv", ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 _OPTIONS = {
@@ -49,9 +48,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         with console.status(f"Loading {len(paths)} file(s) into {arguments.table} ..."):
             number = arguments.number or files_for(sum(path.stat().st_size for path in paths))
             _write(connection, table, column, number, arguments.how)
-        [(rows,)] = _rows(connection, f"SELECT count(*) FROM {written(*table)}")
+        [(rows,)] = _rows(connection, f"SELECT count(*) FROM {qualified(table)}")
         files = _detail(connection, table)["numFiles"]
-    console.print(f"{arguments.table} has {rows:,} rows in {files} files; what was loaded is clustered by {column}.", highlight=False)
+    console.print(
+        f"{arguments.table} has {rows:,} rows in {files} files; what was loaded is clustered by {column}.", highlight=False, markup=False
+    )
     return 0
 
 
@@ -91,7 +92,7 @@ def _source_sql(paths: Sequence[Path], chosen: str, folder: str) -> str:
     options = {"path": folder, **_OPTIONS[chosen]}
     if chosen == "json" and any(_is_array(path) for path in paths):
         options["multiLine"] = "true"
-    written_options = ", ".join(f"{name} {literal(value)}" for name, value in options.items())
+    written_options = ", ".join(f"{name} {quoted_text(value)}" for name, value in options.items())
     return f"CREATE OR REPLACE TEMPORARY VIEW {_VIEW} USING {chosen} OPTIONS ({written_options})"
 
 
@@ -104,7 +105,7 @@ def _is_array(path: Path) -> bool:
 def _write(connection: Connection, table: tuple[str, ...], wanted: str, files: int, how: str) -> None:
     columns = _columns(connection, _VIEW)
     column = found_column(columns, wanted)
-    rows, name = clustered_sql(_VIEW, column, files), written(*table)
+    rows, name = clustered_sql(_VIEW, column, files), qualified(table)
     if how == "append":
         target = _columns(connection, name)
         statistics = statistics_property(target, found_column(target, wanted), dict(_detail(connection, table)["properties"]))
@@ -127,7 +128,7 @@ def _columns(connection: Connection, name: str) -> Columns:
 
 
 def _detail(connection: Connection, table: tuple[str, ...]) -> dict[str, Any]:
-    with connection.execute(f"DESCRIBE DETAIL {written(*table)}") as cursor:
+    with connection.execute(f"DESCRIBE DETAIL {qualified(table)}") as cursor:
         [row] = cursor.fetchall()
         return dict(zip((name for name, *_ in cursor.description or ()), row, strict=True))
 

@@ -17,10 +17,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 well, 1 failed or answers differ, 2 wrong usage."""
     parsed = _parser().parse_args(arguments)
     logging.basicConfig(format="imp: %(message)s")
+    from imp_driver.cli.terminal import plain
+
     try:
         return _run(parsed)
     except imp_driver.Error as error:
-        print(f"imp: {error}", file=sys.stderr)
+        print(plain(f"imp: {error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("imp: interrupted", file=sys.stderr)

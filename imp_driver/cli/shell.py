@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import imp_driver
+from imp_driver.cli.terminal import cell, plain
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.cursor import Cursor
 from imp_driver.observe.report import SketchReport
@@ -84,10 +85,10 @@ def _run_one(connection: Connection, statement: str, console: Console) -> bool:
             _print_rows(cursor, console)
             spent = time.perf_counter() - begin
             if cursor.sketch_report is not None:
-                console.print(*report_lines(cursor.sketch_report, spent), sep="\n", style="dim", highlight=False, markup=False)
+                console.print(*map(plain, report_lines(cursor.sketch_report, spent)), sep="\n", style="dim", highlight=False, markup=False)
         return True
     except imp_driver.Error as error:
-        console.print(f"{type(error).__name__}: {error}", style="red", highlight=False, markup=False)
+        console.print(plain(f"{type(error).__name__}: {error}"), style="red", highlight=False, markup=False)
     except KeyboardInterrupt:
         console.print("Cancelled.", style="red")
     return False
@@ -99,10 +100,10 @@ def _print_rows(cursor: Cursor, console: Console) -> None:
         return
     table = Table()
     for name, *_ in cursor.description:
-        table.add_column(name)
+        table.add_column(cell(name))
     shown = cursor.fetchmany(_SHOWN_ROWS)
     for row in shown:
-        table.add_row(*("NULL" if value is None else str(value) for value in row))
+        table.add_row(*map(cell, row))
     console.print(table)
     rest = sum(batch.num_rows for batch in cursor.fetch_record_batches())
     console.print(f"{len(shown) + rest} rows" + (f", the first {len(shown)} shown." if rest else "."))

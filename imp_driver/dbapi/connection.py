@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -145,11 +144,8 @@ def connect(
     if url is not None and not isinstance(url, str):
         raise InterfaceError(f"The URL must be text, not {type(url).__name__}; a SparkSession is given as session=.")
     chosen = options_from_url(url) if url is not None else Options()
-    if warehouse is not None:
-        chosen = replace(chosen, warehouse=str(warehouse))
-    if server is not None:
-        chosen = chosen.with_values({"server": server})
-    chosen = chosen.with_values(options)
+    chosen_place = {name: value for name, value in (("warehouse", warehouse), ("server", server)) if value is not None}
+    chosen = chosen.with_values({**chosen_place, **options})
     chosen.check_deployment()
     from imp_driver.opening import open_pipeline
 

@@ -236,4 +236,8 @@ class Cursor:
 def _text(operation: object) -> str:
     if not isinstance(operation, str):
         raise ProgrammingError(f"A statement must be text, not {type(operation).__name__}.")
+    try:
+        operation.encode()
+    except UnicodeEncodeError as error:
+        raise ProgrammingError(f"The statement has half of a character (a lone surrogate) at {error.start}.") from None
     return operation

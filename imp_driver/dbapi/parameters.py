@@ -12,7 +12,7 @@ from typing import Any
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.ports import Parameters
 
-_PASSED_ON = (bool, float, Decimal, str, datetime.datetime, datetime.date, datetime.timedelta)
+_PASSED_ON = (bool, float, Decimal, datetime.datetime, datetime.date, datetime.timedelta)
 
 
 def checked(parameters: Any) -> Parameters:
@@ -41,6 +41,8 @@ def _value(value: Any, where: str) -> Any:
     # numpy's float64 is a float and its str_ a str, but Spark knows neither, so they come first.
     if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
         return _value(value.item(), where)
+    if isinstance(value, str):
+        return _text(value, where)
     if value is None or isinstance(value, _PASSED_ON):
         return value
     if isinstance(value, int):
@@ -60,3 +62,13 @@ def _value(value: Any, where: str) -> Any:
     raise NotSupportedError(
         f"Parameter {where}: a value of type {type(value).__name__} cannot be bound; convert it to text, number or datetime."
     )
+
+
+def _text(value: str, where: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"Parameter {where}: the text has half of a character (a lone surrogate) at {error.start}, which Spark cannot hold."
+        ) from None
+    return value

@@ -86,11 +86,23 @@ class SignedRows:
     weights: npt.NDArray[np.int64]
 
 
+def at_version(relation: str, version: int) -> str:
+    """Return a table's name, in SQL, read as it was at a version: Spark's own words for time travel, whatever the format."""
+    return f"{relation} VERSION AS OF {version}"
+
+
 class ChangeSource(Protocol):
-    """The table-format seam: version, statistics, delta between versions. Another format must bring these."""
+    """The table-format seam: all that the driver must know of a format, behind which Delta lies (docs/table-formats.md).
+
+    Version, file statistics and identity are in a snapshot, the delta between versions is a plan and its rows; time travel is the engine's,
+    by ``at_version`` with the version numbers of the snapshots. One object serves all connections of a process, from several threads.
+
+    Versions of one table are whole numbers that grow with each commit, not necessarily by one. Nothing may be guessed: what cannot be had
+    exactly raises, and the driver captures again or runs the query unchanged.
+    """
 
     def snapshot(self, location: str) -> TableSnapshot:
-        """Return the newest version. Raises OperationalError when the folder is not a readable table of this format."""
+        """Return the newest version, other writers' commits included. Raises OperationalError: no readable table of this format."""
 
     def snapshot_at(self, location: str, version: int) -> TableSnapshot:
         """Return an older version. Raises OperationalError when it is no longer there, or never was."""
@@ -102,16 +114,24 @@ class ChangeSource(Protocol):
         """
 
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
-        """Classify the commits between two versions. Raises ChangesUnavailable."""
+        """Say how the signed rows between two versions of the table meant are had; opens no data file.
+
+        Raises:
+            ChangesUnavailable: they cannot, as the history is gone, the table was replaced or restored, or its schema changed.
+        """
 
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
-        """Read the rows of a plan whose source is in process. Raises ChangesUnavailable."""
+        """Read the rows of a plan without ``relation``. Rows in both versions may be left out or come with both weights.
+
+        Raises:
+            ChangesUnavailable: a file is gone or cannot be read.
+        """
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
-        """Return the rows of a version whose column ``key`` has one of the values; None where the engine must find them."""
+        """Return the rows of a version whose column ``key`` has one of the values; None, always allowed, lets the engine find them."""
 
     def commit_digest(self, location: str, version: int) -> str | None:
         """Return what tells a commit from any other that ever had its number; None when it can no longer be read."""
 
     def commit_metrics(self, location: str, version: int) -> dict[str, int]:
-        """Return the whole-number operation metrics of one commit; empty when there are none."""
+        """Return the whole-number metrics of one commit, ``numOutputRows`` among them; empty, always allowed, when there are none."""

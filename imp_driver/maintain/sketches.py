@@ -100,7 +100,7 @@ class Sketches:
                 return self._prepare_locked(request, entry, choice, read, watch)
         except BaseException:
             if not entry.is_held and entry.failure is None and entry.awaited is None:
-                self._discard([entry])
+                self.drop([entry])
             raise
 
     def _choice(self, request: Request) -> Choice:
@@ -173,13 +173,10 @@ class Sketches:
 
     def forget(self, location: str) -> None:
         """Drop every state that depends on a table, so that the next queries choose anew what to cut."""
-        self._discard([entry for entry in self.store.entries() if location in entry.vector])
+        self.drop([entry for entry in self.store.entries() if location in entry.vector])
 
-    def drop(self, identifier: str) -> int:
-        """Drop the states with an identifier, or all for ``ALL``, from memory and from the store; return how many there were."""
-        return self._discard([each for each in self.store.entries() if identifier.upper() == "ALL" or each.identifier == identifier])
-
-    def _discard(self, entries: Iterable[StateEntry]) -> int:
+    def drop(self, entries: Iterable[StateEntry]) -> int:
+        """Drop states from memory and from the store; return how many there were."""
         every = list(entries)
         for entry in every:
             self.store.discard(entry.key, entry)
@@ -288,7 +285,7 @@ class Sketches:
         with watch.stage("capture"):
             capture_into(entry, request, choice, read, self.store.memory_budget)
         if entry.prefix:
-            self._discard(replaced_by(entry, self.store.entries()))
+            self.drop(replaced_by(entry, self.store.entries()))
 
     def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], derived: Derived) -> tuple[FileFragments, ...]:
         known, template, partition = entry.file_fragments, request.template.identifier, derived.sketch.partition

@@ -10,8 +10,8 @@ from imp_driver.parse.clustered import (
     found_column,
     read_clustering,
     statistics_property,
-    written,
 )
+from imp_driver.parse.quoting import qualified
 from imp_driver.ports import RelationKind, Session
 
 _OWN_LAYOUTS = (
@@ -58,9 +58,9 @@ def columns_of(session: Session, name: str, tag: str) -> Columns:
 
 
 def _delta_table(table: tuple[str, ...], session: Session) -> str:
-    relation, name = session.resolve(table), written(*table)
+    relation, name = session.resolve(table), qualified(table)
     if relation is None:
         raise ProgrammingError(f"There is no table {name}.")
     if relation.kind is not RelationKind.DELTA_TABLE:
         raise NotSupportedError(f"{name} is a {relation.kind.value}; only Delta tables can be clustered.")
-    return written(*relation.name)
+    return qualified(relation.name)

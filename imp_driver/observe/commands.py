@@ -16,9 +16,11 @@ from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.local import LocalStream
+from imp_driver.observe.permissions import Permissions
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import CommandKind, SketchCommand, Statement, StatementKind
 from imp_driver.parse.supported import Refused
+from imp_driver.ports import Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.verdict import readable
@@ -26,24 +28,24 @@ from imp_driver.safety.verdict import readable
 _NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 
 
-def run_command(command: SketchCommand, sketches: Sketches) -> Outcome:
-    """Run SHOW SKETCHES or DROP SKETCH.
+def run_command(command: SketchCommand, sketches: Sketches, session: Session) -> Outcome:
+    """Run SHOW SKETCHES or DROP SKETCH; neither knows sketches of tables that the session may not read.
 
     Raises:
         ProgrammingError: there is no sketch of this identifier.
     """
     sketches.restore()
+    entries = Permissions(session).visible(sketches.store.entries())
     if command.kind is CommandKind.SHOW:
-        return Outcome(_show(sketches), -1, _NO_SKETCH)
-    dropped = sketches.drop(command.argument)
+        return Outcome(_show(entries, sketches), -1, _NO_SKETCH)
+    is_all = command.argument.upper() == "ALL"
+    dropped = sketches.drop(entry for entry in entries if is_all or entry.identifier == command.argument)
     if dropped == 0 and command.argument.upper() != "ALL":
         raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
     return Outcome(None, dropped, _NO_SKETCH)
 
 
-def _show(sketches: Sketches) -> LocalStream:
-    entries = sketches.store.entries()
-
+def _show(entries: Sequence[StateEntry], sketches: Sketches) -> LocalStream:
     def values(read: Callable[[StateEntry], object]) -> list[object]:
         return [read(entry) for entry in entries]
 
@@ -109,12 +111,12 @@ def advise(advices: Sequence[Advice]) -> Outcome:
     )
 
 
-def explain(statement: Statement, requests: Callable[[], list[Request]], sketches: Sketches) -> Outcome:
+def explain(statement: Statement, requests: Callable[[Statement], list[Request]], sketches: Sketches) -> Outcome:
     """Say what the driver would do about a SELECT, without running it."""
     try:
         if statement.kind is not StatementKind.QUERY:
             raise Refused(Reason.NOT_A_QUERY)
-        lines = [line for request in requests() for line in _explained(request, sketches)]
+        lines = [line for request in requests(statement) for line in _explained(request, sketches)]
     except Refused as refused:
         lines = ["No sketch: the query runs unchanged.", f"  reason: {refused.reason.name}: {refused.reason.value}"]
         lines += [f"  detail: {refused.detail}"] if refused.detail else []

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.redaction import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class SketchReport:
     times: Mapping[str, float] = field(default_factory=dict)
     executed_sql: str = ""
     also: tuple[SketchReport, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "detail", redacted(self.detail))
 
     @property
     def versions(self) -> dict[str, int]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.parse.quoting import quoted_name, quoted_text
 
 FEWEST_FILES = 64
 LARGE_FILE = 64 << 20
@@ -57,19 +58,9 @@ def read_name(text: str) -> tuple[str, ...]:
     return tuple(part[1:-1].replace("``", "`") if part.startswith("`") else part for part in re.findall(_PART, text))
 
 
-def written(*parts: str) -> str:
-    """Return a name in SQL, each part quoted."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-
-
-def literal(text: str) -> str:
-    """Return text as a string of Spark SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def clustered_sql(relation: str, column: str, files: int) -> str:
     """Return a SELECT of all rows of a relation, one task for each of so many ranges of the column, sorted."""
-    name = written(column)
+    name = quoted_name(column)
     return f"SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE({files}, {name}) */ * FROM {relation}) SORT BY {name}"
 
 
@@ -99,7 +90,7 @@ def found_column(columns: Columns, wanted: str) -> str:
 def statistics_property(columns: Columns, column: str, properties: Mapping[str, str]) -> str | None:
     """Return the assignment, for TBLPROPERTIES, of what ``statistics_columns`` finds; None when nothing is to be set."""
     found = statistics_columns(columns, column, properties)
-    return None if found is None else f"{literal(STATISTICS_COLUMNS)} = {literal(found)}"
+    return None if found is None else f"{quoted_text(STATISTICS_COLUMNS)} = {quoted_text(found)}"
 
 
 def statistics_columns(columns: Columns, column: str, properties: Mapping[str, str]) -> str | None:
@@ -107,11 +98,11 @@ def statistics_columns(columns: Columns, column: str, properties: Mapping[str, s
     listed = properties.get(STATISTICS_COLUMNS)
     if listed is not None:
         known = {name.strip().strip("`").lower() for name in listed.split(",")}
-        return None if column.lower() in known else ",".join(filter(None, (listed, written(column))))
+        return None if column.lower() in known else ",".join(filter(None, (listed, quoted_name(column))))
     most = int(properties.get(_INDEXED_COLUMNS, _DEFAULT_INDEXED))
     before = columns[: [name for name, _ in columns].index(column)]
     # A STRUCT counts once for each of its fields.
     if most < 0 or (len(before) < most and not any(kind.startswith("struct<") for _, kind in before)):
         return None
     kept = [name for name, kind in before if _WITH_BOUNDS.fullmatch(kind)][: max(0, most - 1)]
-    return ",".join(map(written, (*kept, column)))
+    return ",".join(map(quoted_name, (*kept, column)))

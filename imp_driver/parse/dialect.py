@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.generators.spark import SparkGenerator
+
+from imp_driver.parse.quoting import quoted_text
 
 
 class SparkText(Spark):
@@ -12,3 +16,12 @@ class SparkText(Spark):
         # Spark has no operators of these characters: what looks like one is a marker and what follows it.
         KEYWORDS = {text: kind for text, kind in Spark.Tokenizer.KEYWORDS.items() if "?" not in text}  # noqa: RUF012 - as below
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - the parser's classes are made from plain lists
+
+    class Generator(SparkGenerator):
+        """Texts as ``quoted_text`` writes them: the library's short escape of NUL means another character before digits."""
+
+        def literal_sql(self, expression: exp.Literal) -> str:
+            return quoted_text(expression.this) if expression.is_string else super().literal_sql(expression)
+
+        def rawstring_sql(self, expression: exp.RawString) -> str:
+            return quoted_text(expression.this)

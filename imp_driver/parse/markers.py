@@ -90,9 +90,13 @@ def find_markers(text: str) -> list[tuple[int, int, str | None]]:
 
 def _tokens(text: str) -> list[Token]:
     try:
-        return sqlglot.tokenize(text, read=SparkText)
+        tokens = sqlglot.tokenize(text, read=SparkText)
     except SqlglotError as error:
         raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]}") from error
+    if any(token.token_type is TokenType.PARAMETER and token.text == "$" for token in tokens):
+        # The tokenizer does not know text between dollar signs, and would find markers in it.
+        raise NotSupportedError("A statement with markers cannot have a $ outside quotes; write the text between dollar signs in quotes.")
+    return tokens
 
 
 def _is_word(text: str, token_type: TokenType) -> bool:

@@ -13,6 +13,9 @@ from sqlglot import exp
 
 from imp_driver.parse.statement import DIALECT
 
+VIEW_MARK = "\n"
+"""Begins the text of each view that a template looks through; the query's own text has no line break."""
+
 
 @dataclass(frozen=True, slots=True)
 class Template:

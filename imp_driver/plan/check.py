@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
+from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused, check_constants, check_function
 from imp_driver.reasons import Reason
@@ -30,6 +33,7 @@ _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
     (exp.Fetch, Reason.UNSUPPORTED_EXPRESSION),
 )
 
+_DOLLAR_QUOTED = re.compile(r"\$\w*\$")
 _STRUCTURE: tuple[type[exp.Expr], ...] = (exp.Exists,)
 """Functions to the parser that are operators of the plan."""
 
@@ -44,6 +48,10 @@ def checked_tree(statement: Statement) -> exp.Expr:
         raise Refused(Reason.NOT_PARSED)
     if "\\" in statement.text:
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a backslash, which parser and Spark could read differently")
+    if _DOLLAR_QUOTED.search(statement.text):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "$..$, between which Spark may read a text")
+    if has_variable(statement.text):
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "${, which begins a variable that Spark replaces before it reads the statement")
     return statement.tree
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from imp_driver.delta.contract import WEIGHT_COLUMN
+from imp_driver.parse.quoting import quoted_name
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
@@ -37,11 +38,7 @@ from imp_driver.plan.nodes import (
 
 RelationOf = Callable[[Scan], str]
 _WEIGHT = f"`{WEIGHT_COLUMN}`"
-
-
-def quoted(name: str) -> str:
-    """Quote one identifier for Spark."""
-    return "`" + name.replace("`", "``") + "`"
+quoted = quoted_name
 
 
 def read_identifiers(plan: Plan) -> frozenset[str]:

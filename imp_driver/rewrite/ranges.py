@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.parse.bounds import bound_sql
-from imp_driver.plan.render import quoted
+from imp_driver.parse.quoting import quoted_name
 from imp_driver.sketch.fragments import FragmentSet, fill_gaps
 from imp_driver.sketch.ranges import RangePartition
 
 
 def range_condition(column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool) -> str:
     """Render runs of fragments as a condition; no run and no NULL is FALSE, never "no condition" (rules 1.9)."""
-    name = quoted(column)
+    name = quoted_name(column)
     terms = [_run_sql(name, type_name, *partition.interval(first, last)) for first, last in runs]
     if has_null:
         terms.append(f"{name} IS NULL")

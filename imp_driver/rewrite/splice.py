@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.capture.instrument import qualified
+from imp_driver.delta.contract import at_version
+from imp_driver.parse.quoting import qualified, quoted_name
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type, spark_type
 from imp_driver.plan.nodes import Scan, ViewReference
-from imp_driver.plan.render import quoted
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 
@@ -87,7 +87,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
             unfolded.setdefault(id(pin.views[depth]), []).append(pin)
         else:
             name = names.get(pin.reference, statement.text[pin.reference.start : pin.reference.end])
-            pieces[pin.reference] = _subquery(pin.reference, "*", f"{name} VERSION AS OF {pin.version}{_where(pin.condition)}")
+            pieces[pin.reference] = _subquery(pin.reference, "*", at_version(name, pin.version) + _where(pin.condition))
     for inside in unfolded.values():
         view = inside[0].views[depth]
         reference = find_reference(statement, view.place)
@@ -104,13 +104,13 @@ def _where(condition: str | None) -> str:
 
 
 def _subquery(reference: TableReference, columns: str, source: str) -> str:
-    alias = "" if reference.alias else f" AS {quoted(reference.name)}"
+    alias = "" if reference.alias else f" AS {quoted_name(reference.name)}"
     return f"(SELECT {columns} FROM {source}){alias}"
 
 
 def _column(column: ViewColumn) -> str:
     type_name = spark_type(column.type_name) if arrow_type(column.type_name) is not None else column.type_name
-    return f"CAST({quoted(column.source)} AS {type_name}) AS {quoted(column.name)}"
+    return f"CAST({quoted_name(column.source)} AS {type_name}) AS {quoted_name(column.name)}"
 
 
 def _spliced(text: str, pieces: Mapping[TableReference, str]) -> str:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from imp_driver.config import Options
 from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.parse.quoting import quoted_name
 from imp_driver.ports import Session
 
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
@@ -89,7 +90,7 @@ def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     session = _wrapped(spark, options, owned_by_application=False, on_close=end)
     if options.schema:
-        session.execute("USE `" + options.schema.replace("`", "``") + "`", None, "use").close()
+        session.execute(f"USE {quoted_name(options.schema)}", None, "use").close()
     return session
 
 

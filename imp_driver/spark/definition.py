@@ -8,6 +8,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from imp_driver.parse.quoting import has_variable, qualified
 from imp_driver.ports import TableDefinition
 
 _CATALOG = "spark_catalog"
@@ -19,7 +20,7 @@ def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefiniti
     """Return the definition of a permanent table or view; None where this catalog has none of this name."""
     state = spark._jsparkSession.sessionState()
     manager = state.catalogManager()
-    if str(manager.currentCatalog().name()) != _CATALOG:
+    if has_variable(*name) or str(manager.currentCatalog().name()) != _CATALOG:
         return None
     try:
         identifier = identifier_of(name, state)
@@ -35,7 +36,7 @@ def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefiniti
 def identifier_of(name: tuple[str, ...], state: Any) -> Any:
     """Return Spark's TableIdentifier of a name in Spark's own catalog; ``state`` is the session's SessionState."""
     parts = name[1:] if name[0].lower() == _CATALOG else name
-    return state.sqlParser().parseTableIdentifier(".".join("`" + part.replace("`", "``") + "`" for part in parts))
+    return state.sqlParser().parseTableIdentifier(qualified(parts))
 
 
 def _load(spark: SparkSession, catalog: Any, schema: str, table: str) -> Any:

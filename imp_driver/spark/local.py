@@ -29,8 +29,10 @@ from pyspark.sql import SparkSession
 
 from imp_driver.config import Options
 from imp_driver.errors import OperationalError
+from imp_driver.parse.quoting import quoted_name
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
+from imp_driver.spark.locations import process_umask
 from imp_driver.spark.master import cores_of, explain_master, master_of, with_conf
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
@@ -65,7 +67,7 @@ def open_session(options: Options) -> SparkChildSession:
     session = SparkChildSession(child, owned_by_application=False, binds_natively=True, on_close=lambda: _release(engine))
     try:
         if options.schema:
-            session.execute("USE `" + options.schema.replace("`", "``") + "`", None, "use").close()
+            session.execute(f"USE {quoted_name(options.schema)}", None, "use").close()
     except BaseException:
         session.close()
         raise
@@ -216,6 +218,8 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.sql.hive.metastore.jars": "path",
         "spark.sql.hive.metastore.jars.path": ",".join(_hive_jars()),
         "spark.sql.hive.metastore.sharedPrefixes": ",".join(_SHARED_WITH_HIVE),
+        # Hadoop has a umask of its own, 022, and gives every file it makes the rights that this one leaves.
+        "spark.hadoop.fs.permissions.umask-mode": f"{process_umask():03o}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(cores_of(options)),

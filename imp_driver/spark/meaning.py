@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from urllib.parse import unquote
-
 NAMED_SETTINGS = (
     "spark.sql.ansi.enabled",
     "spark.sql.session.timeZone",
@@ -32,11 +29,3 @@ CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
 """Key in the metadata of a column that Spark declares as CHAR."""
 CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""
-
-
-def plain_path(location: str) -> str:
-    """Return a local ``file:`` location as a path, any other as it is."""
-    if location.startswith("file:"):
-        path = location.removeprefix("file:")
-        return str(Path("/" + unquote(path).lstrip("/")))
-    return location

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import shutil
 import subprocess
@@ -26,11 +27,12 @@ DELTA_VERSION = "4.4.0"
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A Maven artifact."""
+    """A Maven artifact; ``sha256`` of its jar, in hexadecimal digits, is what Maven Central had when the version was chosen."""
 
     group: str
     artifact: str
     version: str
+    sha256: str
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}:{self.version}"
@@ -41,13 +43,13 @@ class Coordinate:
 
 
 COORDINATES = (
-    Coordinate("io.delta", "delta-spark_4.2_2.13", DELTA_VERSION),
-    Coordinate("io.delta", "delta-storage", DELTA_VERSION),
-    Coordinate("io.delta", "delta-kernel-api", DELTA_VERSION),
-    Coordinate("io.delta", "delta-kernel-defaults", DELTA_VERSION),
-    Coordinate("io.delta", "delta-kernel-unitycatalog", DELTA_VERSION),
-    Coordinate("io.unitycatalog", "unitycatalog-client", "0.6.0"),
-    Coordinate("io.unitycatalog", "unitycatalog-hadoop", "0.6.0"),
+    Coordinate("io.delta", "delta-spark_4.2_2.13", DELTA_VERSION, "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead"),
+    Coordinate("io.delta", "delta-storage", DELTA_VERSION, "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc"),
+    Coordinate("io.delta", "delta-kernel-api", DELTA_VERSION, "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11"),
+    Coordinate("io.delta", "delta-kernel-defaults", DELTA_VERSION, "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b"),
+    Coordinate("io.delta", "delta-kernel-unitycatalog", DELTA_VERSION, "cea22dfb4ac562b3cd27bf652697750e8336009d73fb06631363aaaad5345ffa"),
+    Coordinate("io.unitycatalog", "unitycatalog-client", "0.6.0", "48257499a86b801a3e2372cec55ac226ca1c1c7eabe5c118e7302f29a1fdbc19"),
+    Coordinate("io.unitycatalog", "unitycatalog-hadoop", "0.6.0", "c47b63c961c87102b9e1d63809a0915ba4c86b7652f57c8d39ca3a05b441a150"),
 )
 """Everything that delta-spark depends on and PySpark does not ship; the other transitive jars would only shadow PySpark's own."""
 
@@ -63,10 +65,11 @@ def cache_folder() -> Path:
 
 
 def resolve_jars(java: Path, resolver: Resolver | None = None) -> tuple[Path, ...]:
-    """Return the jar files, fetching them first when the cache folder lacks any.
+    """Return the jar files, fetching them first when the cache folder lacks any or has another file in its place.
 
     Raises:
-        OperationalError: they are not in the cache and could not be fetched, or the cache folder cannot be written.
+        OperationalError: they are not in the cache and could not be fetched, what was fetched is another file, or the cache folder
+            cannot be written.
     """
     folder = cache_folder()
     if not _missing(folder):
@@ -82,7 +85,7 @@ def resolve_jars(java: Path, resolver: Resolver | None = None) -> tuple[Path, ..
         print(f"imp_driver: fetching Delta Lake {DELTA_VERSION} once into {folder} ...", file=sys.stderr, flush=True)
         output = (resolver or run_ivy)(java, staging)
         if _missing(staging):
-            raise _not_resolved(_missing(staging), folder, output)
+            raise _not_resolved(_missing(staging), staging, folder, output)
         _publish(staging, folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -95,7 +98,15 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def _missing(folder: Path) -> list[Coordinate]:
-    return [coordinate for coordinate in COORDINATES if not (folder / coordinate.file_name).is_file()]
+    return [coordinate for coordinate in COORDINATES if _digest(folder / coordinate.file_name) != coordinate.sha256]
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def _publish(staging: Path, folder: Path) -> None:
@@ -105,9 +116,15 @@ def _publish(staging: Path, folder: Path) -> None:
         os.replace(staging / coordinate.file_name, folder / coordinate.file_name)
 
 
-def _not_resolved(missing: list[Coordinate], folder: Path, output: str) -> OperationalError:
+def _not_resolved(missing: list[Coordinate], staging: Path, folder: Path, output: str) -> OperationalError:
     settings = os.environ.get(SETTINGS_VARIABLE)
     source = f"with the Ivy settings {settings}" if settings else "on Maven Central"
+    other = next((coordinate for coordinate in missing if (staging / coordinate.file_name).is_file()), None)
+    if other is not None:
+        return OperationalError(
+            f"What was fetched {source} as {other} is not the file that this driver was made with: its SHA-256 is not {other.sha256}. "
+            "It is not used. Check the mirror."
+        )
     wanted = ", ".join(f"{coordinate} as {coordinate.file_name}" for coordinate in missing)
     reason = next((line.strip() for line in output.splitlines() if "rror" in line or "xception" in line), "")
     return OperationalError(

@@ -12,11 +12,13 @@ from pyspark.sql.connect.proto import ConfigRequest
 from pyspark.sql.connect.session import SparkSession
 from pyspark.sql.types import StructType
 
-from imp_driver.errors import Error
+from imp_driver.errors import CONNECTION_LOST, Error
 from imp_driver.parse.literals import bind_text
+from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, TableDefinition
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described
@@ -137,6 +139,19 @@ class ConnectSession:
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for. Asked anew each time: other users of the server may have changed it."""
         return find_relation(name, self._ask, self._on_machine)
+
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        """Have the server analyse a SELECT, which starts nothing there."""
+        relation = self.resolve(name)
+        if relation is None or not is_open_folder(plain_path(relation.location or "") or None):
+            return False
+        try:
+            self._schema_of(qualified(name))
+        except Error as error:
+            if error.error_class == CONNECTION_LOST:
+                raise
+            return False
+        return True
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Read what the catalog holds under a name; None where it holds nothing or another catalog is the current one."""

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error
+from imp_driver.parse.quoting import qualified
 from imp_driver.ports import Relation, RelationKind, TableDefinition, View, ViewColumn
-from imp_driver.spark.meaning import plain_path
+from imp_driver.spark.locations import plain_path
 
 Row: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[str], list[Row]]
@@ -23,18 +24,13 @@ _IS_A_VIEW = "EXPECT_TABLE_NOT_VIEW"
 _NO_SETTINGS = "Spark Connect does not tell whether this session would read its text as it was meant"
 
 
-def quoted(name: tuple[str, ...]) -> str:
-    """Return a name as Spark SQL reads it back."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in name)
-
-
 def find_relation(name: tuple[str, ...], ask: Ask, on_machine: Callable[[str], str]) -> Relation | None:
     """Say what a name stands for; None where Spark itself will say what is wrong with it.
 
     ``on_machine`` returns a location with the machine that it lies on, where that is not this one.
     """
     try:
-        rows = ask(f"DESCRIBE DETAIL {quoted(name)}")
+        rows = ask(f"DESCRIBE DETAIL {qualified(name)}")
     except Error as error:
         if error.error_class in (CONNECTION_LOST, CANCELLED):
             raise
@@ -64,7 +60,7 @@ def _view(name: tuple[str, ...], ask: Ask) -> Relation:
 
 def _described(name: tuple[str, ...], ask: Ask) -> Row:
     try:
-        found: Row = json.loads(ask(f"DESCRIBE TABLE EXTENDED {quoted(name)} AS JSON")[0]["json_metadata"])
+        found: Row = json.loads(ask(f"DESCRIBE TABLE EXTENDED {qualified(name)} AS JSON")[0]["json_metadata"])
     except Error as error:
         if error.error_class in (CONNECTION_LOST, CANCELLED):
             raise
@@ -81,9 +77,9 @@ def read_definition(name: tuple[str, ...], ask: Ask, schema_of: Callable[[str], 
     if relation is None or relation.kind is RelationKind.TEMPORARY_VIEW:
         return None
     try:
-        schema = schema_of(quoted(name))
-        detail = {} if relation.kind is RelationKind.VIEW else ask(f"DESCRIBE DETAIL {quoted(name)}")[0]
-        properties = {str(row["key"]): str(row["value"]) for row in ask(f"SHOW TBLPROPERTIES {quoted(name)}")}
+        schema = schema_of(qualified(name))
+        detail = {} if relation.kind is RelationKind.VIEW else ask(f"DESCRIBE DETAIL {qualified(name)}")[0]
+        properties = {str(row["key"]): str(row["value"]) for row in ask(f"SHOW TBLPROPERTIES {qualified(name)}")}
     except Error as error:
         if error.error_class in (CONNECTION_LOST, CANCELLED):
             raise

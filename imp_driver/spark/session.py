@@ -12,14 +12,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from imp_driver.errors import Error
+from imp_driver.errors import CONNECTION_LOST, Error
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
+from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, undone
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import cancelled, mapped
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED, plain_path
+from imp_driver.spark.locations import is_open_folder, plain_path
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
@@ -58,6 +60,7 @@ class SparkChildSession:
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
         self._relations: dict[tuple[str, ...], Relation] = {}
+        self._readable: dict[tuple[str, ...], bool] = {}
         self._closed = False
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
@@ -223,6 +226,28 @@ class SparkChildSession:
         with mapped():
             return read_definition(self.spark, name)
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        """Analyse a SELECT, which starts nothing; the engine's answer is kept as that of ``resolve`` is, the system's is not."""
+        relation = self.resolve(name)
+        if relation is None or not is_open_folder(relation.location):
+            return False
+        found = self._readable.get(name)
+        if found is None:
+            found = self._analyses(name)
+            if not self._owned_by_application:
+                self._readable[name] = found
+        return found
+
+    def _analyses(self, name: tuple[str, ...]) -> bool:
+        try:
+            with mapped():
+                self.spark.sql(f"SELECT * FROM {qualified(name)}")
+        except Error as error:
+            if error.error_class == CONNECTION_LOST:
+                raise
+            return False
+        return True
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
         with mapped():
@@ -254,6 +279,7 @@ class SparkChildSession:
             self._epoch = _EPOCH.value
             self._settings = ()
             self._relations = {}
+            self._readable = {}
 
     def last_commit_version(self) -> int | None:
         """Return the version of the last Delta commit of this session."""

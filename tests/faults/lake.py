@@ -107,6 +107,9 @@ class LakeSession:
             return None
         return Relation(RelationKind.DELTA_TABLE, (table,), self.lake.location(table))
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        return self.resolve(name) is not None
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 

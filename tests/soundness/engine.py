@@ -176,6 +176,9 @@ class DuckSession:
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         return Relation(RelationKind.DELTA_TABLE, (name[-1].lower(),), f"/{name[-1].lower()}") if name[-1].lower() in COLUMNS else None
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        return True
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 

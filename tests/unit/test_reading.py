@@ -30,6 +30,9 @@ class FakeSession:
         self.asked.append(name)
         return self.relations.get(name[-1])
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        return True
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 

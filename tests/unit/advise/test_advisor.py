@@ -103,6 +103,9 @@ class FakeSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         raise NotImplementedError
 
+    def may_read(self, name: tuple[str, ...]) -> bool:
+        return True
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 

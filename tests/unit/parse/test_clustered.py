@@ -11,12 +11,11 @@ from imp_driver.parse.clustered import (
     clustered_sql,
     files_for,
     found_column,
-    literal,
     read_clustering,
     read_name,
     statistics_columns,
-    written,
 )
+from imp_driver.parse.quoting import qualified, quoted_text
 
 COLUMNS: Columns = [("id", "bigint"), ("Shop", "int"), ("price", "decimal(10,2)"), ("tags", "array<string>"), ("day", "date")]
 
@@ -44,15 +43,15 @@ def test_what_cannot_be_read_says_the_form(text: str) -> None:
 
 def test_names_and_texts_are_quoted() -> None:
     assert read_name("a.`b.c`") == ("a", "b.c")
-    assert written("a", "b`c") == "`a`.`b``c`"
-    assert literal("it's \\ there") == "'it\\'s \\\\ there'"
+    assert qualified(("a", "b`c")) == "`a`.`b``c`"
+    assert quoted_text("it's \\ there") == "'it\\'s \\\\ there'"
     with pytest.raises(ProgrammingError, match="backticks"):
         read_name("a-b")
 
 
 def test_rows_are_ranged_and_sorted() -> None:
     expected = "SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(8, `a b`) */ * FROM `t`) SORT BY `a b`"
-    assert clustered_sql(written("t"), "a b", 8) == expected
+    assert clustered_sql(qualified(("t",)), "a b", 8) == expected
 
 
 def test_files_grow_with_the_table() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from imp_driver.errors import OperationalError
+from imp_driver.spark import packages
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.packages import COORDINATES, resolve_jars
 
@@ -49,6 +52,9 @@ def test_failed_start_is_explained(tmp_path: Path, version: str, modules: str, w
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache; the jars of these tests have the content ``jar``."""
+    digest = hashlib.sha256(b"jar").hexdigest()
+    monkeypatch.setattr(packages, "COORDINATES", tuple(replace(each, sha256=digest) for each in COORDINATES))
     monkeypatch.setenv("IMP_DRIVER_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -88,3 +94,35 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("IMP_DRIVER_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(OperationalError, match="IMP_DRIVER_CACHE"):
         resolve_jars(Path("java"), lambda java, target: "")
+
+
+def test_a_jar_that_was_changed_is_fetched_again(cache: Path) -> None:
+    asked: list[Path] = []
+
+    def resolver(java: Path, folder: Path) -> str:
+        asked.append(folder)
+        for coordinate in COORDINATES:
+            (folder / coordinate.file_name).write_text("jar")
+        return ""
+
+    jars = resolve_jars(Path("java"), resolver)
+    jars[1].write_text("another jar")
+    assert resolve_jars(Path("java"), resolver) == jars
+    assert len(asked) == 2
+    assert jars[1].read_text() == "jar"
+
+
+def test_another_file_than_the_one_meant_is_not_used(cache: Path) -> None:
+    def resolver(java: Path, folder: Path) -> str:
+        for coordinate in COORDINATES:
+            (folder / coordinate.file_name).write_text("other")
+        return ""
+
+    with pytest.raises(OperationalError, match="SHA-256"):
+        resolve_jars(Path("java"), resolver)
+    assert list(cache.iterdir()) == []
+
+
+def test_every_jar_has_a_digest() -> None:
+    assert all(len(bytes.fromhex(each.sha256)) == 32 for each in COORDINATES)
+    assert len({each.sha256 for each in COORDINATES}) == len(COORDINATES)
