@@ -226,6 +226,8 @@ class Middleware:
         self._sketches.guard.record(templates, compared.difference)
         if compared.difference is None:
             return Outcome(compared.first, -1, report)
+        # From the store a wrong state would come back after a restart, when nobody knows of it any more.
+        self._sketches.drop([part.prepared.entry for part in rewritten.parts])
         why, text = compared.difference, rewritten.pinned_text
         disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, why, report.template, times=report.times, executed_sql=text)
         return Outcome(compared.second, -1, disabled)
@@ -321,6 +323,9 @@ class Middleware:
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return self._session.definition(name)
+
+    def end_transaction(self) -> None:
+        self._transaction.end()
 
     def interrupt(self, tag: str) -> None:
         """Cancel the run with this tag, from any thread."""

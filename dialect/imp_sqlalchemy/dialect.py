@@ -129,10 +129,12 @@ class ImpDialect(Reflection):
 
     def do_commit(self, dbapi_connection: Any) -> None:
         self._changed.discard(_raw(dbapi_connection))
+        _end_transaction(_raw(dbapi_connection))
 
     def do_rollback(self, dbapi_connection: Any) -> None:
-        """Do nothing but say so: every statement was committed when it ended."""
+        """End a reader's transaction; of changes say that there is nothing to take back: each was committed when it ended."""
         connection = _raw(dbapi_connection)
+        _end_transaction(connection)
         if connection not in self._changed:
             return
         self._changed.discard(connection)
@@ -152,8 +154,16 @@ class ImpDialect(Reflection):
         return isinstance(e, imp_driver.Error) and e.error_class == imp_driver.CONNECTION_LOST
 
 
-_READING = frozenset(("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE"))
+_READING = frozenset(
+    ("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK")
+)
 """First words of statements after which there is nothing to take back."""
+
+
+def _end_transaction(connection: imp_driver.Connection) -> None:
+    """A connection that goes back to its pool must not hold the next user to an old moment."""
+    if not connection.closed:
+        connection.commit()
 
 
 def _raw(connection: Any) -> imp_driver.Connection:

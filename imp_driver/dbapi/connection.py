@@ -62,12 +62,14 @@ class Connection:
         return self._pipeline.definition((table,) if schema is None else (schema, table))
 
     def commit(self) -> None:
-        """Do nothing: every statement was committed when it ended."""
+        """End a transaction that BEGIN started, so that the newest versions are read; there is nothing else to commit."""
         self.check_open()
+        self._pipeline.end_transaction()
 
     def rollback(self) -> NoReturn:
         """Raise NotSupportedError: what a statement changed is committed and stays."""
         self.check_open()
+        self._pipeline.end_transaction()
         raise NotSupportedError(
             "Every statement is its own transaction and is committed already; RESTORE TABLE brings an earlier version back."
         )

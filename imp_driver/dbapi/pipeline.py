@@ -33,6 +33,9 @@ class Pipeline(Protocol):
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         """Return what the catalog holds under a name."""
 
+    def end_transaction(self) -> None:
+        """Let the statements that follow read the newest versions; harmless outside a reader's transaction."""
+
     def interrupt(self, tag: str) -> None: ...
 
     def close(self) -> None: ...

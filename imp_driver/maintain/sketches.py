@@ -87,7 +87,7 @@ class Sketches:
         """Take over what former processes have saved; say whether there was anything new."""
         entries = self._keeper.restored(is_missed=is_missed)
         for entry in entries:
-            for template in entry.templates:
+            for template in tuple(entry.templates):
                 self._choices.setdefault(template, choice_of(entry))
         return bool(entries)
 
@@ -100,7 +100,7 @@ class Sketches:
                 return self._prepare_locked(request, entry, choice, read, watch)
         except BaseException:
             if not entry.is_held and entry.failure is None and entry.awaited is None:
-                self.drop([entry])
+                self.store.discard(key, entry)
             raise
 
     def _choice(self, request: Request) -> Choice:

@@ -42,6 +42,8 @@ class Watched(Protocol):
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None: ...
 
+    def end_transaction(self) -> None: ...
+
     def interrupt(self, tag: str) -> None: ...
 
     def close(self) -> None: ...
@@ -66,6 +68,9 @@ class Observed:
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return self.inner.definition(name)
+
+    def end_transaction(self) -> None:
+        self.inner.end_transaction()
 
     def interrupt(self, tag: str) -> None:
         self.inner.interrupt(tag)

@@ -291,6 +291,19 @@ def test_a_rollback_of_a_reader_ends_its_transaction(world: World) -> None:
         world.path.run("COMMIT", None, "tag")
 
 
+def test_the_end_of_a_transaction_by_the_connection(world: World) -> None:
+    world.path.run("BEGIN", None, "tag")
+    world.warehouse.now = 50.0
+    world.warehouse.commit("r", [])
+    assert world.count() == 60
+    world.path.end_transaction()
+    assert world.count() == 0
+    past = world.connect(snapshot=25.0)
+    past.end_transaction()
+    assert world.count(past) == 50
+    past.close()
+
+
 def test_transactions_do_not_nest(world: World) -> None:
     world.path.run("begin transaction", None, "tag")
     with pytest.raises(NotSupportedError, match="cannot be nested"):

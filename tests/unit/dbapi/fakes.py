@@ -61,6 +61,9 @@ class FakePipeline:
     def interrupt(self, tag: str) -> None:
         self.interrupted.append(tag)
 
+    def end_transaction(self) -> None:
+        self.asked.append(("COMMIT", None))
+
     def close(self) -> None:
         self.closed = True
 

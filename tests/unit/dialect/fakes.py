@@ -78,6 +78,9 @@ class FakePipeline:
         self.interrupted.append(tag)
         self.released.set()
 
+    def end_transaction(self) -> None:
+        return None
+
     def close(self) -> None:
         self.threads.add(threading.current_thread())
         self.closed = True

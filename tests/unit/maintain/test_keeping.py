@@ -19,7 +19,8 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.reasons import Decision
+from imp_driver.ports import Parameters, ResultStream
+from imp_driver.reasons import Decision, Reason
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
@@ -302,3 +303,23 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     middleware.close()
     assert list(tmp_path.iterdir()) == []
     assert [entry.is_saved for entry in sketches.store.entries()] == [False]
+
+
+def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warehouse = a_warehouse()
+    with process(warehouse, tmp_path) as first:
+        first.ask()
+        first.sketches.saver.flush()
+        guarded = Middleware(first.session, warehouse, first.sketches, Options(sketch_guard=1.0))
+        plain = SharedSession.execute
+
+        def wrong(own: SharedSession, text: str, parameters: Parameters, tag: str) -> ResultStream:
+            return plain(own, text.replace("> 3", "> 11") if "WHERE" in text else text, parameters, tag)
+
+        monkeypatch.setattr(SharedSession, "execute", wrong)
+        assert guarded.run(SUMS, None, "tag").report.reason is Reason.TEMPLATE_DISABLED
+        guarded.close()
+    monkeypatch.undo()
+    with process(warehouse, tmp_path) as second:
+        assert second.shown() == []
+        assert second.ask().decision is Decision.CAPTURED
