@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from py4j.finalizer import ThreadSafeFinalizerCollection
+from py4j.finalizer import ThreadSafeFinalizer
 
 import imp_driver
 from imp_driver.reasons import Decision
@@ -92,7 +92,7 @@ def _resources() -> dict[str, int]:
     return {
         "threads": threading.active_count(),
         "files": len(os.listdir("/proc/self/fd")),
-        "JVM objects": len(ThreadSafeFinalizerCollection.finalizers),
+        "JVM objects": len(ThreadSafeFinalizer.finalizers),
         "memory MB": memory >> 10,
     }
 
