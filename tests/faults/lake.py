@@ -37,6 +37,9 @@ class Lake:
     def location(self, table: str) -> str:
         return str(self.folder / table)
 
+    def has(self, table: str) -> bool:
+        return Path(self.location(table), "_delta_log").exists()
+
     def create(self, table: str, rows_per_group: int = 20) -> None:
         """Make a table whose files have one group each."""
         for group in range(GROUPS):
@@ -44,7 +47,7 @@ class Lake:
 
     def insert(self, table: str, rows: list[Row]) -> None:
         data = pa.table([pa.array(column, pa.int32()) for column in zip(*rows, strict=True)], schema=SCHEMA)
-        configuration = None if Path(self.location(table), "_delta_log").exists() else {"delta.enableChangeDataFeed": "true"}
+        configuration = None if self.has(table) else {"delta.enableChangeDataFeed": "true"}
         write_deltalake(self.location(table), data, mode="append", configuration=configuration)
 
     def delete(self, table: str, condition: str) -> None:
@@ -67,7 +70,7 @@ class Lake:
         return sorted(map(repr, self.query(text).to_pylist()))
 
     def _at_version(self, node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Table) or not (self.folder / node.name / "_delta_log").exists():
+        if not isinstance(node, exp.Table) or not self.has(node.name):
             return node
         version: Any = node.args.get("version")
         wanted = None if version is None else int(version.expression.this)
@@ -103,7 +106,7 @@ class LakeSession:
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         table = name[-1].lower()
-        if not (self.lake.folder / table / "_delta_log").exists():
+        if not self.lake.has(table):
             return None
         return Relation(RelationKind.DELTA_TABLE, (table,), self.lake.location(table))
 
@@ -129,10 +132,10 @@ class LakeSession:
 class Process:
     """What one process has of a lake: its own view of the tables and of the store, and one connection in shadow mode."""
 
-    def __init__(self, folder: Path, mode: SketchMode = SketchMode.SHADOW) -> None:
-        self.lake = Lake(folder)
+    def __init__(self, folder: Path | Lake, mode: SketchMode = SketchMode.SHADOW) -> None:
+        self.lake = folder if isinstance(folder, Lake) else Lake(folder)
         self.source = DeltaTables()
-        self.repository = DeltaRepository(str(folder / "_imp" / "store"))
+        self.repository = DeltaRepository(self.lake.location("_imp/store"))
         self.sketches = Sketches(self.source, 1 << 30, None, self.repository)
         self.path = self.connect(mode)
 
