@@ -55,7 +55,7 @@ def _record(number: int, state: GroupState) -> Record:
     name = f"{number:032x}"
     text = "SELECT g, sum(a) FROM t WHERE b < ? GROUP BY g HAVING sum(a) > ?"
     return Record(
-        name, name, "", name[:12], text, (name[:12],), "t", "/t", "g", StoredChoice(0, -1, ""), (table,), state.partition, sketch, name,
+        name, name, "", name[:12], text, (name[:12],), "t", "/t", "g", StoredChoice(0, -1, ""), (table,), state.partition, sketch, name, (),
         state.groups, state.memory, {},
     )  # fmt: skip
 

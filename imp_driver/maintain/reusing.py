@@ -11,6 +11,7 @@ from typing import TypeVar
 from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.conditions import with_conditions
 from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
 from imp_driver.reuse.union import covering
@@ -41,7 +42,7 @@ class Reuse:
     def find(self, request: Request, family: str, entries: Iterable[StateEntry]) -> Reused | None:
         """Return the request about the best state of a family: exact ones first, then those of the fewest rows, then the newest."""
         found: list[tuple[bool, int, int, Reused]] = []
-        for place, (entry, captured) in enumerate(reversed(_candidates(family, entries))):
+        for place, (entry, captured) in enumerate(reversed(_candidates(request, family, entries))):
             reused = self._reused(request, entry.key, captured)
             # Another thread may be about to capture it anew.
             state = entry.state
@@ -52,7 +53,7 @@ class Reuse:
 
     def find_union(self, request: Request, family: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
         """Return requests about states that serve a block of rows together; none when they do not."""
-        candidates = _candidates(family, entries)
+        candidates = _candidates(request, family, entries)
         blocks = [block for _, block in candidates]
         question = ("union", *(entry.key for entry, _ in candidates), "", *(repr(each) for each in request.block.where_nodes))
         found = self._remembered(
@@ -104,10 +105,18 @@ class Reuse:
         return found
 
 
-def _candidates(family: str, entries: Iterable[StateEntry]) -> list[tuple[StateEntry, BoundBlock]]:
+def _candidates(request: Request, family: str, entries: Iterable[StateEntry]) -> list[tuple[StateEntry, BoundBlock]]:
     """Return the states of a family with their blocks that are asked about, the most recently used last."""
-    found = [(entry, entry.block) for entry in entries if entry.family == family and entry.is_held and entry.block is not None]
-    return found[-MOST_CANDIDATES:]
+    held = [entry for entry in entries if entry.family == family and entry.is_held][-MOST_CANDIDATES:]
+    return [(entry, block) for entry in held if (block := _block(entry, request)) is not None]
+
+
+def _block(entry: StateEntry, request: Request) -> BoundBlock | None:
+    """Return the block of a state; that of a former process is the request's with the row conditions of the state."""
+    stored = entry.stored
+    if entry.block is None and stored is not None and stored.record.conditions is not None:
+        entry.block = with_conditions(request.block, stored.record.conditions, request.analysis.columns)
+    return entry.block
 
 
 def _types(request: Request) -> dict[str, str | None]:

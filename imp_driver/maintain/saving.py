@@ -20,6 +20,7 @@ from imp_driver.maintain.entry import StateEntry, Stored
 from imp_driver.observe.failures import described
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, Repository, StateColumns, StoredSketch, StoredTable
+from imp_driver.plan.conditions import written_conditions
 
 PAUSE_SECONDS = 5.0
 """Between two saves of one state at least (measured, benchmarks/results: at one a second, queries waited noticeably)."""
@@ -235,6 +236,7 @@ def _record(entry: StateEntry, state: GroupState) -> Record:
         partition=state.partition,
         sketch=sketch,
         state=uuid.uuid4().hex,
+        conditions=None if entry.block is None else written_conditions(entry.block),
         groups=state.groups,
         bytes=state.memory,
         learned=entry.costs.learned(),

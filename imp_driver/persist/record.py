@@ -65,6 +65,7 @@ class Record:
         key, family, prefix: hashes of what the state depends on (maintain/sketches.py).
         templates: identifiers of all templates that it serves; ``template`` is that of the first.
         state: name of the columns of the state in the store.
+        conditions: row conditions of the state as SQL, with which it is compared to others; None where they cannot be written.
         groups: of the state, to be compared when it is read back.
         bytes: of the state in memory.
         learned: what its past has taught about costs; unknown names are ignored.
@@ -84,6 +85,7 @@ class Record:
     partition: RangePartition
     sketch: StoredSketch | None
     state: str
+    conditions: tuple[str, ...] | None
     groups: int
     bytes: int
     learned: Mapping[str, object]

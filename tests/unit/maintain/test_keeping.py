@@ -323,3 +323,20 @@ def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, m
     with process(warehouse, tmp_path) as second:
         assert second.shown() == []
         assert second.ask().decision is Decision.CAPTURED
+
+
+WIDE = "SELECT g, count(*) AS n FROM r WHERE x >= 1 AND id < 58 GROUP BY g HAVING count(*) > 3"
+
+
+@pytest.mark.parametrize("narrow", [WIDE.replace("id < 58", "id < 50"), WIDE.replace("x >= 1", "x >= 2").replace("> 3", "> 1")])
+def test_a_stored_state_serves_other_row_conditions_as_it_did_before(tmp_path: Path, narrow: str) -> None:
+    warehouse = a_warehouse()
+    with process(warehouse, tmp_path) as first:
+        assert first.ask(WIDE).decision is Decision.CAPTURED
+        before = first.ask(narrow)
+    assert before.detail.startswith("served by the state of other constants")
+    insert(warehouse, (60, 3, 2, 100))
+    with process(warehouse, tmp_path) as second:
+        report = second.ask(narrow)
+        assert (report.decision, report.sketch_id) == (Decision.MAINTAINED, before.sketch_id)
+        assert "served by the state of other constants" in report.detail

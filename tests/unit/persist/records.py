@@ -34,6 +34,7 @@ def record(key: str = "ab12", state: str = "s1", version: int = 3) -> Record:
         partition,
         sketch,
         state,
+        ("`x` > 3",),
         3,
         100,
         {"a": 1},

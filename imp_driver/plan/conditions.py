@@ -1,0 +1,49 @@
+"""Row conditions of a bound block as text and back, for states that outlive the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from imp_driver.parse.nodes import And
+from imp_driver.parse.statement import DIALECT
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.convert import row_expression
+from imp_driver.plan.render import condition_sql
+
+
+def written_conditions(block: BoundBlock) -> tuple[str, ...] | None:
+    """Return the conjuncts as SQL; None where the parser would not read exactly these conjuncts back."""
+    texts = tuple(node.sql(dialect=DIALECT) for node in block.where_nodes)
+    nodes = _parsed(texts)
+    # By their full structure: equality of nodes leaves away what it takes for spelling.
+    return None if nodes is None or list(map(repr, nodes)) != list(map(repr, block.where_nodes)) else texts
+
+
+def with_conditions(block: BoundBlock, texts: Sequence[str], columns: Mapping[str, pa.DataType | None]) -> BoundBlock | None:
+    """Return a block with the row conditions of another one over the same source, as ``written_conditions`` gave them."""
+    nodes = _parsed(texts)
+    if nodes is None:
+        return None
+    rows = tuple(row_expression(node, dict(columns)) for node in nodes)
+    where = None if not rows else rows[0] if len(rows) == 1 else And(rows)
+    names = tuple(dict.fromkeys((*block.columns, *(column.name for node in nodes for column in node.find_all(exp.Column)))))
+    return replace(block, where_nodes=tuple(nodes), where_sql=condition_sql(tuple(nodes)) or None, where=where, columns=names)
+
+
+def _parsed(texts: Sequence[str]) -> list[exp.Expr] | None:
+    found = []
+    for text in texts:
+        try:
+            node = sqlglot.parse_one(text, read=DIALECT)
+        except (SqlglotError, RecursionError, ValueError):
+            return None
+        if not isinstance(node, exp.Expr):
+            return None
+        found.append(node)
+    return found
