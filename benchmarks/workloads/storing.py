@@ -38,14 +38,14 @@ class _Digests:
         return "digest"
 
 
-def run(repetitions: int) -> list[dict[str, Any]]:
+def run(repetitions: int) -> dict[str, list[dict[str, Any]]]:
     """Return records of restoring and of maintenance with and without a store; these two take turns, medians count."""
     with tempfile.TemporaryDirectory() as folder:
-        records = [_restoring(Path(folder) / "many", groups) for groups in (100, 5_000)]
-        records += [_maintaining(Path(folder) / str(groups), groups, repetitions) for groups in (500, 5_000, 50_000)]
-    for record in records:
+        restoring = [_restoring(Path(folder) / "many", groups) for groups in (100, 5_000)]
+        maintaining = [_maintaining(Path(folder) / str(groups), groups, repetitions) for groups in (500, 5_000, 50_000)]
+    for record in (*restoring, *maintaining):
         print(record, flush=True)
-    return records
+    return {"restoring": restoring, "maintaining": maintaining}
 
 
 def _record(number: int, state: GroupState) -> Record:
@@ -74,7 +74,6 @@ def _restoring(folder: Path, groups: int) -> dict[str, Any]:
     begin_one = time.perf_counter()
     repository.load(record)
     return {
-        "measured": "restore",
         "sketches": len(found),
         "groups each": groups,
         "ranges each": state.partition.ranges,
@@ -96,7 +95,6 @@ def _maintaining(folder: Path, groups: int, repetitions: int) -> dict[str, Any]:
         with_store.append(seconds)
     plain, stored = (statistics.median(each[1:]) for each in (without, with_store))
     return {
-        "measured": "maintenance",
         "groups": groups,
         "steps": STEPS,
         "saves": saves,

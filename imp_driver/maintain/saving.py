@@ -79,8 +79,10 @@ class Saver:
         """Have a state saved that was captured or maintained."""
         if self._repository is not None and not entry.is_saved:
             with self._condition:
-                self._changed[entry.key] = entry
-                self._condition.notify_all()
+                # To wake the thread takes as long as a small step, and one that waits already is saved as it is then.
+                if self._changed.get(entry.key) is not entry:
+                    self._changed[entry.key] = entry
+                    self._condition.notify_all()
 
     def forget(self, entries: Iterable[StateEntry]) -> None:
         """Have the records of dropped entries removed."""
