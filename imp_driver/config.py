@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
@@ -64,7 +64,7 @@ class Options:
     warehouse: str | None = None
     server: str | None = None
     user_id: str | None = None
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
     use_ssl: bool = False
     shared_files: bool = False
     schema: str | None = None

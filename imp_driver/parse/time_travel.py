@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -35,6 +36,7 @@ class TimeTravel:
     asked: dict[tuple[str, ...], Asked]
 
 
+@lru_cache(maxsize=2_000)
 def time_travel(statement: Statement) -> TimeTravel | None:
     """Read the clauses of a query; None when it has none.
 
