@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot, at_version
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.entry import TableState
 from imp_driver.maintain.partners import partner_conditions
@@ -182,7 +182,7 @@ class Changes:
         number = next(number for number, each in enumerate(changes) if other.table in each.names)
         is_new = number < place or (number == place and other.occurrence < changed.occurrence)
         version = changes[number].snapshot.version if is_new else changes[number].before.version
-        return f"{qualified(other.table)} VERSION AS OF {version}"
+        return at_version(qualified(other.table), version)
 
     def _columns(self, change: TableChange) -> tuple[str, ...]:
         wanted = read_identifiers(self._block.source) | frozenset(self._block.columns)

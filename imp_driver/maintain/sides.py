@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.instrument import qualified
-from imp_driver.delta.contract import SignedRows
+from imp_driver.delta.contract import SignedRows, at_version
 from imp_driver.maintain.assemble import Assembled, assembled
 from imp_driver.maintain.entry import Vector
 from imp_driver.maintain.occurrence import Occurrence
@@ -55,7 +55,7 @@ class Sides:
             snapshot = request.snapshots[each.scan.table]
             if snapshot.row_count is not None and snapshot.row_count <= MOST_SIDE_ROWS:
                 version = vector[snapshot.location].version
-                relation = f"{qualified(each.scan.table)} VERSION AS OF {version}"
+                relation = at_version(qualified(each.scan.table), version)
                 text = Renderer(lambda _, relation=relation: relation, frozenset(each.schema.names)).sql(each.conditions_sql)  # type: ignore[misc]
                 self._sides[number] = Side(read(text).select(each.schema.names).cast(each.schema))
         if self.memory > MOST_BYTES:
