@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -65,6 +66,12 @@ class Keeper:
                 version, records = -1, []
             self._seen = version
             return [entry for entry in map(_entry, records) if self._store.add(entry.key, entry)]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take over no records meanwhile."""
+        with self._lock:
+            yield
 
     def look_again(self) -> None:
         """Have the records read again when a state is missed next: entries were dropped that the store may have."""

@@ -93,6 +93,15 @@ class Saver:
                     self._removed.add(entry.key)
                 self._condition.notify_all()
 
+    def remove(self) -> None:
+        """Remove the records of dropped entries, now. A failure is logged, and made up for later."""
+        if self._repository is None:
+            return
+        with self._saves:
+            with self._condition:
+                removed, self._removed = sorted(self._removed), set()
+            self._save(([], removed))
+
     def flush(self) -> None:
         """Save everything that waits, now. A failure is logged."""
         with self._saves:

@@ -178,10 +178,18 @@ class Sketches:
     def drop(self, entries: Iterable[StateEntry]) -> int:
         """Drop states from memory and from the store; return how many there were."""
         every = list(entries)
+        # Until the records are gone, a query that misses a state would find the dropped ones there.
+        with self._keeper.paused():
+            self._leave(every)
+            self.saver.remove()
+        return len(every)
+
+    def _leave(self, entries: Iterable[StateEntry]) -> None:
+        """Drop states from memory now, from the store soon."""
+        every = list(entries)
         for entry in every:
             self.store.discard(entry.key, entry)
         self.saver.forget(every)
-        return len(every)
 
     def open(self, options: Options) -> None:
         """Count a connection, which keeps the background threads running."""
@@ -285,7 +293,7 @@ class Sketches:
         with watch.stage("capture"):
             capture_into(entry, request, choice, read, self.store.memory_budget)
         if entry.prefix:
-            self.drop(replaced_by(entry, self.store.entries()))
+            self._leave(replaced_by(entry, self.store.entries()))
 
     def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], derived: Derived) -> tuple[FileFragments, ...]:
         known, template, partition = entry.file_fragments, request.template.identifier, derived.sketch.partition

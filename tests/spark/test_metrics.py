@@ -14,15 +14,15 @@ from prometheus_client.parser import text_string_to_metric_families
 import imp_driver
 from tests.spark.reports import report_of
 
-SUMS = "SELECT g, sum(x) AS f FROM counted GROUP BY g HAVING sum(x) > ?"
+SUMS = "SELECT g, sum(x) AS f FROM metered GROUP BY g HAVING sum(x) > ?"
 Samples = dict[tuple[str, tuple[str, ...]], float]
 
 
 @pytest.fixture
 def connection(engine: imp_driver.Connection, warehouse: Path) -> Iterator[imp_driver.Connection]:
-    engine.execute("DROP TABLE IF EXISTS counted").close()
+    engine.execute("DROP TABLE IF EXISTS metered").close()
     rows = "SELECT CAST(id DIV 20 AS INT) AS g, CAST(id % 7 AS INT) AS x FROM range(2000)"
-    engine.execute(f"CREATE TABLE counted AS SELECT /*+ REPARTITION_BY_RANGE(10, g) */ * FROM ({rows})").close()
+    engine.execute(f"CREATE TABLE metered AS SELECT /*+ REPARTITION_BY_RANGE(10, g) */ * FROM ({rows})").close()
     with imp_driver.connect(warehouse=str(warehouse), policy="incremental") as connection:
         connection.execute("DROP SKETCH ALL").close()
         yield connection
@@ -43,10 +43,10 @@ def test_a_capture_a_step_and_an_error_are_counted(connection: imp_driver.Connec
     before = _samples(imp_driver.metrics(), warehouse)
     with connection.cursor() as cursor:
         reports = [report_of(cursor.execute(SUMS, (70,)))]
-        cursor.execute("INSERT INTO counted VALUES (3, 1000)")
+        cursor.execute("INSERT INTO metered VALUES (3, 1000)")
         reports.append(report_of(cursor.execute(SUMS, (70,))))
         with pytest.raises(imp_driver.ProgrammingError):
-            cursor.execute("SELECT nothing FROM counted")
+            cursor.execute("SELECT nothing FROM metered")
         with pytest.raises(imp_driver.DataError):
             cursor.execute("SELECT CAST(id AS STRING) + CAST('x' AS INT) FROM range(3)").fetchall()
     assert [report.decision.name for report in reports] == ["CAPTURED", "MAINTAINED"]

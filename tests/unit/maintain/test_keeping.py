@@ -232,6 +232,19 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
         assert second.ask(JOIN).decision is Decision.FRESH
 
 
+def test_a_dropped_sketch_is_gone_from_the_store_when_the_statement_ends(tmp_path: Path) -> None:
+    warehouse = a_warehouse()
+    with process(warehouse, tmp_path) as only:
+        only.sketches._keeper._clock = iter(range(0, 1_000, 10)).__next__
+        only.ask()
+        only.ask(JOIN)
+        only.sketches.saver.flush()
+        assert only.middleware.run("DROP SKETCH ALL", None, "tag").rowcount == 2
+        assert DeltaRepository(str(tmp_path)).records() == []
+        assert only.ask().decision is Decision.CAPTURED
+        assert len(only.shown()) == 1
+
+
 def test_sketches_of_former_processes_can_be_dropped_before_they_are_used(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as first:
