@@ -25,7 +25,7 @@ from imp_driver.errors import Error
 from imp_driver.maintain.request import Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.skipping import own_share
-from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.maintain.upkeep import Means
 from imp_driver.observe.cluster import check_failure, cluster_statements
 from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.failures import described
@@ -114,10 +114,7 @@ class Middleware:
         requests = self._requests(reading, parameters, watch)
         self._advisor.asked(tag, requests)
 
-        def read_own(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
-            return self._session.read(text, tag) if view is None else self._session.read_with(text, view, rows, tag)
-
-        prepared = self._prepared(requests, read_own, watch)
+        prepared = self._prepared(requests, self._means(tag, watch))
         with watch.stage("rewrite"):
             query_bytes = reading.bytes
             parts = [self._part(request, each, query_bytes) for request, each in prepared]
@@ -129,6 +126,12 @@ class Middleware:
             text = pinned(statement, cut) if conditions or reading.is_pinned else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, tuple(parts))
+
+    def _means(self, tag: str, watch: Stopwatch) -> Means:
+        def read_own(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
+            return self._session.read(text, tag, most_bytes) if view is None else self._session.read_with(text, view, rows, tag)
+
+        return Means(read_own, watch, self._session.buckets(tag))
 
     def _read(self, statement: Statement, tag: str, *, is_told: bool = False) -> tuple[Reading, Statement]:
         """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
@@ -157,14 +160,14 @@ class Middleware:
         fragments, is_pinned = self._options.fragments, reading.is_pinned
         return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
 
-    def _prepared(self, requests: list[Request], read_own: SparkReader, watch: Stopwatch) -> list[tuple[Request, Prepared]]:
+    def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
 
         Raises:
             Refused: no block has one, or one whose top-k may tie has none.
         """
         return accepted(
-            lambda request: (request, self._sketches.prepare(request, read_own, watch)), requests, lambda request: request.analysis.may_tie
+            lambda request: (request, self._sketches.prepare(request, means)), requests, lambda request: request.analysis.may_tie
         )
 
     def _part(self, request: Request, prepared: Prepared, query_bytes: int) -> Part:

@@ -53,7 +53,9 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
         sketches = _shared.get((key, options.store))
         if sketches is None:
             workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
-            sketches = _shared[key, options.store] = Sketches(_source, options.memory, workload, repository, observer.metrics)
+            buckets = None if repository is None else f"{repository.location}/buckets"
+            sketches = Sketches(_source, options.memory, workload, repository, observer.metrics, buckets)
+            _shared[key, options.store] = sketches
     middleware = Middleware(opened, _source, sketches, options)
     observer.connect(f"{key} {options.store}", lambda: gauges_of(sketches))
     return Observed(middleware, observer, Spans(with_text=options.trace_query_text))

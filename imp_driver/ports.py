@@ -30,6 +30,14 @@ class ResultColumn:
     nullable: bool
 
 
+class ResultTooLarge(Exception):
+    """A result has more bytes than were to be read; ``row_bytes`` is what a row of it takes."""
+
+    def __init__(self, row_bytes: float) -> None:
+        super().__init__("the result has more bytes than were to be read")
+        self.row_bytes = row_bytes
+
+
 class ResultStream(Protocol):
     """Rows of one statement, analysed and started; batches arrive in order, each once."""
 
@@ -121,11 +129,14 @@ class Session(Protocol):
     def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
         """Run any statement; analysis errors and errors before the first batch are raised here."""
 
-    def read(self, text: str, tag: str) -> pa.Table:
-        """Run a query of the driver itself and return all its rows."""
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+        """Run a query of the driver itself and return all its rows. Raises ResultTooLarge beyond ``most_bytes``."""
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as the temporary view named ``view``."""
+
+    def buckets(self, tag: str) -> BucketEngine | None:
+        """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled under ``tag``."""
 
     def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
         """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""
@@ -152,3 +163,51 @@ class Session(Protocol):
         """Cancel what runs under ``tag``, from any thread."""
 
     def close(self) -> None: ...
+
+
+BUCKET = "bucket"
+"""Column of captured groups, signed rows and states: the number of the bucket."""
+BUCKET_ROW = pa.schema(
+    [
+        (BUCKET, pa.int32()),
+        ("data", pa.binary()),
+        ("checksum", pa.string()),
+        ("groups", pa.int64()),
+        ("inexact", pa.int64()),
+        ("fragment_rows", pa.binary()),
+        ("passing", pa.binary()),
+        ("problem", pa.string()),
+    ]
+)
+"""One bucket of a state: its groups as bytes, how many they are, how many of them a capture would know better, and, as little-endian
+int64 per fragment, rows and groups that pass. With ``problem`` the rest has no meaning."""
+BUCKET_SUMMARY = pa.schema([field for field in BUCKET_ROW if field.name not in ("data", "checksum")])
+
+
+class BucketKernel(Protocol):
+    """What is done with one bucket where its groups are. Values of it travel to the engine's workers."""
+
+    def built(self, groups: pa.Table) -> pa.Table:
+        """Return a BUCKET_ROW of captured groups."""
+
+    def stepped(self, before: pa.Table, delta: pa.Table) -> pa.Table:
+        """Return a BUCKET_ROW of a former one, or of none, and rows of bytes (BUCKET, ``data``)."""
+
+    def asked(self, before: pa.Table) -> pa.Table:
+        """Return the BUCKET_SUMMARY of a BUCKET_ROW."""
+
+
+class BucketEngine(Protocol):
+    """Holds states in tables of BUCKET_ROW and has its workers run kernels over them. All methods raise only errors of this driver."""
+
+    def build(self, target: str, query: str, kernel: BucketKernel) -> tuple[int, pa.Table]:
+        """Make the table at the folder ``target`` of a query's rows, which have BUCKET; return its version and BUCKET_SUMMARY rows."""
+
+    def step(self, target: str, version: int, delta: pa.Table, kernel: BucketKernel) -> tuple[int, pa.Table]:
+        """Replace the buckets that ``delta`` has rows for, from what they are at ``version``; return as ``build`` does, of those buckets.
+
+        The new version is ``version + 1`` unless another process has changed the table too.
+        """
+
+    def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
+        """Return the BUCKET_SUMMARY rows of every bucket."""

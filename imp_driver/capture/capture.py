@@ -10,7 +10,11 @@ from imp_driver.operators.contract import PARTS, AccumulatorKind, AggregateSpeci
 
 
 class StateTooLarge(Exception):
-    """The groups do not fit the memory budget."""
+    """The groups do not fit the memory budget; each takes about ``group_bytes``."""
+
+    def __init__(self, message: str, group_bytes: float) -> None:
+        super().__init__(message)
+        self.group_bytes = group_bytes
 
 
 ROW_OVERHEAD = 200
@@ -21,7 +25,8 @@ def check_size(captured: pa.Table, budget: int) -> None:
     """Raise StateTooLarge when the captured groups would not fit ``budget`` bytes."""
     needed = captured.nbytes + ROW_OVERHEAD * captured.num_rows
     if needed > budget:
-        raise StateTooLarge(f"{captured.num_rows} groups need about {needed >> 20} MiB of {budget >> 20} MiB")
+        message = f"{captured.num_rows} groups need about {needed >> 20} MiB of {budget >> 20} MiB"
+        raise StateTooLarge(message, needed / max(1, captured.num_rows))
 
 
 def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, ...]) -> dict[tuple[int, str], pa.Array]:

@@ -160,7 +160,7 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
         raise NeedsEngine("the changed rows can only be had by a query")
     state = entry.state
     assert state is not None
-    step = read_rows(entry, state, request, changes, source, _no_engine)
+    step = read_rows(entry, state.partition, request, changes, source, _no_engine)
     # The state stays in its place meanwhile: without the lock others only ask whether there is one.
     try:
         return apply_rows(entry, state, request, step)
@@ -172,7 +172,7 @@ def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) ->
         raise
 
 
-def _no_engine(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
+def _no_engine(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
     raise NeedsEngine("an expression of the query can only be evaluated by a query")
 
 

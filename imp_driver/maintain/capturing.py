@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.buckets.state import BucketedState
 from imp_driver.capture.buckets import bucket_sql, file_partition
-from imp_driver.capture.capture import StateTooLarge, check_size, column, parts_of
+from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
 from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
 from imp_driver.errors import CANCELLED, Error
+from imp_driver.maintain.bucketing import capture_buckets, why_not_bucketed
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.entry import CaptureFailure, StateEntry, vector_of
 from imp_driver.maintain.request import Request
-from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.maintain.upkeep import Means, SparkReader
+from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.aggregate.cells import CapturedCells, cell_groups, groups_in_cells
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.contract import AccumulatorKind
@@ -20,6 +23,7 @@ from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.render import quoted
+from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.sketch.codes import is_orderable
@@ -35,22 +39,26 @@ class _UnorderedKey(Exception):
     """Values of a group key have no codes."""
 
 
-def capture_into(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> None:
-    """Capture the state of ``entry`` at the request's versions; ``budget`` in bytes.
+def capture_into(entry: StateEntry, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
+    """Capture the state of ``entry`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
 
     Raises:
         Refused: Spark failed, the state would be too large, or groups of a key's type are not told apart here; the entry remembers it.
     """
     try:
-        entry.state = _captured(entry, request, choice, read, budget)
+        try:
+            entry.state = _captured(entry, request, choice, means.read, budget)
+        except StateTooLarge as error:
+            entry.bucketed = _bucketed(request, choice, means, error, folder)
+            entry.key_types = entry.bucketed.kernel.key_types
     except StateTooLarge as error:
         entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
         raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
     except _UnorderedKey as error:
         entry.failure = CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error), None)
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, str(error)) from error
-    except Error as error:
-        if error.error_class == CANCELLED:
+    except (Error, StateCorrupt) as error:
+        if isinstance(error, Error) and error.error_class == CANCELLED:
             raise
         entry.failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
         raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
@@ -60,6 +68,15 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, read: Spar
     # The state before may have been given up because something was wrong with it, and its sketches with it.
     entry.older.clear()
     entry.is_proven = True
+
+
+def _bucketed(request: Request, choice: Choice, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
+    problem = why_not_bucketed(request, choice)
+    if folder is None or means.buckets is None:
+        problem = "without a store (option store) there is no place for more"
+    if problem or folder is None or means.buckets is None:
+        raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
+    return capture_buckets(request, choice, means.read, means.buckets, folder, found.group_bytes)
 
 
 def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:
@@ -95,7 +112,10 @@ def _captured_cells(entry: StateEntry, request: Request, choice: Choice, read: S
 
 
 def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
-    table = read(text)
+    try:
+        table = read(text, most_bytes=budget)
+    except ResultTooLarge as error:
+        raise StateTooLarge(f"the groups need more than {budget >> 20} MiB", error.row_bytes + ROW_OVERHEAD) from error
     check_size(table, budget)
     return table
 

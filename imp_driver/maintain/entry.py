@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from imp_driver.buckets.state import BucketedState
 from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.batch import BatchCost
@@ -136,6 +137,7 @@ class StateEntry:
         vector: every table that the state depends on.
         derived, older: the newest sketch, and those before it, the newest last.
         stored: where the state can be read back from; None while it was not saved.
+        bucketed: the state where it is too large for memory; then ``state`` is None.
         is_proven: whether the tables were seen to have the history that the state is of; a state from the store is not, at first.
         deep_buffers: shallow buffers of minima or maxima ran dry before, so the next capture takes deep ones.
         awaited: versions at which a capture that could not be avoided was put off; asked for again, it is made.
@@ -164,6 +166,7 @@ class StateEntry:
     derived: Derived | None = None
     older: deque[Derived] = field(default_factory=lambda: deque(maxlen=KEPT_SKETCHES))
     stored: Stored | None = None
+    bucketed: BucketedState | None = None
     is_proven: bool = True
     deep_buffers: bool = False
     sides: Sides | None = None
@@ -178,8 +181,13 @@ class StateEntry:
 
     @property
     def is_held(self) -> bool:
-        """Whether there is a state, in memory or in the store."""
-        return self.state is not None or self.stored is not None
+        """Whether there is a state, in memory, in buckets or in the store."""
+        return self.is_ready or self.stored is not None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a state that can be used at once."""
+        return self.state is not None or self.bucketed is not None
 
     @property
     def sketches(self) -> tuple[Derived, ...]:
@@ -190,12 +198,16 @@ class StateEntry:
     def groups(self) -> int | None:
         """Groups of the state, where there is one."""
         state, stored = self.state, self.stored
+        if self.bucketed is not None:
+            return int(self.bucketed.groups.sum())
         return state.groups if state is not None else None if stored is None else stored.record.groups
 
     @property
     def fragments(self) -> int | None:
         """Fragments of its partition, where there is a state."""
         state, stored = self.state, self.stored
+        if self.bucketed is not None:
+            return self.bucketed.partition.fragments
         return state.partition.fragments if state is not None else None if stored is None else stored.record.partition.fragments
 
     @property
@@ -226,7 +238,7 @@ class StateEntry:
 
     def give_up(self) -> None:
         """Forget the state and every sketch of it: what they stand for is no longer certain."""
-        self.state = self.sides = self.stored = self.derived = self.file_fragments = None
+        self.state = self.bucketed = self.sides = self.stored = self.derived = self.file_fragments = None
         self.older.clear()
         self.vector, self.is_proven = {}, True
 
@@ -242,7 +254,7 @@ class StateEntry:
     def memory(self) -> int:
         merged = None if self.derived is None else self.derived.merged
         sketches = sum(each.rows.nbytes + each.sketch.fragments.memory for each in self.sketches)
-        return sum(part.memory for part in (self.state, self.sides, merged) if part is not None) + sketches
+        return sum(part.memory for part in (self.state, self.bucketed, self.sides, merged) if part is not None) + sketches
 
     @property
     def version(self) -> int | None:

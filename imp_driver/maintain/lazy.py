@@ -10,21 +10,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from imp_driver.buckets.state import BucketedState
 from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable, SignedRows
 from imp_driver.errors import CANCELLED, Error
+from imp_driver.maintain.bucketing import step_buckets
 from imp_driver.maintain.capturing import bucket_of
 from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.costs import Advice
 from imp_driver.maintain.entry import StateEntry, Vector, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sides import Sides, sides_of
-from imp_driver.maintain.upkeep import SparkReader, Upkeep
+from imp_driver.maintain.upkeep import Means, SparkReader, Upkeep
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.project import NotEvaluable
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.sketch.ranges import RangePartition
 
 LARGEST_DELTA_SHARE = 0.25
 """Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
@@ -46,14 +49,14 @@ class Step:
     is_in_memory: bool
 
 
-def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader, capture: Callable[[], None]) -> Upkeep:
+def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, means: Means, capture: Callable[[], None]) -> Upkeep:
     """Make ``entry`` stand for the request's snapshots; the caller holds its lock. ``capture`` fills the entry from Spark.
 
     Raises:
         Refused: only a new capture would do, or maintenance would cost more than it saves, and it is put off.
         Error: Spark failed.
     """
-    if entry.state is None:
+    if not entry.is_ready:
         _put_off_once(entry, request, entry.awaited is not None)
         _captured(entry, capture)
         return Upkeep(Decision.CAPTURED, None)
@@ -65,9 +68,9 @@ def bring_up_to_date(entry: StateEntry, request: Request, source: ChangeSource, 
         if entry.vector == vector_of(request.tables):
             entry.costs.note_asked(is_new=False)
             return Upkeep(Decision.FRESH, from_version)
-        return _maintain(entry, request, source, read)
+        return _maintain(entry, request, source, means)
     except ChangesUnavailable as unavailable:
-        entry.state = entry.stored = None
+        entry.state = entry.stored = entry.bucketed = None
         entry.deep_buffers |= unavailable.reason is RecaptureReason.INEXACT_STATE
         _put_off_once(entry, request, unavailable.reason is RecaptureReason.NOT_INCREMENTAL, unavailable.detail)
         _captured(entry, capture)
@@ -92,14 +95,18 @@ def _put_off_once(entry: StateEntry, request: Request, is_due: bool, detail: str
     entry.awaited = None
 
 
-def _maintain(entry: StateEntry, request: Request, source: ChangeSource, read: SparkReader) -> Upkeep:
+def _maintain(entry: StateEntry, request: Request, source: ChangeSource, means: Means) -> Upkeep:
     changes = planned(entry, request, source)
     _check_cost(entry, request, changes)
     begin = time.perf_counter()
-    state, entry.state = entry.state, None
-    # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
-    assert state is not None
-    upkeep = apply_rows(entry, state, request, read_rows(entry, state, request, changes, source, read))
+    if entry.bucketed is not None:
+        step = read_rows(entry, entry.bucketed.partition, request, changes, source, means.read)
+        upkeep = _apply_to_buckets(entry, entry.bucketed, request, step, means)
+    else:
+        state, entry.state = entry.state, None
+        # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
+        assert state is not None
+        upkeep = apply_rows(entry, state, request, read_rows(entry, state.partition, request, changes, source, means.read))
     entry.costs.note_maintenance(upkeep.delta_rows, time.perf_counter() - begin)
     return upkeep
 
@@ -126,10 +133,10 @@ def planned(entry: StateEntry, request: Request, source: ChangeSource) -> list[T
 
 
 def read_rows(
-    entry: StateEntry, state: GroupState, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader
+    entry: StateEntry, partition: RangePartition, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader
 ) -> Step:
     """Read the changed rows; state and sides stay as they are. Raises ChangesUnavailable or what ``read`` raises."""
-    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, state.partition), state.partition)
+    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, partition), partition)
     reader = Changes(request.block, entry.key_types, source, read, bucket)
     sides = None if isinstance(request.block.source, Scan) else _sides(entry, request, changes, read)
     shares = reader.shares(changes, sides)
@@ -140,7 +147,6 @@ def read_rows(
 
 def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Step) -> Upkeep:
     """Apply a step and give the entry its state back, at the request's versions. Raises ChangesUnavailable when it is no use."""
-    from_version = entry.version
     for share in step.shares:
         if share.rows is not None:
             try:
@@ -149,9 +155,22 @@ def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Ste
                 raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
     if state.is_inexact_beyond(INEXACT_SHARE):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
-    entry.vector, entry.state = vector_of(request.tables), state
+    entry.state = state
+    return _advanced(entry, request, step)
+
+
+def _apply_to_buckets(entry: StateEntry, state: BucketedState, request: Request, step: Step, means: Means) -> Upkeep:
+    """Have the engine apply a step to a state in buckets. Raises ChangesUnavailable when it is no use, Error when the engine failed."""
+    if means.buckets is None:
+        raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, "the state is in buckets, which this session has not")
+    step_buckets(state, request, [share.rows for share in step.shares if share.rows is not None], means.buckets, INEXACT_SHARE)
+    return _advanced(entry, request, step)
+
+
+def _advanced(entry: StateEntry, request: Request, step: Step) -> Upkeep:
+    from_version, entry.vector = entry.version, vector_of(request.tables)
     entry.sides = _moved_on(step, entry.vector)
-    detail = "joined in memory" if step.is_in_memory else ""
+    detail = ", ".join(filter(None, ("in buckets" if entry.bucketed else "", "joined in memory" if step.is_in_memory else "")))
     return Upkeep(Decision.MAINTAINED, from_version, sum(share.rows_read for share in step.shares), step.source, detail=detail)
 
 

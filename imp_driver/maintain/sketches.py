@@ -13,6 +13,7 @@ from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
+from imp_driver.maintain.bucketing import bucketed_sketch
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
 from imp_driver.maintain.derive import constants_of, known_sketch
@@ -25,10 +26,9 @@ from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
 from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sharing import forms, replaced_by
-from imp_driver.maintain.upkeep import SparkReader, Upkeep
+from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
 from imp_driver.persist.record import Repository, StoredChoice
@@ -39,7 +39,10 @@ from imp_driver.sketch.store import SketchStore
 
 
 class Sketches:
-    """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning."""
+    """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning.
+
+    ``buckets`` is the folder of states that are too large for ``memory`` bytes; None where there is none.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Sketches:
         workload_file: Path | None = None,
         repository: Repository | None = None,
         metrics: Metrics | None = None,
+        buckets: str | None = None,
     ) -> None:
         self.metrics = metrics or Metrics()
         self.store: SketchStore[StateEntry] = SketchStore(memory)
@@ -56,6 +60,7 @@ class Sketches:
         self.eager = EagerWorker(self.store, self.guard, source, metrics=self.metrics)
         self.saver = Saver(repository, source)
         self._keeper = Keeper(self.store, repository, source)
+        self._folder = buckets
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
@@ -63,7 +68,7 @@ class Sketches:
         self._unclustered: dict[str, tuple[Vector, Refused]] = {}
         self._reuse = Reuse()
 
-    def prepare(self, request: Request, read: SparkReader, watch: Stopwatch) -> Prepared:
+    def prepare(self, request: Request, means: Means) -> Prepared:
         """Return the query's sketch at the request's snapshot.
 
         Raises:
@@ -76,7 +81,7 @@ class Sketches:
         self.restore()
         choice = self._choice(request)
         every = self._with_states(applied(choice, request), choice)
-        prepared = [self._prepare_one(each, choice, read, watch) for each in every]
+        prepared = [self._prepare_one(each, choice, means) for each in every]
         evicted = self.store.evict()
         self.metrics.count("imp_evictions_total", amount=len(evicted))
         if evicted:
@@ -91,13 +96,13 @@ class Sketches:
                 self._choices.setdefault(template, choice_of(entry))
         return bool(entries)
 
-    def _prepare_one(self, request: Request, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
+    def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
         key = state_key(request, choice)
         entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, choice))
         entry.templates.add(request.template.identifier)
         try:
             with entry.lock:
-                return self._prepare_locked(request, entry, choice, read, watch)
+                return self._prepare_locked(request, entry, choice, means)
         except BaseException:
             if not entry.is_held and entry.failure is None and entry.awaited is None:
                 self.store.discard(key, entry)
@@ -203,7 +208,7 @@ class Sketches:
             self.eager.close()
         self.saver.close()
 
-    def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Prepared:
+    def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Prepared:
         failure = entry.failure
         if failure is not None and failure.vector in (None, vector_of(request.tables)):
             raise Refused(failure.reason, failure.detail)
@@ -214,36 +219,40 @@ class Sketches:
             entry.costs.note_asked(is_new=False)
             return self._prepared(request, entry, choice, kept, Upkeep(Decision.FRESH, entry.version, detail="kept"))
         source = ""
-        if entry.state is None and entry.stored is not None and self._keeper.load(entry, request.block):
+        if not entry.is_ready and entry.stored is not None and self._keeper.load(entry, request.block):
             source = "read back from the store"
-        if request.is_pinned and (entry.state is None or entry.is_ahead_of(request.tables)):
+        if request.is_pinned and (not entry.is_ready or entry.is_ahead_of(request.tables)):
             raise Refused(Reason.OLD_VERSION)
-        if entry.state is None:
+        if not entry.is_ready:
             self._admit(request, entry)
-        if entry.state is not None and entry.is_ahead_of(request.tables):
+        if entry.is_ready and entry.is_ahead_of(request.tables):
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
             request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
             check_again(choice, request)
-        if entry.state is not None and entry.vector != vector_of(request.tables) and entry.rests():
+        if entry.is_ready and entry.vector != vector_of(request.tables) and entry.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
-        with watch.stage("maintain"):
-            upkeep = self._brought_up_to_date(request, entry, choice, read, watch)
+        with means.watch.stage("maintain"):
+            upkeep = self._brought_up_to_date(request, entry, choice, means)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
         self._count(entry, upkeep)
         self.eager.note_use(entry, request)
-        state = entry.state
-        assert state is not None
-        with watch.stage("sketch"):
-            if upkeep.decision is Decision.CAPTURED:
-                self._reconsider(request, state, choice)
-            derived = known_sketch(entry, state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+        with means.watch.stage("sketch"):
+            if upkeep.decision is Decision.CAPTURED and entry.state is not None:
+                self._reconsider(request, entry.state, choice)
+            derived = self._derived(request, entry, means)
             self.saver.note(entry)
             return self._prepared(request, entry, choice, derived, upkeep)
 
-    def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> Upkeep:
+    def _derived(self, request: Request, entry: StateEntry, means: Means) -> Derived:
+        if entry.bucketed is not None:
+            return bucketed_sketch(entry, entry.bucketed, request, means)
+        assert entry.state is not None
+        return known_sketch(entry, entry.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+
+    def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Upkeep:
         try:
-            return bring_up_to_date(entry, request, self._source, read, lambda: self._capture(request, entry, choice, read, watch))
+            return bring_up_to_date(entry, request, self._source, means, lambda: self._capture(request, entry, choice, means))
         except Refused:
             if not entry.is_held:
                 # What the store has may be what was just found to be of no use.
@@ -289,9 +298,9 @@ class Sketches:
             choice=StoredChoice(choice.key, choice.place, choice.column),
         )
 
-    def _capture(self, request: Request, entry: StateEntry, choice: Choice, read: SparkReader, watch: Stopwatch) -> None:
-        with watch.stage("capture"):
-            capture_into(entry, request, choice, read, self.store.memory_budget)
+    def _capture(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> None:
+        with means.watch.stage("capture"):
+            capture_into(entry, request, choice, means, self.store.memory_budget, self._folder)
         if entry.prefix:
             self._leave(replaced_by(entry, self.store.entries()))
 

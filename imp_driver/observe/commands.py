@@ -81,7 +81,15 @@ def _show(entries: Sequence[StateEntry], sketches: Sketches) -> LocalStream:
 
 def _lives_in(entry: StateEntry) -> str | None:
     """Say where the state is; the sketches are in memory wherever that is."""
-    places = [name for name, is_there in (("memory", entry.state is not None), ("store", entry.stored is not None)) if is_there]
+    places = [
+        name
+        for name, is_there in (
+            ("memory", entry.state is not None),
+            ("buckets", entry.bucketed is not None),
+            ("store", entry.stored is not None),
+        )
+        if is_there
+    ]
     return " and ".join(places) or None
 
 

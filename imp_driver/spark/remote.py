@@ -16,12 +16,13 @@ from imp_driver.errors import CONNECTION_LOST, Error
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, TableDefinition
+from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
-from imp_driver.spark.stream import BatchStream, arrow_schema, described
+from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
 
 _OWN_TAG = "imp_driver"
 """Under which the statements run that ask the server about names and settings."""
@@ -88,18 +89,18 @@ class ConnectSession:
             is_over = _never if has_run else (lambda: self._cancellation.is_cancelled(tag))
             return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, tag)
 
-    def read(self, text: str, tag: str) -> pa.Table:
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
-        stream = self.execute(text, None, tag)
-        batches = []
-        while (batch := stream.next_batch()) is not None:
-            batches.append(batch)
-        return pa.Table.from_batches(batches, stream.schema)
+        return drained(self.execute(text, None, tag), most_bytes)
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
         with self._visible(view, rows, tag):
             return self.read(text, tag)
+
+    def buckets(self, tag: str) -> SparkBuckets:
+        """Return the holder of states of this session."""
+        return SparkBuckets(self.spark, lambda text: self.read(text, tag), self.last_commit_version, lambda: self._run(tag))
 
     def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""

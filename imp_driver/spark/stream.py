@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType, StructType
 
 from imp_driver.errors import NotSupportedError
-from imp_driver.ports import ResultColumn
+from imp_driver.ports import ResultColumn, ResultTooLarge
 from imp_driver.spark.errors import cancelled, mapped
 
 
@@ -51,6 +51,22 @@ def _nullable(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind):
         return pa.list_(pa.field("element", _nullable(kind.value_type)))
     return kind
+
+
+def drained(stream: BatchStream, most_bytes: int | None = None) -> pa.Table:
+    """Return all rows of a stream.
+
+    Raises:
+        ResultTooLarge: they have more bytes than this; the rest is not read.
+    """
+    batches, size, rows = [], 0, 0
+    while (batch := stream.next_batch()) is not None:
+        batches.append(batch)
+        size, rows = size + batch.nbytes, rows + batch.num_rows
+        if most_bytes is not None and size > most_bytes:
+            stream.close()
+            raise ResultTooLarge(size / max(1, rows))
+    return pa.Table.from_batches(batches, stream.schema)
 
 
 class BatchStream:

@@ -91,8 +91,11 @@ class LakeSession:
         found = self.lake.query(text)
         return TableStream(found.schema, found.to_batches())
 
-    def read(self, text: str, tag: str) -> pa.Table:
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
         return self.lake.query(text)
+
+    def buckets(self, tag: str) -> None:
+        return None
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         self.lake.connection.register(view, rows)

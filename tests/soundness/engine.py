@@ -16,8 +16,9 @@ from sqlglot import exp
 
 from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
 from imp_driver.errors import OperationalError
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream, TableDefinition
+from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
+from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.tables import COLUMNS
 
 Row = tuple[int | None, ...]
@@ -60,6 +61,10 @@ class Warehouse:
     now: float = 0.0
     looked_up: int = 0
     has_look_up: bool = True
+    buckets: MemoryBuckets = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.buckets = MemoryBuckets(self.query)
 
     def commit(self, table: str, rows: Sequence[Row]) -> None:
         """Make ``rows`` the newest version of a table."""
@@ -159,8 +164,14 @@ class DuckSession:
         found = self.warehouse.query(text)
         return TableStream(found.schema, found.to_batches())
 
-    def read(self, text: str, tag: str) -> pa.Table:
-        return self.warehouse.query(text)
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+        found = self.warehouse.query(text)
+        if most_bytes is not None and found.nbytes > most_bytes:
+            raise ResultTooLarge(found.nbytes / len(found))
+        return found
+
+    def buckets(self, tag: str) -> MemoryBuckets:
+        return self.warehouse.buckets
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         self.joined += 1

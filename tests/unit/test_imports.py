@@ -29,7 +29,21 @@ FOR_ALL = {
 }
 """Values and contracts that any module may import."""
 
-STAGES = ("parse", "plan", "safety", "reuse", "sketch", "capture", "delta", "operators", "persist", "maintain", "rewrite", "advise")
+STAGES = (
+    "parse",
+    "plan",
+    "safety",
+    "reuse",
+    "sketch",
+    "capture",
+    "delta",
+    "operators",
+    "persist",
+    "buckets",
+    "maintain",
+    "rewrite",
+    "advise",
+)
 """In the order data flows; a stage imports itself, earlier ones, and what is for all."""
 
 MAY_IMPORT: dict[str, set[str]] = {

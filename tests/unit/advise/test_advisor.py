@@ -77,7 +77,7 @@ class FakeSession:
     asked: list[str] = field(default_factory=list)
     error: Exception | None = None
 
-    def read(self, text: str, tag: str) -> pa.Table:
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
         self.asked.append(text)
         if self.error is not None and not text.startswith("DESCRIBE"):
             raise self.error
@@ -93,6 +93,9 @@ class FakeSession:
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
         raise AssertionError("nothing else runs")
+
+    def buckets(self, tag: str) -> None:
+        return None
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         raise AssertionError("nothing else runs")

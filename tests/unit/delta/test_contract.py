@@ -129,8 +129,8 @@ class Engine(DuckSession):
     def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
         return super().execute(_own_versions(text), parameters, tag)
 
-    def read(self, text: str, tag: str) -> pa.Table:
-        return super().read(_own_versions(text), tag)
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+        return super().read(_own_versions(text), tag, most_bytes)
 
 
 def _own_versions(text: str) -> str:

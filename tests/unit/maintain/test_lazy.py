@@ -17,7 +17,8 @@ from imp_driver.maintain.derive import derive_sketch, known_sketch
 from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
-from imp_driver.maintain.upkeep import Upkeep
+from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.merge import Merge
 from imp_driver.parse.supported import Refused
@@ -96,7 +97,7 @@ def block_of(condition: str) -> BoundBlock:
 BLOCK = block_of("sum(x) > 10")
 
 
-def no_reader(text: str, view: str | None = None, rows: pa.Table | None = None) -> pa.Table:
+def no_reader(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
     raise AssertionError(f"Spark was asked: {text}")
 
 
@@ -129,7 +130,7 @@ def capture_into(entry: StateEntry, source: FakeSource) -> Callable[[], None]:
 
 def update(entry: StateEntry, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
     request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
-    return bring_up_to_date(entry, request, source, read, capture_into(entry, source))
+    return bring_up_to_date(entry, request, source, Means(read, Stopwatch()), capture_into(entry, source))
 
 
 def kept(entry: StateEntry, block: BoundBlock = BLOCK, *, may_tie: bool = False) -> set[int]:
@@ -255,18 +256,18 @@ def test_upkeep_that_costs_more_than_it_saves_waits_for_a_second_query_of_the_sa
     source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
     request = _expensive(entry, source, captured=5.0, saved=0.1)
     with pytest.raises(Refused) as refused:
-        bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+        bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
     assert refused.value.reason is Reason.MAINTENANCE_DEFERRED
     assert entry.state is not None
     assert entry.version == 0
-    upkeep = bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+    upkeep = bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
     assert (upkeep.decision, entry.version) == (Decision.MAINTAINED, 1)
 
 
 def test_a_state_is_captured_again_where_that_is_cheaper() -> None:
     source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
     request = _expensive(entry, source, captured=0.1, saved=5.0)
-    upkeep = bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source))
+    upkeep = bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
     assert (upkeep.decision, upkeep.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.COSTS_MORE)
     assert entry.costs.captured is not None
     assert entry.costs.captured < 0.1
@@ -275,7 +276,9 @@ def test_a_state_is_captured_again_where_that_is_cheaper() -> None:
 def test_without_the_rule_it_is_maintained_whatever_it_costs() -> None:
     source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
     request = replace(_expensive(entry, source, captured=0.1, saved=0.0), by_cost=False)
-    assert bring_up_to_date(entry, request, source, no_reader, capture_into(entry, source)).decision is Decision.MAINTAINED
+    assert (
+        bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source)).decision is Decision.MAINTAINED
+    )
 
 
 def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None:

@@ -46,7 +46,7 @@ class Guarded(DuckSession):
             text.replace("FROM v ", "FROM (SELECT g, a FROM r) v ").replace("FROM w ", "FROM (SELECT g, x FROM r) w "), parameters, tag
         )
 
-    def read(self, text: str, tag: str) -> pa.Table:
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
         self._check(text)
         if text.startswith("DESCRIBE DETAIL"):
             return pa.table({"partitionColumns": pa.array([[]], pa.list_(pa.string()))})

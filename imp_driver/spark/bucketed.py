@@ -1,0 +1,79 @@
+"""States in buckets as Delta tables of Spark: kernels run in Python workers, one bucket at a time, by ``applyInArrow``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pyarrow as pa
+
+from imp_driver.parse.quoting import quoted_name
+from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+
+_DDL = {pa.int32(): "INT", pa.int64(): "BIGINT", pa.binary(): "BINARY", pa.string(): "STRING"}
+_FORMER = (BUCKET, "data", "checksum")
+"""Columns of a row that a kernel reads."""
+
+
+class SparkBuckets:
+    """A BucketEngine over a session of Spark, in this process or at a server.
+
+    ``read`` returns the rows of a query, ``last_version`` that of the last commit; ``running`` tags what runs and maps its errors.
+    """
+
+    def __init__(
+        self,
+        spark: Any,
+        read: Callable[[str], pa.Table],
+        last_version: Callable[[], int | None],
+        running: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._spark = spark
+        self._read = read
+        self._last_version = last_version
+        self._running = running
+
+    def build(self, target: str, query: str, kernel: BucketKernel) -> tuple[int, pa.Table]:
+        """Group the rows of a query by their bucket and write a row for each."""
+        with self._running():
+            groups = self._spark.sql(query).groupBy(BUCKET)
+            rows = groups.applyInArrow(lambda table: kernel.built(table), _ddl(BUCKET_ROW))
+            rows.write.format("delta").mode("error").save(target)
+        return self._written(target)
+
+    def step(self, target: str, version: int, delta: pa.Table, kernel: BucketKernel) -> tuple[int, pa.Table]:
+        """Cogroup the touched buckets with their signed rows and replace them."""
+        touched = _is_among(delta.column(BUCKET).to_pylist())
+        with self._running():
+            # A literal list, by which Delta skips the files of other buckets.
+            before = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
+            pairs = before.cogroup(self._spark.createDataFrame(delta).groupBy(BUCKET))
+            rows = pairs.applyInArrow(lambda state, changes: kernel.stepped(state, changes), _ddl(BUCKET_ROW))
+            rows.write.format("delta").mode("overwrite").option("replaceWhere", touched).save(target)
+        return self._written(target, touched)
+
+    def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
+        """Run the kernel over every bucket and write nothing."""
+        with self._running():
+            states = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)}").groupBy(BUCKET)
+            found = states.applyInArrow(lambda table: kernel.asked(table), _ddl(BUCKET_SUMMARY)).toArrow()
+        return found.cast(BUCKET_SUMMARY)
+
+    def _written(self, target: str, touched: str = "TRUE") -> tuple[int, pa.Table]:
+        version = self._last_version()
+        assert version is not None
+        summary = f"SELECT {', '.join(BUCKET_SUMMARY.names)} FROM {_at(target, version)} WHERE {touched}"
+        return version, self._read(summary).cast(BUCKET_SUMMARY)
+
+
+def _ddl(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {_DDL[field.type]}" for field in schema)
+
+
+def _at(target: str, version: int) -> str:
+    return f"delta.{quoted_name(target)} VERSION AS OF {version}"
+
+
+def _is_among(numbers: list[int]) -> str:
+    return f"{BUCKET} IN ({', '.join(map(str, numbers))})"

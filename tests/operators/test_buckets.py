@@ -1,0 +1,179 @@
+"""A state in buckets against the state in memory over the same ranges: same groups and sketches after every delta and for all constants."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.buckets.kernel import Kernel, captured
+from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, owners_of
+from imp_driver.capture.instrument import DERIVED_PARTS
+from imp_driver.operators.aggregate.accumulator import StateCorrupt
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.operators.condition import evaluate
+from imp_driver.operators.contract import AccumulatorKind as K
+from imp_driver.parse.nodes import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
+from imp_driver.persist.encoding import decoded_state, encoded_state
+from imp_driver.ports import BUCKET
+from imp_driver.sketch.ranges import RangePartition
+from tests.operators.model import Block, Row, budget, captured_parts, operations, part_types, step
+from tests.operators.test_group import KEYS, SPECIFICATIONS, arguments, comparable_parts
+from tests.soundness.buckets import MemoryBuckets
+
+OWN = tuple(place for place, each in enumerate(SPECIFICATIONS) if each.kind is not K.COUNT_DISTINCT)
+CONDITIONS: tuple[Expression | None, ...] = (
+    None,
+    Comparison(">", AggregateReference(0), Constant(1)),
+    Comparison(">=", AggregateReference(2), Constant(0)),
+    Comparison("<", AggregateReference(6), Constant(0.5)),
+    IsNull(AggregateReference(8)),
+    Comparison("=", KeyReference(1), Constant(1)),
+)
+
+
+def block_of(kind: str) -> Block:
+    key_type, _, bounds = KEYS[kind]
+    return Block((key_type, pa.int64()), tuple(SPECIFICATIONS[place] for place in OWN), RangePartition(key_type, bounds))
+
+
+def rows_of(kind: str) -> st.SearchStrategy[Row]:
+    own = arguments().map(lambda values: tuple(values[place] for place in OWN))
+    return st.tuples(st.tuples(KEYS[kind][1], st.none() | st.integers(0, 1)), own)
+
+
+def captured_table(block: Block, rows: list[Row], coarse: RangePartition, chance: random.Random) -> pa.Table:
+    """Return what a capture reads, with the bucket of each group."""
+    groups = list(block.groups(rows).values())
+    keys = [pa.array([group[0][0][place] for group in groups], type=kind) for place, kind in enumerate(block.key_types)]
+    columns: dict[str, Any] = {f"key_{place}": key for place, key in enumerate(keys)}
+    columns["row_count"] = pa.array([len(group) for group in groups], pa.int64())
+    for place, specification in enumerate(block.specifications):
+        found = [_with_nonfinite(captured_parts(specification, [row[1][place] for row in group], chance)) for group in groups]
+        for name, kind in part_types(specification).items():
+            if name not in DERIVED_PARTS:
+                columns[f"aggregate_{place}_{name}"] = pa.array([each[name] for each in found], type=kind)
+    return pa.table(columns | {BUCKET: pa.array(coarse.locate(keys[0]), pa.int32())})
+
+
+def _with_nonfinite(parts: dict[str, Any]) -> dict[str, Any]:
+    return parts | ({"magnitude": math.nan, "sum": math.nan} if parts.get("nonfinite") else {})
+
+
+def both(
+    block: Block, rows: list[Row], chance: random.Random, condition: Expression | None
+) -> tuple[GroupState, BucketedState, MemoryBuckets]:
+    coarse = coarsened(block.partition, 3)
+    table = captured_table(block, rows, coarse, chance)
+    parts = (block.specifications, block.key_types, 0, block.partition)
+    empty = encoded_state(captured(table.slice(0, 0), *parts).snapshot())
+    engine = MemoryBuckets(lambda text: table)
+    kernel = pickle.loads(pickle.dumps(Kernel(*parts, condition, empty)))
+    return captured(table, *parts), build(engine, "state", "groups", kernel, repr(condition), coarse), engine
+
+
+def check_same(memory: GroupState, bucketed: BucketedState, engine: MemoryBuckets, condition: Expression | None) -> None:
+    retained = memory.alive if condition is None else memory.alive & evaluate(condition, memory).broadcast(len(memory.rows)).may_be_true
+    found = bucketed.fragments(engine, condition, repr(condition))
+    assert found.members().tolist() == memory.sketch(retained).members().tolist()
+    assert bucketed.rows.tolist() == memory.fragment_rows().tolist()
+    assert int(bucketed.groups.sum()) == memory.groups
+    assert int(bucketed.inexact.sum()) >= memory.inexact_groups
+    parts: dict[Any, Any] = {}
+    for row in engine.tables["state"][bucketed.version].to_pylist():
+        kernel = bucketed.kernel
+        state = GroupState.restore(decoded_state(row["data"]), kernel.specifications, kernel.key_types, 0, kernel.partition)
+        parts |= comparable_parts(state)
+    assert parts == comparable_parts(memory)
+
+
+@pytest.mark.parametrize("kind", sorted(KEYS))
+@budget(15)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_streams_give_the_same_groups_and_sketches_in_both(kind: str, data: st.DataObject, seed: int) -> None:
+    block, chance = block_of(kind), random.Random(seed)
+    rows = data.draw(st.lists(rows_of(kind), max_size=12))
+    condition = chance.choice(CONDITIONS)
+    memory, bucketed, engine = both(block, rows, chance, condition)
+    check_same(memory, bucketed, engine, condition)
+    for changes in data.draw(operations(rows_of(kind))):
+        delta = block.delta(step(rows, changes, chance))
+        if not len(delta.weights):
+            continue
+        condition = chance.choice((condition, condition, chance.choice(CONDITIONS)))
+        try:
+            memory.apply(delta)
+        except StateCorrupt:
+            # A capture does not say how many values of a group are infinite, so that some deltas end in a new one.
+            with pytest.raises(StateCorrupt):
+                bucketed.step(engine, [delta], condition, repr(condition))
+            return
+        bucketed.step(engine, [delta], condition, repr(condition))
+        check_same(memory, bucketed, engine, condition)
+        check_same(memory, bucketed, engine, chance.choice(CONDITIONS))
+
+
+INTS = Block((pa.int32(),), (SPECIFICATIONS[0], SPECIFICATIONS[2]), RangePartition(pa.int32(), tuple(range(10, 100, 10))))
+MANY = Comparison(">", AggregateReference(1), Constant(50))
+
+
+def ints(*values: int) -> list[Row]:
+    return [((value,), (None, value)) for value in values]
+
+
+def test_only_touched_buckets_are_changed_and_others_asked_for_other_constants_only() -> None:
+    _, bucketed, engine = both(INTS, ints(*range(100)), random.Random(1), MANY)
+    assert bucketed.fragments(engine, MANY, repr(MANY)).members().tolist() == [5, 6, 7, 8, 9]
+    bucketed.step(engine, [INTS.delta([(row, 1) for row in ints(95, 40)])], MANY, repr(MANY))
+    assert (engine.stepped, engine.asked) == ([[1, 2]], 0)
+    few = Comparison("<", AggregateReference(1), Constant(10))
+    assert bucketed.fragments(engine, few, repr(few)).members().tolist() == [0]
+    assert engine.asked == 1
+
+
+def test_shares_of_several_tables_are_one_step() -> None:
+    memory, bucketed, engine = both(INTS, ints(*range(100)), random.Random(2), MANY)
+    shares = [INTS.delta([(row, 1) for row in ints(7, 7)]), INTS.delta([(row, -1) for row in ints(7)])]
+    for share in shares:
+        memory.apply(share)
+    bucketed.step(engine, shares, MANY, repr(MANY))
+    assert bucketed.rows.tolist() == memory.fragment_rows().tolist()
+    assert len(engine.stepped) == 1
+
+
+def test_a_contradicting_delta_is_refused() -> None:
+    _, bucketed, engine = both(INTS, ints(1, 2, 3), random.Random(3), MANY)
+    with pytest.raises(StateCorrupt):
+        bucketed.step(engine, [INTS.delta([(row, -1) for row in ints(4)])], MANY, repr(MANY))
+
+
+def test_a_damaged_bucket_is_noticed() -> None:
+    _, bucketed, engine = both(INTS, ints(*range(100)), random.Random(4), MANY)
+    [table] = engine.tables["state"]
+    place = table.schema.get_field_index("data")
+    engine.tables["state"] = [table.set_column(place, "data", pa.array([b"x", *table.column("data").to_pylist()[1:]], pa.binary()))]
+    with pytest.raises(StateCorrupt, match="checksum"):
+        bucketed.fragments(engine, None, "None")
+
+
+def test_a_table_that_another_process_has_changed_is_given_up() -> None:
+    _, bucketed, engine = both(INTS, ints(1, 2, 3), random.Random(5), MANY)
+    engine.tables["state"].append(engine.tables["state"][-1])
+    with pytest.raises(ChangedElsewhere):
+        bucketed.step(engine, [INTS.delta([(row, 1) for row in ints(4)])], MANY, repr(MANY))
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 7, 10, 50])
+def test_buckets_are_runs_of_ranges(wanted: int) -> None:
+    coarse = coarsened(INTS.partition, wanted)
+    assert coarse.ranges == min(wanted, 10)
+    owners = owners_of(coarse, INTS.partition)
+    values = pa.array([*range(-5, 105), None], pa.int32())
+    assert owners[INTS.partition.locate(values)].tolist() == coarse.locate(values).tolist()
+    assert sorted(owners.tolist()) == owners.tolist()
