@@ -20,6 +20,9 @@ from imp_driver.sketch.codes import IntegerArray
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 
+_NOT_COUNTED = ""
+"""Instead of the text of a condition: the numbers are not of one condition, or of none."""
+
 
 class ChangedElsewhere(Exception):
     """Another process has changed the table of a state meanwhile; what is in it is of no use to either."""
@@ -72,7 +75,7 @@ class BucketedState:
             raise ChangedElsewhere(f"{self.target} went from version {self.version} to {version}")
         self.version = version
         # Counted with other constants than the rest, the touched buckets leave nothing that could be used.
-        self.constants = constants if constants == self.constants else ""
+        self.constants = constants if constants == self.constants else _NOT_COUNTED
         self.kernel = kernel
         self._take(summary)
 
@@ -98,11 +101,17 @@ class BucketedState:
 def build(engine: BucketEngine, target: str, query: str, kernel: Kernel, constants: str, coarse: RangePartition) -> BucketedState:
     """Capture a state into a new table; ``query`` gives captured groups with their bucket. Raises as ``BucketedState.step``."""
     version, summary = engine.build(target, query, kernel)
-    buckets, fragments = coarse.fragments, kernel.partition.fragments
-    zeros = (np.zeros(size, dtype=np.int64) for size in (buckets, buckets, fragments, fragments))
-    state = BucketedState(target, version, kernel, constants, coarse, *zeros)
+    state = unread(target, version, kernel, coarse)
+    state.constants = constants
     state._take(summary)
     return state
+
+
+def unread(target: str, version: int, kernel: Kernel, coarse: RangePartition) -> BucketedState:
+    """Return a state whose table is there; what it says of each range is asked when it is needed."""
+    buckets, fragments = coarse.fragments, kernel.partition.fragments
+    zeros = (np.zeros(size, dtype=np.int64) for size in (buckets, buckets, fragments, fragments))
+    return BucketedState(target, version, kernel, _NOT_COUNTED, coarse, *zeros)
 
 
 def coarsened(partition: RangePartition, buckets: int) -> RangePartition:

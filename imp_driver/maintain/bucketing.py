@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, captured
-from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened
+from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
 from imp_driver.capture.buckets import bucket_sql, file_partition
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.delta.contract import ChangesUnavailable
+from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import constants_of
-from imp_driver.maintain.entry import Derived, StateEntry, vector_of
+from imp_driver.maintain.entry import Derived, StateEntry, Stored, vector_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, SparkReader
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
@@ -27,8 +28,10 @@ from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.persist.encoding import encoded_state
+from imp_driver.persist.record import Record, StoredBuckets
 from imp_driver.ports import BUCKET, BucketEngine
 from imp_driver.reasons import Reason, RecaptureReason
+from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 from imp_driver.sketch.sketch import Sketch
 
@@ -60,26 +63,66 @@ def capture_buckets(
         StateCorrupt: what was captured contradicts itself.
         Error: the engine failed.
     """
-    block, partition = request.block, _partition(request, choice)
-    assert choice.key is not None
+    partition = _partition(request, choice)
     assert partition is not None
-    specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-    query = capture_sql(block, at_versions(request.versions), deep_buffers=True)
-    empty = read(f"SELECT * FROM ({query}) LIMIT 0")
-    types = tuple(_key_type(request, place, empty.schema.field(f"key_{place}").type) for place in range(len(block.keys)))
-    nothing = encoded_state(captured(empty, specifications, types, choice.key, partition).snapshot())
-    kernel = Kernel(specifications, types, choice.key, partition, block.condition, nothing)
+    kernel, query = _kernel(request, choice, read, partition), _query(request)
     coarse = coarsened(partition, _buckets(request, group_bytes))
     number = bucket_sql(f"key_{choice.key}", _type_name(request, choice), coarse)
     target = f"{folder}/{uuid.uuid4().hex}"
     return build(engine, target, f"SELECT *, {number} AS {BUCKET} FROM ({query})", kernel, _constants(request), coarse)
 
 
-def step_buckets(state: BucketedState, request: Request, shares: Sequence[ProjectedRows], engine: BucketEngine, inexact: float) -> None:
-    """Apply the signed rows of one step. Raises ChangesUnavailable when the state is of no use then, Error when the engine failed."""
+def restore_buckets(record: Record, stored: StoredBuckets, request: Request, choice: Choice, read: SparkReader) -> BucketedState:
+    """Return the state of a record; its buckets are asked when the first sketch is. Raises Error."""
+    kernel = _kernel(request, choice, read, record.partition)
+    return unread(stored.target, stored.version, kernel, coarsened(record.partition, stored.count))
+
+
+def _query(request: Request) -> str:
+    return capture_sql(request.block, at_versions(request.versions), deep_buffers=True)
+
+
+def _kernel(request: Request, choice: Choice, read: SparkReader, partition: RangePartition) -> Kernel:
+    block = request.block
+    assert choice.key is not None
+    specifications = tuple(aggregate.specification for aggregate in block.aggregates)
+    empty = read(f"SELECT * FROM ({_query(request)}) LIMIT 0")
+    types = tuple(_key_type(request, place, empty.schema.field(f"key_{place}").type) for place in range(len(block.keys)))
+    nothing = encoded_state(captured(empty, specifications, types, choice.key, partition).snapshot())
+    return Kernel(specifications, types, choice.key, partition, block.condition, nothing)
+
+
+def attach(entry: StateEntry, stored: Stored, request: Request, choice: Choice, means: Means) -> bool:
+    """Let an entry use the buckets that the store has a record of; False, with the entry given up, when they cannot be had."""
+    buckets = stored.record.buckets
+    if buckets is None or means.buckets is None or choice.key is None:
+        return False
+    try:
+        entry.bucketed = restore_buckets(stored.record, buckets, request, choice, means.read)
+    except (Error, StateCorrupt) as error:
+        _raise_if_cancelled(error)
+        entry.give_up()
+        return False
+    entry.put_aside()
+    entry.block, entry.vector, entry.key_types = request.block, stored.vector, entry.bucketed.kernel.key_types
+    return True
+
+
+def _raise_if_cancelled(error: Exception) -> None:
+    if isinstance(error, Error) and error.error_class == CANCELLED:
+        raise error
+
+
+def step_buckets(state: BucketedState, request: Request, shares: Sequence[ProjectedRows], means: Means, inexact: float) -> None:
+    """Apply the signed rows of one step. Raises ChangesUnavailable when the state is of no use then."""
+    if means.buckets is None:
+        raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, "the state is in buckets, which this session cannot read")
     try:
         if shares:
-            state.step(engine, shares, request.block.condition, _constants(request))
+            state.step(means.buckets, shares, request.block.condition, _constants(request))
+    except Error as error:
+        _raise_if_cancelled(error)
+        raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
     except StateCorrupt as error:
         raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
     except ChangedElsewhere as error:
@@ -89,21 +132,27 @@ def step_buckets(state: BucketedState, request: Request, shares: Sequence[Projec
 
 
 def bucketed_sketch(entry: StateEntry, state: BucketedState, request: Request, means: Means) -> Derived:
-    """Return the sketch of a state at its versions. Raises Error; Refused, with the state given up, when it is damaged."""
+    """Return the sketch of a state at its versions. Raises Refused, with the state given up, when it cannot be read."""
     constants = constants_of(request.block, may_tie=request.analysis.may_tie)
     known = entry.derived
     if known is None or known.vector != entry.vector or known.constants != constants:
-        assert means.buckets is not None
         entry.put_aside()
-        try:
-            fragments = state.fragments(means.buckets, request.block.condition, _constants(request))
-        except StateCorrupt as error:
-            entry.give_up()
-            raise Refused(Reason.RECAPTURE_DEFERRED, str(error)) from error
+        fragments = _fragments(entry, state, request, means)
         versions = {location: table.version for location, table in entry.vector.items()}
         sketch = Sketch(versions, entry.attribute, state.partition, fragments)
         known = entry.derived = Derived(vector_of(request.tables), constants, sketch, state.rows.copy())
     return known
+
+
+def _fragments(entry: StateEntry, state: BucketedState, request: Request, means: Means) -> FragmentSet:
+    if means.buckets is None:
+        raise Refused(Reason.STATE_TOO_LARGE, "the state is in buckets, which this session cannot read")
+    try:
+        return state.fragments(means.buckets, request.block.condition, _constants(request))
+    except (Error, StateCorrupt) as error:
+        _raise_if_cancelled(error)
+        entry.give_up()
+        raise Refused(Reason.RECAPTURE_DEFERRED, str(error).split("\n", 1)[0]) from error
 
 
 def _constants(request: Request) -> str:

@@ -195,6 +195,12 @@ class StateEntry:
         return (*self.older, *(() if self.derived is None else (self.derived,)))
 
     @property
+    def targets(self) -> set[str]:
+        """Tables of its states in buckets: the present one and the one that the store has a record of."""
+        stored = None if self.stored is None else self.stored.record.buckets
+        return {each.target for each in (self.bucketed, stored) if each is not None}
+
+    @property
     def groups(self) -> int | None:
         """Groups of the state, where there is one."""
         state, stored = self.state, self.stored

@@ -99,12 +99,13 @@ def _maintain(entry: StateEntry, request: Request, source: ChangeSource, means: 
     changes = planned(entry, request, source)
     _check_cost(entry, request, changes)
     begin = time.perf_counter()
-    if entry.bucketed is not None:
-        step = read_rows(entry, entry.bucketed.partition, request, changes, source, means.read)
-        upkeep = _apply_to_buckets(entry, entry.bucketed, request, step, means)
+    # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
+    state, entry.state = entry.state, None
+    bucketed, entry.bucketed = entry.bucketed, None
+    if bucketed is not None:
+        step = read_rows(entry, bucketed.partition, request, changes, source, means.read)
+        upkeep = _apply_to_buckets(entry, bucketed, request, step, means)
     else:
-        state, entry.state = entry.state, None
-        # Until the new state is complete the entry has none, so that an interruption leaves a recapture behind and not half a delta.
         assert state is not None
         upkeep = apply_rows(entry, state, request, read_rows(entry, state.partition, request, changes, source, means.read))
     entry.costs.note_maintenance(upkeep.delta_rows, time.perf_counter() - begin)
@@ -160,10 +161,9 @@ def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Ste
 
 
 def _apply_to_buckets(entry: StateEntry, state: BucketedState, request: Request, step: Step, means: Means) -> Upkeep:
-    """Have the engine apply a step to a state in buckets. Raises ChangesUnavailable when it is no use, Error when the engine failed."""
-    if means.buckets is None:
-        raise ChangesUnavailable(RecaptureReason.NOT_INCREMENTAL, "the state is in buckets, which this session has not")
-    step_buckets(state, request, [share.rows for share in step.shares if share.rows is not None], means.buckets, INEXACT_SHARE)
+    """Have the engine apply a step to a state in buckets. Raises ChangesUnavailable when it is no use."""
+    step_buckets(state, request, [share.rows for share in step.shares if share.rows is not None], means, INEXACT_SHARE)
+    entry.bucketed = state
     return _advanced(entry, request, step)
 
 

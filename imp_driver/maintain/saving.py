@@ -14,12 +14,13 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from imp_driver.buckets.state import BucketedState
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.entry import StateEntry, Stored
 from imp_driver.observe.failures import described
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.persist.record import Record, Repository, StateColumns, StoredSketch, StoredTable
+from imp_driver.persist.record import Record, Repository, StateColumns, StoredBuckets, StoredSketch, StoredTable
 from imp_driver.plan.conditions import written_conditions
 
 PAUSE_SECONDS = 5.0
@@ -191,7 +192,8 @@ class Saver:
     def _note_saved(self, copy: _Copy) -> None:
         entry = copy.entry
         with entry.lock:
-            is_same = entry.state is copy.state or (entry.state is None and entry.stored is not None)
+            is_parked = not entry.is_ready and entry.stored is not None
+            is_same = (entry.state or entry.bucketed) is copy.state or is_parked
             if is_same:
                 entry.stored = Stored.of(copy.record)
         if not is_same:
@@ -203,10 +205,10 @@ class Saver:
     def _copied(self, entry: StateEntry) -> _Copy | None:
         with entry.lock:
             # A state that only awaits its next capture is not what it says.
-            state = entry.state
+            state = entry.state or entry.bucketed
             if state is None or entry.is_saved or entry.ahead.due is not None:
                 return None
-            columns, record, vector = state.snapshot(), _record(entry, state), entry.vector
+            columns, record, vector = _columns(state), _record(entry, state), entry.vector
         tables = []
         for location, table in vector.items():
             digest = self._source.commit_digest(location, table.version)
@@ -221,12 +223,20 @@ class _Copy:
     """A state as it was at one moment."""
 
     entry: StateEntry
-    state: GroupState
+    state: GroupState | BucketedState
     record: Record
     columns: StateColumns
 
 
-def _record(entry: StateEntry, state: GroupState) -> Record:
+def _columns(state: GroupState | BucketedState) -> StateColumns:
+    return state.snapshot() if isinstance(state, GroupState) else {}
+
+
+def _buckets(state: GroupState | BucketedState) -> StoredBuckets | None:
+    return StoredBuckets(state.target, state.version, state.coarse.ranges) if isinstance(state, BucketedState) else None
+
+
+def _record(entry: StateEntry, state: GroupState | BucketedState) -> Record:
     """Return the record of an entry as it is, without its tables; the caller holds the entry's lock."""
     derived = entry.derived
     sketch = None
@@ -248,7 +258,8 @@ def _record(entry: StateEntry, state: GroupState) -> Record:
         sketch=sketch,
         state=uuid.uuid4().hex,
         conditions=None if entry.block is None else written_conditions(entry.block),
-        groups=state.groups,
+        groups=entry.groups or 0,
         bytes=state.memory,
         learned=entry.costs.learned(),
+        buckets=_buckets(state),
     )

@@ -13,7 +13,7 @@ from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
-from imp_driver.maintain.bucketing import bucketed_sketch
+from imp_driver.maintain.bucketing import attach, bucketed_sketch
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
 from imp_driver.maintain.derive import constants_of, known_sketch
@@ -31,6 +31,7 @@ from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
+from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository, StoredChoice
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
@@ -60,7 +61,7 @@ class Sketches:
         self.eager = EagerWorker(self.store, self.guard, source, metrics=self.metrics)
         self.saver = Saver(repository, source)
         self._keeper = Keeper(self.store, repository, source)
-        self._folder = buckets
+        self._folders = Folders(buckets)
         self._source = source
         self._admission = Admission()
         self._choices: dict[str, Choice] = {}
@@ -82,11 +83,16 @@ class Sketches:
         choice = self._choice(request)
         every = self._with_states(applied(choice, request), choice)
         prepared = [self._prepare_one(each, choice, means) for each in every]
-        evicted = self.store.evict()
-        self.metrics.count("imp_evictions_total", amount=len(evicted))
-        if evicted:
-            self._keeper.look_again()
+        self._evict()
         return united(prepared)
+
+    def _evict(self) -> None:
+        evicted = self.store.evict()
+        if evicted:
+            self.metrics.count("imp_evictions_total", amount=len(evicted))
+            # Without its numbers a state in buckets is no more use than a new capture.
+            self._leave(entry for entry in evicted if entry.bucketed is not None)
+            self._keeper.look_again()
 
     def restore(self, *, is_missed: bool = False) -> bool:
         """Take over what former processes have saved; say whether there was anything new."""
@@ -195,6 +201,11 @@ class Sketches:
         for entry in every:
             self.store.discard(entry.key, entry)
         self.saver.forget(every)
+        self._folders.tidy(self._targets())
+
+    def _targets(self) -> set[str]:
+        """Return the tables of all states in buckets, those of former processes included."""
+        return {target for entry in self.store.entries() for target in entry.targets}
 
     def open(self, options: Options) -> None:
         """Count a connection, which keeps the background threads running."""
@@ -219,7 +230,7 @@ class Sketches:
             entry.costs.note_asked(is_new=False)
             return self._prepared(request, entry, choice, kept, Upkeep(Decision.FRESH, entry.version, detail="kept"))
         source = ""
-        if not entry.is_ready and entry.stored is not None and self._keeper.load(entry, request.block):
+        if not entry.is_ready and entry.stored is not None and self._read_back(request, entry, choice, means):
             source = "read back from the store"
         if request.is_pinned and (not entry.is_ready or entry.is_ahead_of(request.tables)):
             raise Refused(Reason.OLD_VERSION)
@@ -244,11 +255,18 @@ class Sketches:
             self.saver.note(entry)
             return self._prepared(request, entry, choice, derived, upkeep)
 
+    def _read_back(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> bool:
+        """Bring a state back from the store, into memory or as the buckets that it is in."""
+        if entry.stored is None or entry.stored.record.buckets is None:
+            return self._keeper.load(entry, request.block)
+        return self._keeper.prove(entry) and attach(entry, entry.stored, request, choice, means)
+
     def _derived(self, request: Request, entry: StateEntry, means: Means) -> Derived:
-        if entry.bucketed is not None:
-            return bucketed_sketch(entry, entry.bucketed, request, means)
-        assert entry.state is not None
-        return known_sketch(entry, entry.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+        if entry.state is not None:
+            return known_sketch(entry, entry.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+        assert entry.bucketed is not None
+        self._folders.note(entry.bucketed.target, entry.bucketed.version, self._targets)
+        return bucketed_sketch(entry, entry.bucketed, request, means)
 
     def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Upkeep:
         try:
@@ -300,7 +318,7 @@ class Sketches:
 
     def _capture(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> None:
         with means.watch.stage("capture"):
-            capture_into(entry, request, choice, means, self.store.memory_budget, self._folder)
+            capture_into(entry, request, choice, means, self.store.memory_budget, self._folders.location)
         if entry.prefix:
             self._leave(replaced_by(entry, self.store.entries()))
 

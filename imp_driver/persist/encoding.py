@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredChoice, StoredSketch, StoredTable
+from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredBuckets, StoredChoice, StoredSketch, StoredTable
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 
@@ -69,6 +69,7 @@ def encoded(record: Record) -> Row:
         "groups": record.groups,
         "bytes": record.bytes,
         "learned": dict(record.learned),
+        "buckets": None if record.buckets is None else asdict(record.buckets),
         "constants": None if sketch is None else sketch.constants,
     }
     bounds = _stream(pa.table({"bound": pa.array(record.partition.bounds, type=record.partition.type)}))
@@ -118,6 +119,7 @@ def _record(row: Row, body: dict[str, Any]) -> Record:
         groups=body["groups"],
         bytes=body["bytes"],
         learned=body["learned"],
+        buckets=None if body.get("buckets") is None else StoredBuckets(**body["buckets"]),
     )
 
 

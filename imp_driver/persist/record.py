@@ -54,6 +54,15 @@ class StoredChoice:
     column: str
 
 
+@dataclass(frozen=True, slots=True)
+class StoredBuckets:
+    """Where a state is that is too large for memory: a Delta table at a version, in ``count`` buckets at most."""
+
+    target: str
+    version: int
+    count: int
+
+
 NO_CHOICE = StoredChoice(None, -1, "")
 
 
@@ -68,6 +77,7 @@ class Record:
         conditions: row conditions of the state as SQL, with which it is compared to others; None where they cannot be written.
         groups: of the state, to be compared when it is read back.
         bytes: of the state in memory.
+        buckets: where the state is instead, when it is in buckets.
         learned: what its past has taught about costs; unknown names are ignored.
     """
 
@@ -89,6 +99,7 @@ class Record:
     groups: int
     bytes: int
     learned: Mapping[str, object]
+    buckets: StoredBuckets | None = None
 
 
 class Repository(Protocol):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
+from imp_driver.maintain.keeping import Keeper
+from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
+from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
+from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l FROM r GROUP BY g HAVING sum(a) > {}"
@@ -123,3 +129,59 @@ def test_a_table_of_buckets_that_another_process_has_changed_is_captured_again()
     assert (report.decision, report.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.TABLE_REPLACED)
     insert(warehouse, (61, 3, 0, 100))
     assert process.ask(SUMS.format(6)).decision is Decision.MAINTAINED
+
+
+def saved_process(warehouse: Warehouse, store: Path) -> SmallProcess:
+    process = SmallProcess(warehouse, buckets=f"{store}/buckets")
+    process.sketches.saver = Saver(DeltaRepository(str(store)), warehouse)
+    process.sketches._keeper = Keeper(process.sketches.store, DeltaRepository(str(store)), warehouse)
+    return process
+
+
+def test_a_restart_goes_on_with_the_buckets(tmp_path: Path) -> None:
+    warehouse = a_warehouse()
+    first = saved_process(warehouse, tmp_path)
+    first.ask(SUMS.format(6))
+    insert(warehouse, (900, 3, 0, 100))
+    assert first.ask(SUMS.format(6)).decision is Decision.MAINTAINED
+    first.sketches.saver.flush()
+    second = saved_process(warehouse, tmp_path)
+    assert second.ask(SUMS.format(6)).decision is Decision.FRESH
+    insert(warehouse, (901, 77, 1, 2))
+    report = second.ask(SUMS.format(3))
+    assert (report.decision, "read back from the store" in report.detail) == (Decision.MAINTAINED, True)
+    assert [row["lives_in"] for row in second.shown()] == ["buckets and store"]
+    # The first process sees that the table is no longer what it made of it.
+    insert(warehouse, (902, 3, 0, 1))
+    assert first.ask(SUMS.format(6)).decision is Decision.RECAPTURED
+
+
+def test_buckets_that_are_gone_are_captured_again(tmp_path: Path) -> None:
+    warehouse = a_warehouse()
+    first = saved_process(warehouse, tmp_path)
+    first.ask(SUMS.format(6))
+    first.sketches.saver.flush()
+    for versions in warehouse.buckets.tables.values():
+        versions[0] = versions[0].set_column(1, "data", pa.array([b""] * len(versions[0]), pa.binary()))
+    second = saved_process(warehouse, tmp_path)
+    assert second.ask(SUMS.format(3)).reason is Reason.RECAPTURE_DEFERRED
+    assert second.ask(SUMS.format(3)).decision is Decision.CAPTURED
+
+
+def test_an_interrupted_step_leaves_no_half_state() -> None:
+    warehouse = a_warehouse()
+    process = SmallProcess(warehouse)
+    process.ask(SUMS.format(6))
+    buckets, step = warehouse.buckets, warehouse.buckets.step
+
+    class Interrupted(MemoryBuckets):
+        def step(self, *everything: Any) -> Any:
+            step(*everything)
+            raise KeyboardInterrupt
+
+    warehouse.buckets = Interrupted(buckets.query, buckets.tables)
+    insert(warehouse, (900, 3, 0, 100))
+    with pytest.raises(KeyboardInterrupt):
+        process.ask(SUMS.format(6))
+    warehouse.buckets = buckets
+    assert process.ask(SUMS.format(6)).decision is Decision.CAPTURED

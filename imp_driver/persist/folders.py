@@ -1,0 +1,90 @@
+"""Folders of states in buckets: Delta tables that the engine writes, and that are removed or trimmed from this process."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from imp_driver.redaction import redacted
+
+ORPHANED_SECONDS = 24 * 3600.0
+"""Age of a folder that no record names after which it is taken for one of a process that was killed."""
+TRIM_EVERY = 16
+"""Versions of a table between two removals of former files."""
+_LOG = logging.getLogger("imp_driver.persist")
+
+
+class Folders:
+    """The tables of one process's states; all methods are safe to call from several threads. ``location`` is None where there are none."""
+
+    def __init__(self, location: str | None) -> None:
+        self.location = location
+        self._made: set[str] = set()
+        self._trimmed: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def note(self, target: str, version: int, used: Callable[[], set[str]]) -> None:
+        """Take note of a state's table and version; ``used`` are the tables that states or records have. The first time orphans go."""
+        with self._lock:
+            is_first, is_new = not self._made, target not in self._made
+            self._made.add(target)
+            is_due = version - self._trimmed.setdefault(target, 0) >= TRIM_EVERY
+            if is_due:
+                self._trimmed[target] = version
+        if is_first and self.location is not None:
+            for each in orphans(self.location, used()):
+                remove(each)
+        if is_new:
+            self.tidy(used())
+        if is_due:
+            trim(target)
+
+    def tidy(self, used: set[str]) -> None:
+        """Remove the tables that were made here and that nothing uses any more."""
+        with self._lock:
+            left = self._made - used
+            self._made -= left
+        for target in left:
+            remove(target)
+
+
+def remove(target: str) -> None:
+    """Remove a table with all its files; under a URL what remains is a log without rows. A failure is logged."""
+    try:
+        if "://" not in target:
+            shutil.rmtree(target, ignore_errors=True)
+            return
+        table = DeltaTable(target)
+        table.delete()
+        table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    except (DeltaError, OSError) as error:
+        _LOG.warning("A state in buckets at %s could not be removed: %s", redacted(target), type(error).__name__)
+
+
+def trim(target: str) -> None:
+    """Remove the files of former versions, which nobody reads any more. A failure is logged."""
+    try:
+        DeltaTable(target).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+    except (DeltaError, OSError) as error:
+        _LOG.warning("Former versions of a state in buckets at %s could not be removed: %s", redacted(target), type(error).__name__)
+
+
+def orphans(folder: str, named: set[str]) -> list[str]:
+    """Return the tables in a local folder that no record names and nobody has written to for a day."""
+    path = Path(folder)
+    if "://" in folder or not path.is_dir():
+        return []
+    found = [each for each in path.iterdir() if f"{folder}/{each.name}" not in named]
+    return [f"{folder}/{each.name}" for each in found if time.time() - _written(each) > ORPHANED_SECONDS]
+
+
+def _written(table: Path) -> float:
+    log = table / "_delta_log"
+    return (log if log.is_dir() else table).stat().st_mtime
