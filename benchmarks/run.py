@@ -18,6 +18,7 @@ from benchmarks.workloads import (
     aggregates,
     bloom,
     breakeven,
+    buckets,
     crimes,
     eager,
     filters,
@@ -73,6 +74,7 @@ WORKLOADS: dict[str, Workload] = {
     "sqlonly": lambda bench: sqlonly.run(bench.loaded, bench.warehouse, bench.share(2, 5)),
     "eager": lambda bench: eager.run(bench.loaded, bench.share(15, 1)),
     "memory": lambda bench: memory.run(bench.systems, bench.rows),
+    "buckets": lambda bench: buckets.run(bench.systems, bench.warehouse, bench.rows, bench.share(2, 5)),
     "topk": lambda bench: topk.run(bench.systems, 2 * bench.repetitions),
     "growth": lambda bench: growth.run(bench.systems, bench.warehouse, bench.growth, bench.share(2, 5)),
 }

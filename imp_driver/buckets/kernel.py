@@ -107,14 +107,13 @@ def delta_of(rows: ProjectedRows, numbers: IntegerArray) -> pa.Table:
 def united(every: Sequence[ProjectedRows]) -> ProjectedRows:
     """Return the signed rows of several tables' shares as those of one."""
     first = every[0]
-    if len(every) == 1:
-        return first
     keys = tuple(pa.concat_arrays([each.keys[place] for each in every]) for place in range(len(first.keys)))
     arguments = tuple(
         None if argument is None else pa.concat_arrays([each.arguments[place] for each in every])
         for place, argument in enumerate(first.arguments)
     )
-    return ProjectedRows(keys, arguments, np.concatenate([each.weights for each in every]))
+    together = ProjectedRows(keys, arguments, np.concatenate([each.weights for each in every]))
+    return first if len(every) == 1 else together
 
 
 def _encodable(rows: ProjectedRows) -> pa.Table:

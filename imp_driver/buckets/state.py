@@ -68,6 +68,8 @@ class BucketedState:
             Error: the engine failed; nothing has changed.
         """
         rows = united(shares)
+        if not len(rows.weights):
+            return
         numbers = self.coarse.locate(rows.keys[self.kernel.sketch_key]).astype(np.int64)
         kernel = replace(self.kernel, condition=condition)
         version, summary = engine.step(self.target, self.version, delta_of(rows, numbers), kernel)

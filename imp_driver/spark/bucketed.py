@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -38,8 +39,9 @@ class SparkBuckets:
         """Group the rows of a query by their bucket and write a row for each."""
         with self._running():
             groups = self._spark.sql(query).groupBy(BUCKET)
-            rows = groups.applyInArrow(lambda table: kernel.built(table), _ddl(BUCKET_ROW))
-            rows.write.format("delta").mode("error").save(target)
+            rows = _applied(groups, lambda table: kernel.built(table), BUCKET_ROW)
+            # New tables of an embedded warehouse have a change feed, which would have every replaced bucket written twice.
+            rows.write.format("delta").mode("error").option("delta.enableChangeDataFeed", "false").save(target)
         return self._written(target)
 
     def step(self, target: str, version: int, delta: pa.Table, kernel: BucketKernel) -> tuple[int, pa.Table]:
@@ -49,7 +51,7 @@ class SparkBuckets:
             # A literal list, by which Delta skips the files of other buckets.
             before = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
             pairs = before.cogroup(self._spark.createDataFrame(delta).groupBy(BUCKET))
-            rows = pairs.applyInArrow(lambda state, changes: kernel.stepped(state, changes), _ddl(BUCKET_ROW))
+            rows = _applied(pairs, lambda state, changes: kernel.stepped(state, changes), BUCKET_ROW)
             rows.write.format("delta").mode("overwrite").option("replaceWhere", touched).save(target)
         return self._written(target, touched)
 
@@ -57,7 +59,7 @@ class SparkBuckets:
         """Run the kernel over every bucket and write nothing."""
         with self._running():
             states = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)}").groupBy(BUCKET)
-            found = states.applyInArrow(lambda table: kernel.asked(table), _ddl(BUCKET_SUMMARY)).toArrow()
+            found: pa.Table = _applied(states, lambda table: kernel.asked(table), BUCKET_SUMMARY).toArrow()
         return found.cast(BUCKET_SUMMARY)
 
     def _written(self, target: str, touched: str = "TRUE") -> tuple[int, pa.Table]:
@@ -67,8 +69,12 @@ class SparkBuckets:
         return version, self._read(summary).cast(BUCKET_SUMMARY)
 
 
-def _ddl(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {_DDL[field.type]}" for field in schema)
+def _applied(groups: Any, function: Callable[..., pa.Table], schema: pa.Schema) -> Any:
+    """Return the frame of what a function of plain arguments gives for each group: of methods PySpark miscounts the arguments."""
+    with warnings.catch_warnings():
+        # PySpark asks for pandas, of which it uses nothing here, and warns of the newest one.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return groups.applyInArrow(function, ", ".join(f"{field.name} {_DDL[field.type]}" for field in schema))
 
 
 def _at(target: str, version: int) -> str:

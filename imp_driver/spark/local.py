@@ -14,6 +14,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import warnings
@@ -153,6 +154,9 @@ def _start(warehouse: Path, options: Options) -> SparkSession:
                 context = SparkContext(conf=configuration, gateway=gateway)
             else:
                 context = SparkContext(conf=configuration)
+            if "PYSPARK_PYTHON" not in os.environ and master.startswith("local"):
+                # Workers on this machine must have what this process has; the first python3 of the path may have not.
+                context.pythonExec = sys.executable
             return SparkSession(context)
     except Exception as error:
         if options.master is not None and SparkContext._gateway is not None:

@@ -104,8 +104,6 @@ def test_streams_give_the_same_groups_and_sketches_in_both(kind: str, data: st.D
     check_same(memory, bucketed, engine, condition)
     for changes in data.draw(operations(rows_of(kind))):
         delta = block.delta(step(rows, changes, chance))
-        if not len(delta.weights):
-            continue
         condition = chance.choice((condition, condition, chance.choice(CONDITIONS)))
         try:
             memory.apply(delta)
@@ -145,6 +143,12 @@ def test_shares_of_several_tables_are_one_step() -> None:
     bucketed.step(engine, shares, MANY, repr(MANY))
     assert bucketed.rows.tolist() == memory.fragment_rows().tolist()
     assert len(engine.stepped) == 1
+
+
+def test_without_signed_rows_the_engine_is_not_asked() -> None:
+    _, bucketed, engine = both(INTS, ints(1, 2, 3), random.Random(6), MANY)
+    bucketed.step(engine, [INTS.delta([])], MANY, repr(MANY))
+    assert (engine.stepped, bucketed.version) == ([], 0)
 
 
 def test_a_contradicting_delta_is_refused() -> None:

@@ -37,7 +37,7 @@ class MemoryBuckets:
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         self.asked += 1
         table = self.tables[target][version]
-        return pa.concat_tables([kernel.asked(_of(table, number)) for number in _numbers(table)])
+        return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(_of(table, number)) for number in _numbers(table))])
 
 
 def _numbers(table: pa.Table) -> list[int]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import duckdb
 import pyarrow as pa
 
+from imp_driver.capture import capture
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import TableSnapshot
@@ -39,6 +40,7 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.sketch.ranges import RangePartition
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
+from tests.soundness.shapes import joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
 
 OPERATORS = (Access, Compute, Distinct, Groups, InnerJoin, LeftJoin, SemiJoin, Union)
@@ -50,7 +52,7 @@ class Tally:
     ``of_rows`` those without groups, ``united`` those from several states together,
     ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
     ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
-    ``crashed`` warehouses that were given up for an error inside the engine,
+    ``in_buckets`` changes of states that do not fit into memory, ``crashed`` warehouses that were given up for an error inside the engine,
     ``shared`` answers from a state that serves several templates,
     ``cut_anew`` times that ranges were split or merged, ``followed`` operators below groups through which changes were followed in process.
     """
@@ -66,6 +68,7 @@ class Tally:
     ahead: int = 0
     looked_up: int = 0
     crashed: int = 0
+    in_buckets: int = 0
     cut_anew: int = 0
     shared: int = 0
     followed: Counter[str] = field(default_factory=Counter)
@@ -95,107 +98,6 @@ def _other_constants(chance: random.Random, text: str) -> str:
     return re.sub(r"(?<=[<>=] )-?\d+\b", lambda found: str(chance.randint(-1, 5)) if chance.random() < 0.5 else found[0], text)
 
 
-def _reusable(chance: random.Random) -> str:
-    """A query whose row conditions have constants: on keys, within groups, on both sides of a join."""
-    functions = ["sum(r.a)", "count(*)", "count(*)", "max(r.a)", "min(r.a)", "min(r.a)", "min(r.x)", "avg(r.a)", "count(DISTINCT r.a)"]
-    functions += ["sum(CASE WHEN r.x > 1 THEN r.a ELSE 0 END)", "count(*) FILTER (WHERE r.a > 1)", "sum(COALESCE(r.a, 1))"]
-    functions += ["max(IF(r.x = 2, r.a, NULL))", "count_if(r.x > r.a)", "min(NULLIF(r.a, 0))"]
-    function = chance.choice(functions)
-    atoms = [
-        "r.x > 1",
-        "r.x >= 0",
-        "r.a >= 0",
-        "r.a >= 0",
-        "r.a < 4",
-        "r.x < 3",
-        "r.g > 0",
-        "r.g <= 3",
-        "r.g = 1",
-        "r.x <> 2",
-        "NOT r.x = 1",
-    ]
-    atoms += ["r.g NOT IN (SELECT k FROM s)", "EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 0)"]
-    where = " AND ".join(chance.sample(atoms, chance.randint(1, 3)))
-    key = chance.choice(["g", "g", "x"])
-    source = chance.choice(["r", "r", "r", "r JOIN s ON r.g = s.k AND s.b > 0"])
-    text = f"SELECT r.{key}, {function} AS f FROM {source} WHERE {where} GROUP BY r.{key}"
-    if chance.random() < 0.15:
-        conditions = f"c.f {chance.choice(['>', '<'])} 2 AND d.f {chance.choice(['>=', '='])} 1"
-        return f"WITH b AS ({text}) SELECT c.{key}, d.f FROM b c JOIN b d ON c.{key} = d.{key} WHERE {conditions}"
-    if chance.random() < 0.25:
-        return f"{text} ORDER BY f{chance.choice(['', ' DESC'])}, {key} LIMIT 2"
-    return f"{text} HAVING {function} {chance.choice(['>', '>=', '<', '='])} 2"
-
-
-def _rows(chance: random.Random) -> str:
-    """A query whose rows come from rows of a table one by one, bare or below something that needs them all."""
-    atoms = ["r.x > 1", "r.a >= 2", "r.g <> 3", "r.id < 40", "r.a IN (1, 2)", "EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 1)"]
-    if chance.random() < 0.3:
-        return f"SELECT r.id, r.a FROM r WHERE r.a IN ({chance.randint(0, 3)})"
-    atoms += ["r.g IN (SELECT k FROM s)", "r.x NOT IN (SELECT y FROM s WHERE y > 2)", "r.a > (SELECT min(b) FROM s WHERE s.k = r.g)"]
-    joins = [
-        "r",
-        "r",
-        "r JOIN s ON r.g = s.k",
-        "r JOIN s ON r.x = s.y AND s.b < 3",
-        "r LEFT JOIN s ON r.g = s.k",
-        "s LEFT JOIN r ON r.g = s.k",
-    ]
-    source = f"{chance.choice(joins)} WHERE {' AND '.join(chance.sample(atoms, chance.randint(1, 2)))}"
-    return chance.choice(
-        [
-            f"SELECT r.id, r.a FROM {source}",
-            f"SELECT DISTINCT r.a FROM {source}",
-            f"SELECT count(*) AS n, sum(r.a) AS f FROM {source}",
-            f"SELECT r.x + 1 AS k, avg(r.a) AS f FROM {source} GROUP BY r.x + 1",
-            f"SELECT r.x + 1 AS k, count(*) AS f FROM {source} GROUP BY r.x + 1 HAVING count(*) > 2",
-            f"SELECT r.id FROM {source} ORDER BY r.id, r.g, r.x, r.a LIMIT 3",
-            f"SELECT id FROM s WHERE b > 0 UNION ALL SELECT r.id FROM {source}",
-            f"SELECT id FROM s EXCEPT SELECT r.id FROM {source}",
-        ]
-    )
-
-
-def _joins(chance: random.Random) -> str:
-    """Groups over inner joins of two or three occurrences of the tables."""
-    source = chance.choice(["r JOIN s ON r.g = s.k", "r JOIN s ON s.y = r.x AND r.a < 4", "r JOIN r s ON r.g = s.x"])
-    other = {"k": "g", "y": "x", "b": "a"} if source.startswith("r JOIN r") else {"k": "k", "y": "y", "b": "b"}
-    if chance.random() < 0.5:
-        third = chance.choice(["r t ON t.g = s.{k}", "s t ON t.k = r.x AND t.b < 4", "s t ON t.k = s.{k} AND t.y = r.x"])
-        source += f" JOIN {third.format(k=other['k'])}"
-    where = chance.choice(["", f" WHERE s.{other['b']} > 0", " WHERE r.a <> 3", f" WHERE r.x < s.{other['y']}"])
-    key = chance.choice(["r.g", "r.g", "r.x", f"s.{other['k']}"])
-    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", f"min(s.{other['b']})", f"count(DISTINCT s.{other['b']})"])
-    return f"SELECT {key}, {function} AS f FROM {source}{where} GROUP BY {key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
-
-
-def _nested(chance: random.Random) -> str:
-    """Groups over operators that compare rows with each other, most of which follow changes in process."""
-    inner = chance.choice(["count(*)", "max(b)", "min(b)", "sum(b)", "count(b)"])
-    having = f"HAVING {inner} {chance.choice(['>', '<='])} {chance.randint(0, 3)}"
-    source, key = chance.choice(
-        [
-            ("r WHERE r.g IN (SELECT k FROM s WHERE b > 0)", "g"),
-            (f"r WHERE r.g IN (SELECT k FROM s WHERE k IS NOT NULL GROUP BY k {having})", "g"),
-            (f"r WHERE r.x IN (SELECT y FROM s GROUP BY y, k {having})", "g"),
-            ("r WHERE EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > r.a)", "x"),
-            ("r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.y = r.x)", "g"),
-            ("r JOIN s ON r.g = s.k WHERE NOT EXISTS (SELECT 1 FROM r t WHERE t.x = s.y AND t.a > 2)", "g"),
-            ("r LEFT JOIN s ON r.g = s.k AND s.b > 1", "g"),
-            ("r LEFT JOIN s ON s.y = r.x WHERE s.b IS NULL OR s.b < 3", "g"),
-            ("r LEFT JOIN s q ON q.k = r.g JOIN s ON s.y = q.y", "x"),
-            ("(SELECT g, x, a FROM r WHERE a > 1 UNION ALL SELECT k, y, b FROM s) r", "g"),
-            ("(SELECT g, x, a FROM r UNION SELECT k, y, b FROM s) r", "g"),
-            ("(SELECT DISTINCT g, x, a FROM r) r JOIN s ON r.x = s.y", "g"),
-            ("(SELECT DISTINCT x AS g, g + 1 AS a FROM r) r", "g"),
-            (f"r JOIN (SELECT k, {inner} AS n FROM s WHERE k >= 0 GROUP BY k {having}) q ON q.k = r.g", "g"),
-            (f"r LEFT JOIN (SELECT k, {inner} AS n FROM s WHERE k >= 0 GROUP BY k) q ON q.k = r.x AND q.n > 1", "g"),
-        ]
-    )
-    function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "count(DISTINCT r.a)"])
-    return f"SELECT r.{key}, {function} AS f FROM {source} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
-
-
 def attack(warehouses: int, seed: int) -> Tally:
     """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
     chance = random.Random(seed)
@@ -203,7 +105,7 @@ def attack(warehouses: int, seed: int) -> Tally:
     shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
 
     def asked() -> list[str]:
-        return [chance.choice(shapes)() for _ in range(6)] + [_reusable(chance) for _ in range(4)] + [_rows(chance) for _ in range(3)]
+        return [chance.choice(shapes)() for _ in range(6)] + [reusable(chance) for _ in range(4)] + [of_rows(chance) for _ in range(3)]
 
     return _attack(chance, warehouses, asked, lambda step: step % 3 == 0)
 
@@ -211,13 +113,13 @@ def attack(warehouses: int, seed: int) -> Tally:
 def attack_joins(warehouses: int, seed: int) -> Tally:
     """Ask few joins again and again, each time after a change."""
     chance = random.Random(seed)
-    return _attack(chance, warehouses, lambda: [_joins(chance) for _ in range(3)], lambda _: True)
+    return _attack(chance, warehouses, lambda: [joins(chance) for _ in range(3)], lambda _: True)
 
 
 def attack_nested(warehouses: int, seed: int) -> Tally:
     """Ask few queries over semi-joins, outer joins, unions, DISTINCT and inner groups again and again, each time after a change."""
     chance = random.Random(seed)
-    return _attack(chance, warehouses, lambda: [_nested(chance) for _ in range(3)], lambda _: True)
+    return _attack(chance, warehouses, lambda: [nested(chance) for _ in range(3)], lambda _: True)
 
 
 def attack_lookups(warehouses: int, seed: int) -> Tally:
@@ -231,13 +133,24 @@ def attack_lookups(warehouses: int, seed: int) -> Tally:
         sides.MOST_SIDE_ROWS = known
 
 
+def attack_buckets(warehouses: int, seed: int) -> Tally:
+    """As ``attack_joins`` and ``attack``, where no state fits into memory."""
+    known = capture.ROW_OVERHEAD
+    capture.ROW_OVERHEAD = 1 << 30
+    try:
+        found = attack_joins(warehouses, seed)
+        return found if found.differences else attack(warehouses, seed)
+    finally:
+        capture.ROW_OVERHEAD = known
+
+
 def attack_eager(warehouses: int, seed: int) -> Tally:
     """Ask a few queries again and again while states are maintained ahead of them, after changes before and in the middle of a query."""
     chance = random.Random(seed)
     queries = Queries(chance)
 
     def asked() -> list[str]:
-        return [*(chance.choice([_reusable, _rows, _joins, _nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
+        return [*(chance.choice([reusable, of_rows, joins, nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
 
     return _attack(chance, warehouses, asked, lambda step: step % 3 == 0, is_eager=True)
 
@@ -278,7 +191,7 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
     least = chance.choice([-2, 0])
     for table in COLUMNS:
         warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
-    sketches, session = Sketches(warehouse, 1 << 30), DuckSession(warehouse)
+    sketches, session = Sketches(warehouse, 1 << 30, buckets="buckets"), DuckSession(warehouse)
     middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     partitions: dict[GroupState, RangePartition] = {}
     rounds = Round(sketches.store, sketches.guard, warehouse, lambda: 0.0)
@@ -313,6 +226,7 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
         tally.reasons[report.reason] += 1
         tally.reused += "other constants" in report.detail
         tally.united += "together" in report.detail
+        tally.in_buckets += "in buckets" in report.detail
         if report.reason is Reason.INTERNAL:
             tally.differences.append(f"{asked[place]}: {report.detail}")
         if not is_eager and any(version != warehouse.newest(table) for table, version in report.versions.items()):
@@ -376,7 +290,7 @@ def _groups(table: pa.Table, rows: str) -> Counter[Row]:
 def main(warehouses: int, seed: int) -> int:
     """Attack in rounds of some warehouses, so that no kind of query waits for another; return 1 when a difference was found."""
     total: Counter[str] = Counter()
-    turns = ((attack, 8), (attack_joins, 2), (attack_nested, 2), (attack_lookups, 1), (attack_eager, 1))
+    turns = ((attack, 8), (attack_joins, 2), (attack_nested, 2), (attack_lookups, 1), (attack_eager, 1), (attack_buckets, 1))
     for number in range(max(1, warehouses // 10)):
         for found in (each(count, 1_000 * seed + number) for each, count in turns):
             total.update({each.name: count for each, count in found.decisions.items()})
@@ -386,6 +300,7 @@ def main(warehouses: int, seed: int) -> int:
                 in_memory=found.in_memory,
                 asked_engine=found.asked_engine,
                 ahead=found.ahead,
+                in_buckets=found.in_buckets,
                 crashed=found.crashed,
             )
             if found.differences:

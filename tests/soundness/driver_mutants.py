@@ -111,6 +111,24 @@ DRIVER_MUTANTS = (
 
 SLOW_DRIVER_MUTANTS = (
     Mutant(
+        "buckets counted with other constants",
+        "../buckets/state.py",
+        "constants if constants == self.constants else _NOT_COUNTED",
+        "constants",
+    ),
+    Mutant(
+        "a bucket's first change only",
+        "../buckets/kernel.py",
+        "return first if len(every) == 1 else",
+        "return first if len(every) else",
+    ),
+    Mutant(
+        "NULL in the first bucket",
+        "../buckets/state.py",
+        "np.concatenate(([0], starts, [coarse.null_fragment]))",
+        "np.concatenate(([0], starts, [0]))",
+    ),
+    Mutant(
         "unknown is no partner of NOT IN",
         "../plan/render.py",
         "if plan.null_aware else condition",

@@ -13,7 +13,7 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.operators.model import WIDE
-from tests.soundness.driver_attack import OPERATORS, attack, attack_eager, attack_joins, attack_lookups, attack_nested
+from tests.soundness.driver_attack import OPERATORS, attack, attack_buckets, attack_eager, attack_joins, attack_lookups, attack_nested
 from tests.soundness.driver_mutants import DRIVER_MUTANTS, SLOW_DRIVER_MUTANTS
 from tests.soundness.mutants import Mutant, prepare, run
 
@@ -47,6 +47,12 @@ def test_partners_of_changed_rows_that_are_looked_up() -> None:
     tally = attack_lookups(400 if WIDE else 8, 0)
     assert tally.differences == []
     assert tally.looked_up > 10
+
+
+def test_states_that_do_not_fit_into_memory() -> None:
+    tally = attack_buckets(200 if WIDE else 6, 0)
+    assert tally.differences == []
+    assert tally.in_buckets > 20
 
 
 def test_states_that_were_maintained_ahead_are_those_of_a_query() -> None:

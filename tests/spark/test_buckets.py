@@ -1,0 +1,94 @@
+"""States beyond the memory budget on Spark: captured, changed and asked by Python workers, with answers compared in shadow mode."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import imp_driver
+from imp_driver.persist import folders
+from imp_driver.reasons import Decision
+from tests.spark.reports import report_of
+
+MEMORY = 150_000
+"""Bytes; the groups of the table need some 1.5 MB."""
+SUMS = "SELECT g, sum(x) AS f, avg(d) AS m, min(s) AS l FROM {} GROUP BY g HAVING sum(x) > ?"
+JOIN = "SELECT r.g, count(*) AS f FROM {} r JOIN bucket_side s ON r.g = s.k WHERE s.p > 2 GROUP BY r.g HAVING count(*) > ?"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def table(engine: imp_driver.Connection) -> str:
+    """5,000 groups of four to ten rows in 20 files."""
+    name = f"bucketed_{next(_numbers)}"
+    rows = (
+        "SELECT CAST(id % 5000 AS INT) AS g, CAST(id % 7 AS INT) AS x, CAST(id % 100 AS DECIMAL(8, 2)) AS d, CAST(id AS STRING) AS s "
+        "FROM range(35000) WHERE id < 20000 OR id % 5000 > 2500"
+    )
+    engine.execute(f"CREATE TABLE {name} AS SELECT /*+ REPARTITION_BY_RANGE(20, g) */ * FROM ({rows})").close()
+    engine.execute("CREATE OR REPLACE TABLE bucket_side AS SELECT CAST(id AS INT) AS k, CAST(id % 5 AS INT) AS p FROM range(5000)").close()
+    return name
+
+
+@pytest.fixture
+def small(warehouse: Path, tmp_path: Path) -> Iterator[imp_driver.Connection]:
+    """A connection whose sketches have a store and a small budget of their own."""
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", memory=MEMORY, store=str(tmp_path / "store")) as connection:
+        yield connection
+
+
+def ask(connection: imp_driver.Connection, text: str, value: int) -> tuple[Decision, str]:
+    with connection.execute(text, [value]) as cursor:
+        cursor.fetchall()
+        report = report_of(cursor)
+        return report.decision, f"{report.detail} {report.recapture_reason or ''}"
+
+
+def shown(connection: imp_driver.Connection) -> list[dict[str, Any]]:
+    with connection.execute("SHOW SKETCHES") as cursor:
+        names = [name for name, *_ in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def test_a_large_state_is_captured_and_changed_in_buckets(small: imp_driver.Connection, table: str, tmp_path: Path) -> None:
+    text = SUMS.format(table)
+    assert ask(small, text, 25)[0] is Decision.CAPTURED
+    for change in (
+        f"INSERT INTO {table} VALUES (17, 100, 1.5, 'new'), (99999, 40, 2.5, NULL), (NULL, 30, 3.5, 'null')",
+        f"UPDATE {table} SET x = 50, s = 'a' WHERE g BETWEEN 4000 AND 4003",
+        f"DELETE FROM {table} WHERE g = 3000 OR s = '12'",
+    ):
+        small.execute(change).close()
+        decision, detail = ask(small, text, 25)
+        assert (decision, "in buckets" in detail) == (Decision.MAINTAINED, True)
+    assert ask(small, text, 25)[0] is Decision.FRESH
+    assert ask(small, text, 22)[0] is Decision.FRESH
+    [row] = shown(small)
+    assert row["lives_in"].startswith("buckets")
+    assert (row["captures"], row["groups"], row["bytes"] < MEMORY) == (1, 5001, True)
+    [folder] = (tmp_path / "store" / "buckets").iterdir()
+    assert (folder / "_delta_log").is_dir()
+    small.execute("DROP SKETCH ALL").close()
+    assert list((tmp_path / "store" / "buckets").iterdir()) == []
+
+
+def test_joins_and_files_of_former_versions(
+    small: imp_driver.Connection, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "TRIM_EVERY", 3)
+    text = JOIN.format(table)
+    assert ask(small, text, 5)[0] is Decision.CAPTURED
+    decisions = []
+    for number in range(6):
+        small.execute(f"INSERT INTO {table} SELECT {number * 250 + number % 2 * 3}, 1, 1, 's' FROM range(4)").close()
+        if number % 3 == 2:
+            small.execute(f"UPDATE bucket_side SET p = 4 WHERE k = {number * 250}").close()
+        decisions.append(ask(small, text, 5))
+    assert {decision for decision, _ in decisions} == {Decision.MAINTAINED}, decisions
+    [folder] = (tmp_path / "store" / "buckets").iterdir()
+    # Each step leaves the file of the touched bucket behind; they go from time to time.
+    assert 4 <= len(list(folder.rglob("*.parquet"))) < 4 + 6
