@@ -163,6 +163,8 @@ def _classes(jvm: Any) -> tuple[Any, Any]:
     return converters, jvm.scala.collection.immutable.ArraySeq
 
 
+_SERVER = 2
+"""Place of the thread that sends, beside its port and its secret."""
 _SMALL = 8 << 20
 """Bytes of one group of partitions below which the next group may be twice as large."""
 
@@ -187,5 +189,7 @@ def rows_of_partitions(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], A
             for payload in payloads:
                 received += len(payload)
                 yield pa.ipc.read_record_batch(pa.py_buffer(payload), schema)
+        # A JVM that dies or fails while it sends ends the bytes as a whole result does; only its own word says that this was all.
+        served[_SERVER].getResult()
         start += size
         size = size * 2 if received < _SMALL else max(1, context.defaultParallelism)

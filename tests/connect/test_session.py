@@ -194,8 +194,14 @@ def test_a_server_that_is_gone(tmp_path_factory: pytest.TempPathFactory) -> None
     try:
         connection = imp_driver.connect(doomed.url)
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
+        under_way = connection.execute("SELECT id, repeat('x', 180) FROM range(0, 400000, 1, 8)")
+        assert len(under_way.fetchmany(10)) == 10
     finally:
         doomed.stop()
+    # A result that was on its way does not end as if it were whole.
+    with pytest.raises(imp_driver.OperationalError) as caught:
+        under_way.fetchall()
+    assert caught.value.error_class == imp_driver.CONNECTION_LOST
     for _ in range(2):
         with pytest.raises(imp_driver.OperationalError) as caught:
             connection.execute("SELECT 1")

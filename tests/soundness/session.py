@@ -18,6 +18,12 @@ def make_tables(cursor: imp_driver.Cursor, schema: str) -> None:
         cursor.execute(f"CREATE TABLE {table} ({', '.join(f'{column} INT' for column in columns)}) USING DELTA")
 
 
+def fill(cursor: imp_driver.Cursor, chance: random.Random) -> None:
+    """Insert some rows into each table, so that every later change finds rows."""
+    for table in COLUMNS:
+        cursor.execute(f"INSERT INTO {table} VALUES {', '.join(_row(chance) for _ in range(12))}")
+
+
 def ask(cursor: imp_driver.Cursor, chance: random.Random, steps: int) -> Counter[str]:
     """Ask so many queries, with a change before every third; return how often each decision was made."""
     queries = Queries(chance)
@@ -37,14 +43,17 @@ def ask(cursor: imp_driver.Cursor, chance: random.Random, steps: int) -> Counter
     return decisions
 
 
-def _change(chance: random.Random) -> str:
-    table = chance.choice(list(COLUMNS))
-    _, key, other, measure = COLUMNS[table]
-
+def _row(chance: random.Random) -> str:
     def number(low: int, high: int) -> str:
         return "NULL" if chance.random() < 0.15 else str(chance.randint(low, high))
 
-    rows = ", ".join(f"({chance.randint(0, 99)}, {number(0, 3)}, {number(0, 3)}, {number(-2, 4)})" for _ in range(chance.randint(1, 6)))
+    return f"({chance.randint(0, 99)}, {number(0, 3)}, {number(0, 3)}, {number(-2, 4)})"
+
+
+def _change(chance: random.Random) -> str:
+    table = chance.choice(list(COLUMNS))
+    _, key, other, measure = COLUMNS[table]
+    rows = ", ".join(_row(chance) for _ in range(chance.randint(1, 6)))
     return chance.choice(
         [
             f"INSERT INTO {table} VALUES {rows}",

@@ -106,6 +106,25 @@ class Generator:
         return f"{select} HAVING {self._condition()}"
 
 
+def changes_and_queries(cursor: imp_driver.Cursor, seed: int, feed: bool, steps: int) -> Counter[Decision]:
+    """Make a table, change it so many times, and ask three queries after each change; return how often each decision was made."""
+    table = f"random_{seed}_{feed}"
+    generator = Generator(seed * 2 + feed, table)
+    cursor.execute(f"CREATE TABLE {table} ({COLUMNS}) USING DELTA TBLPROPERTIES (delta.enableChangeDataFeed = {str(feed).lower()})")
+    cursor.execute(f"INSERT INTO {table} VALUES {generator.rows(60)}")
+    queries = [generator.query() for _ in range(min(4, steps // 2))]
+    decisions: Counter[Decision] = Counter()
+    for step in range(steps):
+        cursor.execute(generator.change())
+        for query in (queries[0], generator.query(), queries[step % len(queries)]):
+            cursor.execute(query).fetchall()
+            report = cursor.sketch_report
+            assert report is not None
+            assert report.reason not in (Reason.INTERNAL, Reason.CAPTURE_FAILED), (query, report)
+            decisions[report.decision] += 1
+    return decisions
+
+
 @pytest.fixture
 def cursor(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_driver.Cursor]:
     with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", fragments=3) as connection, connection.cursor() as cursor:
@@ -115,18 +134,5 @@ def cursor(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_drive
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("feed", [True, False], ids=["feed", "files"])
 def test_no_difference_in_random_streams(cursor: imp_driver.Cursor, seed: int, feed: bool) -> None:
-    table = f"random_{seed}_{feed}"
-    generator = Generator(seed * 2 + feed, table)
-    cursor.execute(f"CREATE TABLE {table} ({COLUMNS}) USING DELTA TBLPROPERTIES (delta.enableChangeDataFeed = {str(feed).lower()})")
-    cursor.execute(f"INSERT INTO {table} VALUES {generator.rows(60)}")
-    queries = [generator.query() for _ in range(4)]
-    decisions: Counter[Decision] = Counter()
-    for _ in range(STEPS):
-        cursor.execute(generator.change())
-        for query in (queries[0], generator.query(), queries[_ % 4]):
-            cursor.execute(query).fetchall()
-            report = cursor.sketch_report
-            assert report is not None
-            assert report.reason not in (Reason.INTERNAL, Reason.CAPTURE_FAILED), (query, report)
-            decisions[report.decision] += 1
+    decisions = changes_and_queries(cursor, seed, feed, STEPS)
     assert decisions[Decision.MAINTAINED] > STEPS // 2, decisions

@@ -1,0 +1,99 @@
+"""The life of a process whose store is on a disk that becomes full and has room again; what happened goes to its output as JSON.
+
+Run as a program, since a limit of the system is one of a whole process. ``limit``: files must not become longer than so many bytes, and
+delta-rs fails to write as on a full disk. ``disk``: a small file system in memory, mounted where the store is, has so many bytes left.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from tests.faults.lake import Lake, Process
+from tests.faults.scenario import QUERIES
+
+SIZE = 1 << 20
+"""Bytes of the file system in memory."""
+Full = Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def limited(left: int) -> Iterator[None]:
+    """Let no file of this process become longer than so many bytes; Python ignores the signal, so that the write itself fails."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (left, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def mount(store: Path) -> None:
+    """Mount a small file system; the caller has a name space of mounts of its own. Raises CalledProcessError where it must not."""
+    store.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(store)], check=True)
+
+
+@contextmanager
+def filled(store: Path, left: int) -> Iterator[None]:
+    """Fill the file system of the store but for so many bytes."""
+    ballast = store / "ballast"
+    found = os.statvfs(store)
+    with ballast.open("wb") as file:
+        file.write(b"\0" * max(0, found.f_bavail * found.f_frsize - left))
+    try:
+        yield
+    finally:
+        ballast.unlink()
+
+
+def _asked(process: Process) -> list[str]:
+    return [process.ask(query).decision.name for query in QUERIES]
+
+
+def live(folder: Path, full: Full, is_new: bool) -> dict[str, object]:
+    """Ask and save before, while and after the disk is full. ``is_new``: nothing was saved before. Every answer is compared."""
+    lake = Lake(folder)
+    lake.create("r")
+    lake.create("s")
+    told: dict[str, object] = {}
+    if not is_new:
+        first = Process(folder)
+        _asked(first)
+        first.close()
+    lake.insert("r", [(90_000, 3, 500)])
+    second, third = Process(folder), Process(folder)
+    with full():
+        told["while"] = _asked(second)
+        second.sketches.saver.flush()
+        told["problem"] = second.sketches.saver.problem
+        told["other"] = _asked(third)
+        third.close()
+    told["other again"] = _asked(Process(folder))
+    lake.delete("r", "id = 3005")
+    told["after"] = _asked(second)
+    second.sketches.saver.flush()
+    told["problem after"] = second.sketches.saver.problem
+    second.close()
+    told["last"] = _asked(Process(folder))
+    return told
+
+
+def main(folder: Path, kind: str, left: int, is_new: bool) -> None:
+    logging.basicConfig(level=logging.WARNING)
+    store = folder / "_imp" / "store"
+    if kind == "disk":
+        mount(store)
+    full: Full = (lambda: filled(store, left)) if kind == "disk" else (lambda: limited(left))
+    sys.stdout.write(json.dumps(live(folder, full, is_new)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "new")
