@@ -1,4 +1,4 @@
-"""What a state is called: hashes of everything that it depends on, the same in every process."""
+"""Entries and what they are called: hashes of everything that a state depends on, the same in every process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from imp_driver.capture.instrument import qualified, rows_sql
 from imp_driver.maintain.choice import Choice
+from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
+from imp_driver.persist.record import StoredChoice
 
 
 def lifted(request: Request) -> Request | None:
@@ -48,3 +50,20 @@ def _groups(request: Request) -> tuple[object, ...]:
 
 def _hashed(*parts: object) -> str:
     return hashlib.blake2s(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def new_entry(request: Request, key: str, choice: Choice) -> StateEntry:
+    """Return the entry of a block that has no state yet."""
+    cut = choice.cuts(request)[0]
+    return StateEntry(
+        identifier=key[:12],
+        key=key,
+        template=request.template.identifier,
+        template_text=request.template.text,
+        table=".".join(cut.scan.table),
+        location=request.snapshots[cut.scan.table].location,
+        attribute=cut.attribute.name,
+        family=family_of(request, choice),
+        prefix=prefix_of(request, choice),
+        choice=StoredChoice(choice.key, choice.place, choice.column),
+    )

@@ -20,7 +20,7 @@ from imp_driver.maintain.derive import constants_of, known_sketch
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.entry import Derived, StateEntry, Vector, vector_of
 from imp_driver.maintain.keeping import Keeper, choice_of
-from imp_driver.maintain.keys import admission_name, family_of, lifted, prefix_of, state_key
+from imp_driver.maintain.keys import admission_name, family_of, lifted, new_entry, prefix_of, state_key
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
@@ -32,7 +32,7 @@ from imp_driver.observe.metrics import Metrics
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Refused
 from imp_driver.persist.folders import Folders
-from imp_driver.persist.record import Repository, StoredChoice
+from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
 from imp_driver.safety.cuts import Cut
@@ -104,7 +104,7 @@ class Sketches:
 
     def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
         key = state_key(request, choice)
-        entry = self.store.get_or_add(key, lambda: self._new_entry(request, key, choice))
+        entry = self.store.get_or_add(key, lambda: new_entry(request, key, choice))
         entry.templates.add(request.template.identifier)
         try:
             with entry.lock:
@@ -264,9 +264,10 @@ class Sketches:
     def _derived(self, request: Request, entry: StateEntry, means: Means) -> Derived:
         if entry.state is not None:
             return known_sketch(entry, entry.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
-        assert entry.bucketed is not None
-        self._folders.note(entry.bucketed.target, entry.bucketed.version, self._targets)
-        return bucketed_sketch(entry, entry.bucketed, request, means)
+        bucketed = entry.bucketed
+        assert bucketed is not None
+        bucketed.version = self._folders.noted(bucketed.target, bucketed.version, self._targets)
+        return bucketed_sketch(entry, bucketed, request, means)
 
     def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Upkeep:
         try:
@@ -300,21 +301,6 @@ class Sketches:
             raise Refused(Reason.CAPTURE_DEFERRED)
         if self._admission.is_tired(entry.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
-
-    def _new_entry(self, request: Request, key: str, choice: Choice) -> StateEntry:
-        cut = choice.cuts(request)[0]
-        return StateEntry(
-            identifier=key[:12],
-            key=key,
-            template=request.template.identifier,
-            template_text=request.template.text,
-            table=".".join(cut.scan.table),
-            location=request.snapshots[cut.scan.table].location,
-            attribute=cut.attribute.name,
-            family=family_of(request, choice),
-            prefix=prefix_of(request, choice),
-            choice=StoredChoice(choice.key, choice.place, choice.column),
-        )
 
     def _capture(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> None:
         with means.watch.stage("capture"):

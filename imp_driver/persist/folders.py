@@ -18,6 +18,8 @@ ORPHANED_SECONDS = 24 * 3600.0
 """Age of a folder that no record names after which it is taken for one of a process that was killed."""
 TRIM_EVERY = 16
 """Versions of a table between two removals of former files."""
+_OWN_ENTRIES = 2
+"""Of a removal, in a table's log: its beginning and its end."""
 _LOG = logging.getLogger("imp_driver.persist")
 
 
@@ -30,8 +32,11 @@ class Folders:
         self._trimmed: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def note(self, target: str, version: int, used: Callable[[], set[str]]) -> None:
-        """Take note of a state's table and version; ``used`` are the tables that states or records have. The first time orphans go."""
+    def noted(self, target: str, version: int, used: Callable[[], set[str]]) -> int:
+        """Take note of a state's table and version, and return the version after what there was to tidy up.
+
+        ``used`` are the tables that states or records have. The first time, tables go that nobody has.
+        """
         with self._lock:
             is_first, is_new = not self._made, target not in self._made
             self._made.add(target)
@@ -43,8 +48,7 @@ class Folders:
                 remove(each)
         if is_new:
             self.tidy(used())
-        if is_due:
-            trim(target)
+        return trim(target, version) if is_due else version
 
     def tidy(self, used: set[str]) -> None:
         """Remove the tables that were made here and that nothing uses any more."""
@@ -68,12 +72,20 @@ def remove(target: str) -> None:
         _LOG.warning("A state in buckets at %s could not be removed: %s", redacted(target), type(error).__name__)
 
 
-def trim(target: str) -> None:
-    """Remove the files of former versions, which nobody reads any more. A failure is logged."""
+def trim(target: str, version: int) -> int:
+    """Remove the files of former versions, which nobody reads any more; return the version then. A failure is logged.
+
+    The removal leaves two entries in the table's log. Where there are others beside them the version is returned as it was.
+    """
     try:
-        DeltaTable(target).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+        table = DeltaTable(target)
+        is_newest = table.version() == version
+        table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+        if is_newest and table.version() - version == _OWN_ENTRIES:
+            return int(table.version())
     except (DeltaError, OSError) as error:
         _LOG.warning("Former versions of a state in buckets at %s could not be removed: %s", redacted(target), type(error).__name__)
+    return version
 
 
 def orphans(folder: str, named: set[str]) -> list[str]:

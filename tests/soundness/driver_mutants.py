@@ -117,12 +117,6 @@ SLOW_DRIVER_MUTANTS = (
         "constants",
     ),
     Mutant(
-        "a bucket's first change only",
-        "../buckets/kernel.py",
-        "return first if len(every) == 1 else",
-        "return first if len(every) else",
-    ),
-    Mutant(
         "NULL in the first bucket",
         "../buckets/state.py",
         "np.concatenate(([0], starts, [coarse.null_fragment]))",
