@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from imp_driver.parse.quoting import quoted_name
 from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
 
 _DDL = {pa.int32(): "INT", pa.int64(): "BIGINT", pa.binary(): "BINARY", pa.string(): "STRING"}
+_LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
 _FORMER = (BUCKET, "data", "checksum")
 """Columns of a row that a kernel reads."""
 
@@ -20,24 +21,17 @@ _FORMER = (BUCKET, "data", "checksum")
 class SparkBuckets:
     """A BucketEngine over a session of Spark, in this process or at a server.
 
-    ``read`` returns the rows of a query, ``last_version`` that of the last commit; ``running`` tags what runs and maps its errors.
+    ``read`` returns the rows of a query; ``running`` tags what runs and maps its errors.
     """
 
-    def __init__(
-        self,
-        spark: Any,
-        read: Callable[[str], pa.Table],
-        last_version: Callable[[], int | None],
-        running: Callable[[], AbstractContextManager[None]],
-    ) -> None:
+    def __init__(self, spark: Any, read: Callable[[str], pa.Table], running: Callable[[], AbstractContextManager[None]]) -> None:
         self._spark = spark
         self._read = read
-        self._last_version = last_version
         self._running = running
 
     def build(self, target: str, query: str, kernel: BucketKernel) -> tuple[int, pa.Table]:
         """Group the rows of a query by their bucket and write a row for each."""
-        with self._running():
+        with self._running(), self._unnoticed():
             groups = self._spark.sql(query).groupBy(BUCKET)
             rows = _applied(groups, lambda table: kernel.built(table), BUCKET_ROW)
             # New tables of an embedded warehouse have a change feed, which would have every replaced bucket written twice.
@@ -47,7 +41,7 @@ class SparkBuckets:
     def step(self, target: str, version: int, delta: pa.Table, kernel: BucketKernel) -> tuple[int, pa.Table]:
         """Cogroup the touched buckets with their signed rows and replace them."""
         touched = _is_among(delta.column(BUCKET).to_pylist())
-        with self._running():
+        with self._running(), self._unnoticed():
             # A literal list, by which Delta skips the files of other buckets.
             before = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
             pairs = before.cogroup(self._spark.createDataFrame(delta).groupBy(BUCKET))
@@ -62,9 +56,21 @@ class SparkBuckets:
             found: pa.Table = _applied(states, lambda table: kernel.asked(table), BUCKET_SUMMARY).toArrow()
         return found.cast(BUCKET_SUMMARY)
 
+    @contextmanager
+    def _unnoticed(self) -> Iterator[None]:
+        """Leave what the session says of its last commit to the statements of the application."""
+        before = self._spark.conf.get(_LAST_COMMIT, None)
+        try:
+            yield
+        finally:
+            if before is None:
+                self._spark.conf.unset(_LAST_COMMIT)
+            else:
+                self._spark.conf.set(_LAST_COMMIT, before)
+
     def _written(self, target: str, touched: str = "TRUE") -> tuple[int, pa.Table]:
-        version = self._last_version()
-        assert version is not None
+        # The session's own last commit could be that of another thread; one commit more than before can only be ours.
+        version = self._read(f"DESCRIBE HISTORY delta.{quoted_name(target)} LIMIT 1").column("version")[0].as_py()
         summary = f"SELECT {', '.join(BUCKET_SUMMARY.names)} FROM {_at(target, version)} WHERE {touched}"
         return version, self._read(summary).cast(BUCKET_SUMMARY)
 

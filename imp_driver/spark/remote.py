@@ -100,7 +100,7 @@ class ConnectSession:
 
     def buckets(self, tag: str) -> SparkBuckets:
         """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, tag), self.last_commit_version, lambda: self._run(tag))
+        return SparkBuckets(self.spark, lambda text: self.read(text, tag), lambda: self._run(tag))
 
     def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""

@@ -45,7 +45,7 @@ def ask(connection: imp_driver.Connection, text: str, value: int) -> tuple[Decis
     with connection.execute(text, [value]) as cursor:
         cursor.fetchall()
         report = report_of(cursor)
-        return report.decision, f"{report.detail} {report.recapture_reason or ''}"
+        return report.decision, f"{report.reason.name} {report.detail} {report.recapture_reason or ''}"
 
 
 def shown(connection: imp_driver.Connection) -> list[dict[str, Any]]:
@@ -92,3 +92,40 @@ def test_joins_and_files_of_former_versions(
     [folder] = (tmp_path / "store" / "buckets").iterdir()
     # Each step leaves the file of the touched bucket behind; they go from time to time.
     assert 4 <= len(list(folder.rglob("*.parquet"))) < 4 + 6
+
+
+def test_values_of_all_types_come_through_the_workers(small: imp_driver.Connection, engine: imp_driver.Connection) -> None:
+    small.execute("SET TIME ZONE 'America/Los_Angeles'").close()
+    columns = (
+        "timestampadd(MINUTE, CAST(id % 3000 AS INT), TIMESTAMP '2024-03-10 00:00:00Z') AS t, "
+        "CAST(IF(id % 3000 < 300, 40, 1) AS DECIMAL(20, 3)) AS m, "
+        "IF(id % 50 = 0, double('NaN'), id / 8) AS f, date_add(DATE '2024-01-01', CAST(id % 40 AS INT)) AS d, "
+        "IF(id % 3 = 0, NULL, CONCAT('ä', id % 11)) AS s"
+    )
+    rows = f"SELECT /*+ REPARTITION_BY_RANGE(20, t) */ * FROM (SELECT {columns} FROM range(12000))"
+    engine.execute(f"CREATE OR REPLACE TABLE bucketed_types AS {rows}").close()
+    aggregates = "sum(m) AS a, avg(f) AS b, min(d) AS c, max(s) AS e, max(t) AS h, count(s) AS n"
+    text = f"SELECT t, {aggregates} FROM bucketed_types GROUP BY t HAVING sum(m) > ? AND (min(d) < DATE '2024-01-20' OR max(s) IS NULL)"
+    assert ask(small, text, 20)[0] is Decision.CAPTURED
+    for change in (
+        "INSERT INTO bucketed_types VALUES ('2024-03-10 10:30:00Z', 50.125, -0.0, DATE '2023-12-31', 'z'), (NULL, 99, 1, NULL, NULL)",
+        "UPDATE bucketed_types SET m = 30, d = NULL, f = double('inf') WHERE t BETWEEN '2024-03-11 00:00:00Z' AND '2024-03-11 00:05:00Z'",
+        "DELETE FROM bucketed_types WHERE s = 'ä3' AND t > TIMESTAMP '2024-03-11 20:00:00Z'",
+    ):
+        small.execute(change).close()
+        found = ask(small, text, 20)
+        assert found[0] is Decision.MAINTAINED, found
+    assert ask(small, text, 24)[0] is Decision.FRESH
+
+
+def test_the_sessions_last_commit_stays_the_applications(small: imp_driver.Connection, table: str) -> None:
+    small.execute(f"DELETE FROM {table} WHERE g = 1").close()
+    setting = "SET spark.databricks.delta.lastCommitVersionInSession"
+    before = small.execute(setting).fetchall()
+    assert ask(small, SUMS.format(table), 25)[0] is Decision.CAPTURED
+    small.execute(f"INSERT INTO {table} VALUES (2, 100, 1, 's')").close()
+    assert ask(small, SUMS.format(table), 25)[0] is Decision.MAINTAINED
+    [(_, version)] = small.execute(setting).fetchall()
+    assert (int(before[0][1]), int(version)) == (1, 2)
+    with small.execute(f"DELETE FROM {table} WHERE g = -1") as cursor:
+        assert cursor.rowcount == 0
