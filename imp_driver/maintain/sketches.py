@@ -191,16 +191,18 @@ class Sketches:
         every = list(entries)
         # Until the records are gone, a query that misses a state would find the dropped ones there.
         with self._keeper.paused():
-            self._leave(every)
-            self.saver.remove()
+            self._leave(every, is_now=True)
         return len(every)
 
-    def _leave(self, entries: Iterable[StateEntry]) -> None:
+    def _leave(self, entries: Iterable[StateEntry], *, is_now: bool = False) -> None:
         """Drop states from memory now, from the store soon."""
         every = list(entries)
         for entry in every:
             self.store.discard(entry.key, entry)
         self.saver.forget(every)
+        if is_now:
+            self.saver.remove()
+        # Records first: they say where the tables are.
         self._folders.tidy(self._targets())
 
     def _targets(self) -> set[str]:

@@ -19,6 +19,7 @@ from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, TableDefinition
+from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream
 
 COLUMNS = ("id", "g", "a")
@@ -94,8 +95,8 @@ class LakeSession:
     def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
         return self.lake.query(text)
 
-    def buckets(self, tag: str) -> None:
-        return None
+    def buckets(self, tag: str) -> LakeBuckets:
+        return LakeBuckets(self.lake.query)
 
     def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
         self.lake.connection.register(view, rows)
@@ -139,7 +140,7 @@ class Process:
         self.lake = folder if isinstance(folder, Lake) else Lake(folder)
         self.source = DeltaTables()
         self.repository = DeltaRepository(self.lake.location("_imp/store"))
-        self.sketches = Sketches(self.source, 1 << 30, None, self.repository)
+        self.sketches = Sketches(self.source, 1 << 30, None, self.repository, buckets=self.lake.location("_imp/store/buckets"))
         self.path = self.connect(mode)
 
     def connect(self, mode: SketchMode = SketchMode.SHADOW) -> Middleware:

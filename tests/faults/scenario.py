@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from imp_driver.capture import capture
+from imp_driver.persist import folders
 from tests.faults.lake import Lake, Process
 
 SUMS = "SELECT g, sum(a) AS f, min(id) AS low, count(*) AS n FROM r GROUP BY g HAVING sum(a) > 58"
@@ -69,6 +71,26 @@ POINTS: tuple[Point, ...] = (
     *_both("write", "", "delete", 1),
     *_both("write", "", "update", 1),
 )
+
+
+BUCKET_POINTS: tuple[Point, ...] = (
+    *_both("bucket capture", "maintain.bucketing", "build", 1),
+    *_both("bucket capture", "buckets.state", "BucketedState._take", 1),
+    *_both("bucket maintain", "buckets.state", "BucketedState.step", 1, 3),
+    *_both("bucket maintain", "buckets.state", "BucketedState._take", 4),
+    *_both("bucket derive", "maintain.sketches", "bucketed_sketch", 3),
+    *_both("bucket persist", "persist.tables", "write_deltalake", 2, 3, 4),
+    *_both("bucket trim", "persist.folders", "trim", 1),
+    *_both("bucket restore", "maintain.sketches", "attach", 1),
+    *_both("bucket drop", "persist.folders", "remove", 1),
+)
+"""Points in the same life where no state fits into memory, so that those over whole groups are in buckets."""
+
+
+def let_nothing_fit() -> None:
+    """Let every state need more memory than there is, and former versions of those in buckets go soon."""
+    capture.ROW_OVERHEAD = 1 << 30
+    folders.TRIM_EVERY = 2
 
 
 def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[str, bool], None]) -> None:
@@ -141,7 +163,10 @@ def main(folder: Path, number: int) -> None:
             os.fsync(file.fileno())
 
     acknowledge("created")
-    reach = _armed(POINTS[number])
+    point = (*POINTS, *BUCKET_POINTS)[number]
+    if point in BUCKET_POINTS:
+        let_nothing_fit()
+    reach = _armed(point)
     process = Process(folder)
     live(process, acknowledge, reach)
     process.close()

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from imp_driver.capture import capture
+from imp_driver.persist import folders
 from imp_driver.reasons import Decision
 from tests.faults.lake import GROUPS, Lake, Process
-from tests.faults.scenario import POINTS, QUERIES
+from tests.faults.scenario import BUCKET_POINTS, POINTS, QUERIES, let_nothing_fit
 
+ALL = (*POINTS, *BUCKET_POINTS)
 ROOT = Path(__file__).parents[2]
 MARKS = {
     "insert": "SELECT count(*) AS n FROM r WHERE id IN (90000, 90001)",
@@ -33,10 +36,11 @@ def _killed(folder: Path, number: int) -> int:
 @pytest.fixture(scope="module")
 def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Path, int]]:
     """Kill one process at each point, two at a time; return each one's folder and exit code."""
-    folders = [tmp_path_factory.mktemp("lake") for _ in POINTS]
+    numbers = range(len(ALL))
+    places = [tmp_path_factory.mktemp("lake") for _ in numbers]
     with ThreadPoolExecutor(2) as pool:
-        codes = list(pool.map(_killed, folders, range(len(POINTS))))
-    return dict(enumerate(zip(folders, codes, strict=True)))
+        codes = list(pool.map(_killed, places, numbers))
+    return dict(enumerate(zip(places, codes, strict=True)))
 
 
 def _check_rows(lake: Lake, acknowledged: list[str]) -> None:
@@ -52,11 +56,16 @@ def _check_rows(lake: Lake, acknowledged: list[str]) -> None:
 
 def test_there_are_enough_points_and_each_is_another() -> None:
     assert len(set(map(str, POINTS))) == len(POINTS) >= 40
+    assert len(set(map(str, BUCKET_POINTS))) == len(BUCKET_POINTS) >= 20
     assert {point.step for point in POINTS} >= {"capture", "maintain", "persist", "restore", "write"}
 
 
-@pytest.mark.parametrize("number", range(len(POINTS)), ids=[str(point).replace(" ", "-") for point in POINTS])
-def test_after_a_kill(lakes: dict[int, tuple[Path, int]], number: int) -> None:
+@pytest.mark.parametrize("number", range(len(ALL)), ids=[str(point).replace(" ", "-") for point in ALL])
+def test_after_a_kill(lakes: dict[int, tuple[Path, int]], number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if ALL[number] in BUCKET_POINTS:
+        monkeypatch.setattr(capture, "ROW_OVERHEAD", capture.ROW_OVERHEAD)
+        monkeypatch.setattr(folders, "TRIM_EVERY", folders.TRIM_EVERY)
+        let_nothing_fit()
     folder, code = lakes[number]
     assert code == -signal.SIGKILL, "the point was not reached, or the scenario failed before it"
     acknowledged = (folder / "acknowledged").read_text().split("\n")
