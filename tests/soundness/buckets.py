@@ -22,14 +22,14 @@ class MemoryBuckets:
 
     def build(self, target: str, query: str, kernel: BucketKernel) -> tuple[int, pa.Table]:
         groups = self.query(query)
-        rows = _one([kernel.built(_of(groups, number)) for number in _numbers(groups)])
+        rows = one_table([kernel.built(bucket_of(groups, number)) for number in numbers_of(groups)])
         self.tables[target] = [rows]
         return 0, rows.select(BUCKET_SUMMARY.names)
 
     def step(self, target: str, version: int, delta: pa.Table, kernel: BucketKernel) -> tuple[int, pa.Table]:
-        before, touched = self.tables[target][version], _numbers(delta)
+        before, touched = self.tables[target][version], numbers_of(delta)
         self.stepped.append(touched)
-        rows = _one([kernel.stepped(_of(before, number), _of(delta, number)) for number in touched])
+        rows = one_table([kernel.stepped(bucket_of(before, number), bucket_of(delta, number)) for number in touched])
         rest = before.filter(pc.invert(pc.is_in(before.column(BUCKET), pa.array(touched, pa.int32()))))
         self.tables[target].append(pa.concat_tables([rest, rows]))
         return len(self.tables[target]) - 1, rows.select(BUCKET_SUMMARY.names)
@@ -37,16 +37,19 @@ class MemoryBuckets:
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         self.asked += 1
         table = self.tables[target][version]
-        return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(_of(table, number)) for number in _numbers(table))])
+        return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
 
 
-def _numbers(table: pa.Table) -> list[int]:
+def numbers_of(table: pa.Table) -> list[int]:
+    """Return the buckets that have rows."""
     return sorted(set(table.column(BUCKET).to_pylist()))
 
 
-def _of(table: pa.Table, number: int) -> pa.Table:
+def bucket_of(table: pa.Table, number: int) -> pa.Table:
+    """Return the rows of one bucket."""
     return table.filter(pc.equal(table.column(BUCKET), number))
 
 
-def _one(rows: list[pa.Table]) -> pa.Table:
+def one_table(rows: list[pa.Table]) -> pa.Table:
+    """Return rows of buckets as one table, also where there are none."""
     return pa.concat_tables([BUCKET_ROW.empty_table(), *rows])
