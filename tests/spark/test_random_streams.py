@@ -18,7 +18,7 @@ import imp_driver
 from imp_driver.reasons import Decision, Reason
 
 STEPS = 150 if os.environ.get("IMP_WIDE") else 14
-SEEDS = range(8) if os.environ.get("IMP_WIDE") else range(2)
+SEEDS = range(8) if os.environ.get("IMP_WIDE") else range(1)
 
 COLUMNS = "g INT, h STRING, x BIGINT, y DOUBLE, z DECIMAL(10,2), d DATE"
 
