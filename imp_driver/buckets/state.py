@@ -73,6 +73,7 @@ class BucketedState:
         numbers = self.coarse.locate(rows.keys[self.kernel.sketch_key]).astype(np.int64)
         kernel = replace(self.kernel, condition=condition)
         version, summary = engine.step(self.target, self.version, delta_of(rows, numbers), kernel)
+        _check_complete(summary, numbers)
         if version != self.version + 1:
             raise ChangedElsewhere(f"{self.target} went from version {self.version} to {version}")
         self.version = version
@@ -85,7 +86,9 @@ class BucketedState:
         """Return the fragments that hold a group which may pass; other constants than before have every bucket read. Raises as ``step``."""
         if constants != self.constants:
             kernel = replace(self.kernel, condition=condition)
-            self._take(engine.ask(self.target, self.version, kernel))
+            summary = engine.ask(self.target, self.version, kernel)
+            _check_complete(summary, np.flatnonzero(self.groups))
+            self._take(summary)
             self.kernel, self.constants = kernel, constants
         return FragmentSet.of(np.flatnonzero(self.passing).tolist(), self.partition.fragments)
 
@@ -98,6 +101,13 @@ class BucketedState:
             self.groups[number], self.inexact[number] = row["groups"], row["inexact"]
             for vector, name in ((self.rows, "fragment_rows"), (self.passing, "passing")):
                 vector[own] = np.frombuffer(row[name], dtype="<i8")[own]
+
+
+def _check_complete(summary: pa.Table, numbers: IntegerArray) -> None:
+    """Raise StateCorrupt where the summary of a bucket is missing: its groups would be taken for ones that do not pass."""
+    missing = np.setdiff1d(numbers, summary.column(BUCKET).to_numpy())
+    if len(missing):
+        raise StateCorrupt(f"nothing is known of the buckets {missing.tolist()} of a state")
 
 
 def build(engine: BucketEngine, target: str, query: str, kernel: Kernel, constants: str, coarse: RangePartition) -> BucketedState:

@@ -19,7 +19,7 @@ from imp_driver.delta.contract import ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import constants_of
-from imp_driver.maintain.entry import Derived, StateEntry, Stored, vector_of
+from imp_driver.maintain.entry import Derived, StateEntry, Stored
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, SparkReader
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
@@ -40,13 +40,15 @@ BUCKET_BYTES = 32 << 20
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 200
 """The most, since a group's bucket is computed by a tree of comparisons, which must stay small enough to be compiled."""
 
+_NO_ORDER = "the first groups by an order are found in memory only"
+
 
 def why_not_bucketed(request: Request, choice: Choice) -> str:
     """Say why a block's state cannot be kept in buckets; empty when it can."""
     if choice.key is None:
         return "only states that are cut on a group key can be kept by ranges"
     if request.block.limit is not None:
-        return "the first groups by an order are found in memory only"
+        return _NO_ORDER
     if any(aggregate.specification.kind is AccumulatorKind.COUNT_DISTINCT for aggregate in request.block.aggregates):
         return "distinct values are counted in memory only"
     if _partition(request, choice) is None:
@@ -132,7 +134,13 @@ def step_buckets(state: BucketedState, request: Request, shares: Sequence[Projec
 
 
 def bucketed_sketch(entry: StateEntry, state: BucketedState, request: Request, means: Means) -> Derived:
-    """Return the sketch of a state at its versions. Raises Refused, with the state given up, when it cannot be read."""
+    """Return the sketch of a state at its versions.
+
+    Raises:
+        Refused: the state cannot be read, and is given up; or another template's state has the groups, but not their order.
+    """
+    if request.block.limit is not None:
+        raise Refused(Reason.STATE_TOO_LARGE, _NO_ORDER)
     constants = constants_of(request.block, may_tie=request.analysis.may_tie)
     known = entry.derived
     if known is None or known.vector != entry.vector or known.constants != constants:
@@ -140,7 +148,7 @@ def bucketed_sketch(entry: StateEntry, state: BucketedState, request: Request, m
         fragments = _fragments(entry, state, request, means)
         versions = {location: table.version for location, table in entry.vector.items()}
         sketch = Sketch(versions, entry.attribute, state.partition, fragments)
-        known = entry.derived = Derived(vector_of(request.tables), constants, sketch, state.rows.copy())
+        known = entry.derived = Derived(entry.vector, constants, sketch, state.rows.copy())
     return known
 
 

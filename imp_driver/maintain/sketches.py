@@ -307,7 +307,8 @@ class Sketches:
     def _capture(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> None:
         with means.watch.stage("capture"):
             capture_into(entry, request, choice, means, self.store.memory_budget, self._folders.location)
-        if entry.prefix:
+        # One in memory is quicker than a larger one in buckets.
+        if entry.prefix and entry.bucketed is None:
             self._leave(replaced_by(entry, self.store.entries()))
 
     def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], derived: Derived) -> tuple[FileFragments, ...]:

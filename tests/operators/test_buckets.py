@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,6 +164,15 @@ def test_a_damaged_bucket_is_noticed() -> None:
     place = table.schema.get_field_index("data")
     engine.tables["state"] = [table.set_column(place, "data", pa.array([b"x", *table.column("data").to_pylist()[1:]], pa.binary()))]
     with pytest.raises(StateCorrupt, match="checksum"):
+        bucketed.fragments(engine, None, "None")
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_bucket_that_nothing_is_known_of_is_noticed(lost: int) -> None:
+    _, bucketed, engine = both(INTS, ints(*range(100)), random.Random(5), MANY)
+    [table] = engine.tables["state"]
+    engine.tables["state"] = [table.filter(pc.not_equal(table.column(BUCKET), lost))]
+    with pytest.raises(StateCorrupt, match="nothing is known"):
         bucketed.fragments(engine, None, "None")
 
 

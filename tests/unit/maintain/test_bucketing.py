@@ -111,6 +111,16 @@ def test_what_cannot_be_kept_in_buckets_says_why(text: str) -> None:
         assert OTHERS[text] in report.detail
 
 
+@pytest.mark.parametrize("order", ["ORDER BY f DESC LIMIT 3", "ORDER BY f, g LIMIT 3"], ids=["ties", "no ties"])
+def test_the_first_groups_are_not_found_by_another_templates_buckets(order: str) -> None:
+    process = SmallProcess(a_warehouse())
+    text = SUMS.format(6)
+    assert process.ask(text).decision is Decision.CAPTURED
+    report = process.ask(f"{text} {order}")
+    assert (report.decision, report.reason) == (Decision.NOT_USED, Reason.STATE_TOO_LARGE)
+    assert process.ask(text).decision is Decision.FRESH
+
+
 def test_without_a_store_there_are_no_buckets() -> None:
     process = SmallProcess(a_warehouse(), buckets=None)
     report = process.ask(SUMS.format(6))
