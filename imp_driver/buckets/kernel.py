@@ -19,7 +19,7 @@ from imp_driver.operators.condition import evaluate
 from imp_driver.operators.contract import AggregateSpecification, ProjectedRows
 from imp_driver.operators.merge import passing_groups
 from imp_driver.parse.nodes import Expression
-from imp_driver.persist.encoding import checksum_of, decoded_state, encoded_state
+from imp_driver.persist.encoding import checksum_of, decoded_state, encoded_state, stream_of
 from imp_driver.persist.record import StoreDamaged
 from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY
 from imp_driver.sketch.codes import IntegerArray
@@ -47,7 +47,8 @@ class Kernel:
         """Return the row of a bucket from its captured groups."""
         number = groups.column(BUCKET)[0].as_py()
         try:
-            return self._row(number, captured(groups, self.specifications, self.key_types, self.sketch_key, self.partition))
+            state = captured(groups, self.specifications, self.key_types, self.sketch_key, self.partition)
+            return self._row(number, state, encoded_state(state.snapshot()))
         except StateCorrupt as error:
             return _problem(number, str(error))
 
@@ -58,16 +59,18 @@ class Kernel:
             state = self._state(before)
             for data in delta.column("data"):
                 state.apply(_decoded(data.as_buffer(), len(self.key_types), len(self.specifications)))
-            return self._row(number, state)
+            return self._row(number, state, encoded_state(state.snapshot()))
         except (StateCorrupt, StoreDamaged) as error:
             return _problem(number, str(error))
 
     def asked(self, before: pa.Table) -> pa.Table:
         """Return the summary of a bucket as it is."""
+        number = before.column(BUCKET)[0].as_py()
         try:
-            row = self._row(before.column(BUCKET)[0].as_py(), self._state(before))
+            # The groups stay as they are, so they are not written as bytes again.
+            row = self._row(number, self._state(before), b"")
         except (StateCorrupt, StoreDamaged) as error:
-            row = _problem(before.column(BUCKET)[0].as_py(), str(error))
+            row = _problem(number, str(error))
         return row.select(BUCKET_SUMMARY.names)
 
     def _state(self, before: pa.Table) -> GroupState:
@@ -76,8 +79,7 @@ class Kernel:
             raise StoreDamaged("a bucket of a state is damaged: its checksum differs")
         return GroupState.restore(decoded_state(data), self.specifications, self.key_types, self.sketch_key, self.partition)
 
-    def _row(self, number: int, state: GroupState) -> pa.Table:
-        data = encoded_state(state.snapshot())
+    def _row(self, number: int, state: GroupState, data: bytes) -> pa.Table:
         may_pass = True if self.condition is None else evaluate(self.condition, state).broadcast(len(state.rows)).may_be_true
         passing = passing_groups(state.alive & may_pass, state.fragment, self.partition.fragments)
         return _table(number, data, state.groups, state.inexact_groups, _bytes(state.fragment_rows()), _bytes(passing), None)
@@ -100,7 +102,7 @@ def delta_of(rows: ProjectedRows, numbers: IntegerArray) -> pa.Table:
     """Return signed rows as one row per bucket; ``numbers`` is the bucket of each. As bytes, since Spark's types hold less than Arrow's."""
     table = _encodable(rows)
     every = np.unique(numbers)
-    data = [_stream(table.take(np.flatnonzero(numbers == number))) for number in every.tolist()]
+    data = [stream_of(table.take(np.flatnonzero(numbers == number))) for number in every.tolist()]
     return pa.table({BUCKET: pa.array(every, pa.int32()), "data": pa.array(data, pa.binary())})
 
 
@@ -112,8 +114,7 @@ def united(every: Sequence[ProjectedRows]) -> ProjectedRows:
         None if argument is None else pa.concat_arrays([each.arguments[place] for each in every])
         for place, argument in enumerate(first.arguments)
     )
-    together = ProjectedRows(keys, arguments, np.concatenate([each.weights for each in every]))
-    return first if len(every) == 1 else together
+    return ProjectedRows(keys, arguments, np.concatenate([each.weights for each in every]))
 
 
 def _encodable(rows: ProjectedRows) -> pa.Table:
@@ -134,13 +135,6 @@ def _decoded(data: pa.Buffer, keys: int, arguments: int) -> ProjectedRows:
 
 def _bytes(numbers: IntegerArray) -> bytes:
     return np.ascontiguousarray(numbers, dtype="<i8").tobytes()
-
-
-def _stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def _problem(number: int, text: str) -> pa.Table:

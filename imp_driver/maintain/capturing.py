@@ -46,11 +46,7 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, means: Mea
         Refused: Spark failed, the state would be too large, or groups of a key's type are not told apart here; the entry remembers it.
     """
     try:
-        try:
-            entry.state = _captured(entry, request, choice, means.read, budget)
-        except StateTooLarge as error:
-            entry.bucketed = _bucketed(request, choice, means, error, folder)
-            entry.key_types = entry.bucketed.kernel.key_types
+        _fill(entry, request, choice, means, budget, folder)
     except StateTooLarge as error:
         entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
         raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
@@ -70,13 +66,20 @@ def capture_into(entry: StateEntry, request: Request, choice: Choice, means: Mea
     entry.is_proven = True
 
 
+def _fill(entry: StateEntry, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
+    try:
+        entry.state = _captured(entry, request, choice, means.read, budget)
+    except StateTooLarge as error:
+        entry.bucketed = _bucketed(request, choice, means, error, folder)
+        entry.key_types = entry.bucketed.kernel.key_types
+
+
 def _bucketed(request: Request, choice: Choice, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
-    problem = why_not_bucketed(request, choice)
     if folder is None or means.buckets is None:
         problem = "without a store (option store) there is no place for more"
-    if problem or folder is None or means.buckets is None:
-        raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
-    return capture_buckets(request, choice, means.read, means.buckets, folder, found.group_bytes)
+    elif not (problem := why_not_bucketed(request, choice)):
+        return capture_buckets(request, choice, means.read, means.buckets, folder, found.group_bytes)
+    raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
 
 
 def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:

@@ -185,9 +185,13 @@ class StateEntry:
         return self.is_ready or self.stored is not None
 
     @property
+    def present(self) -> GroupState | BucketedState | None:
+        """The state that can be used at once, in memory or in buckets."""
+        return self.state or self.bucketed
+
+    @property
     def is_ready(self) -> bool:
-        """Whether there is a state that can be used at once."""
-        return self.state is not None or self.bucketed is not None
+        return self.present is not None
 
     @property
     def sketches(self) -> tuple[Derived, ...]:

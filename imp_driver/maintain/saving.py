@@ -193,7 +193,7 @@ class Saver:
         entry = copy.entry
         with entry.lock:
             is_parked = not entry.is_ready and entry.stored is not None
-            is_same = (entry.state or entry.bucketed) is copy.state or is_parked
+            is_same = entry.present is copy.state or is_parked
             if is_same:
                 entry.stored = Stored.of(copy.record)
         if not is_same:
@@ -205,7 +205,7 @@ class Saver:
     def _copied(self, entry: StateEntry) -> _Copy | None:
         with entry.lock:
             # A state that only awaits its next capture is not what it says.
-            state = entry.state or entry.bucketed
+            state = entry.present
             if state is None or entry.is_saved or entry.ahead.due is not None:
                 return None
             columns, record, vector = _columns(state), _record(entry, state), entry.vector

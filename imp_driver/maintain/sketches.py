@@ -88,8 +88,8 @@ class Sketches:
 
     def _evict(self) -> None:
         evicted = self.store.evict()
+        self.metrics.count("imp_evictions_total", amount=len(evicted))
         if evicted:
-            self.metrics.count("imp_evictions_total", amount=len(evicted))
             # Without its numbers a state in buckets is no more use than a new capture.
             self._leave(entry for entry in evicted if entry.bucketed is not None)
             self._keeper.look_again()

@@ -72,7 +72,7 @@ def encoded(record: Record) -> Row:
         "buckets": None if record.buckets is None else asdict(record.buckets),
         "constants": None if sketch is None else sketch.constants,
     }
-    bounds = _stream(pa.table({"bound": pa.array(record.partition.bounds, type=record.partition.type)}))
+    bounds = stream_of(pa.table({"bound": pa.array(record.partition.bounds, type=record.partition.type)}))
     fragments = b"" if sketch is None else _packed(sketch.fragments)
     rows = b"" if sketch is None else np.ascontiguousarray(sketch.rows, dtype="<i8").tobytes()
     row = Row(FORMAT, record.key, record.state, json.dumps(body), bounds, fragments, rows, "")
@@ -128,7 +128,7 @@ def encoded_state(columns: StateColumns) -> bytes:
     sink = io.BytesIO()
     for is_cells in (False, True):
         own = {name: column for name, column in columns.items() if name.startswith(_CELLS) is is_cells}
-        sink.write(_stream(pa.table(own)))
+        sink.write(stream_of(pa.table(own)))
     return sink.getvalue()
 
 
@@ -142,7 +142,8 @@ def decoded_state(data: bytes) -> dict[str, pa.Array]:
     return {name: table.column(name).combine_chunks() for table in tables for name in table.column_names}
 
 
-def _stream(table: pa.Table) -> bytes:
+def stream_of(table: pa.Table) -> bytes:
+    """Return a table as an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -28,7 +28,7 @@ class Folders:
 
     def __init__(self, location: str | None) -> None:
         self.location = location
-        self._made: set[str] = set()
+        # The version of each table that was made here at which former files were removed last, 0 before.
         self._trimmed: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -38,8 +38,7 @@ class Folders:
         ``used`` are the tables that states or records have. The first time, tables go that nobody has.
         """
         with self._lock:
-            is_first, is_new = not self._made, target not in self._made
-            self._made.add(target)
+            is_first, is_new = not self._trimmed, target not in self._trimmed
             is_due = version - self._trimmed.setdefault(target, 0) >= TRIM_EVERY
             if is_due:
                 self._trimmed[target] = version
@@ -53,8 +52,9 @@ class Folders:
     def tidy(self, used: set[str]) -> None:
         """Remove the tables that were made here and that nothing uses any more."""
         with self._lock:
-            left = self._made - used
-            self._made -= left
+            left = self._trimmed.keys() - used
+            for target in left:
+                del self._trimmed[target]
         for target in left:
             remove(target)
 
