@@ -20,7 +20,7 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, TableDefinition
 from tests.faults.lake_buckets import LakeBuckets
-from tests.soundness.engine import TableStream
+from tests.soundness.engine import TableStream, drained
 
 COLUMNS = ("id", "g", "a")
 SCHEMA = pa.schema([(name, pa.int32()) for name in COLUMNS])
@@ -154,15 +154,6 @@ class Process:
 
     def close(self) -> None:
         self.path.close()
-
-
-def drained(stream: ResultStream | None) -> list[dict[str, Any]]:
-    """Return all rows of a stream."""
-    assert stream is not None
-    rows: list[dict[str, Any]] = []
-    while (batch := stream.next_batch()) is not None:
-        rows += batch.to_pylist()
-    return rows
 
 
 def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -16,8 +16,9 @@ from imp_driver.config import SketchMode
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import saving
 from imp_driver.reasons import Decision, RecaptureReason
-from tests.faults.lake import Lake, Process, drained
+from tests.faults.lake import Lake, Process
 from tests.faults.scenario import JOIN, QUERIES, SUMS
+from tests.soundness.engine import drained
 
 
 @pytest.fixture

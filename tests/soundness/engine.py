@@ -153,6 +153,15 @@ class TableStream:
         self.batches = []
 
 
+def drained(stream: ResultStream | None) -> list[dict[str, Any]]:
+    """Return all rows of a stream."""
+    assert stream is not None
+    rows: list[dict[str, Any]] = []
+    while (batch := stream.next_batch()) is not None:
+        rows += batch.to_pylist()
+    return rows
+
+
 @dataclass(slots=True)
 class DuckSession:
     """A session over a warehouse; it only reads. ``joined`` counts queries over changed rows."""

@@ -18,7 +18,7 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.soundness.buckets import MemoryBuckets
-from tests.soundness.engine import DuckSession, Row, Warehouse
+from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l FROM r GROUP BY g HAVING sum(a) > {}"
 JOIN = "SELECT r.g, count(*) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING count(*) > 8"
@@ -42,16 +42,11 @@ class SmallProcess:
     def ask(self, text: str) -> SketchReport:
         """Run a query, whose rows shadow mode compares."""
         outcome = self.middleware.run(text, None, "tag")
-        assert outcome.stream is not None
-        while outcome.stream.next_batch() is not None:
-            pass
+        drained(outcome.stream)
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        stream = self.middleware.run("SHOW SKETCHES", None, "tag").stream
-        assert stream is not None
-        batch = stream.next_batch()
-        return [] if batch is None else list(batch.to_pylist())
+        return drained(self.middleware.run("SHOW SKETCHES", None, "tag").stream)
 
 
 def a_warehouse() -> Warehouse:

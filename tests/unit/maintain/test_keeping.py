@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
@@ -21,7 +20,7 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Parameters, ResultStream
 from imp_driver.reasons import Decision, Reason
-from tests.soundness.engine import DuckSession, Row, Warehouse
+from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
 JOIN = "SELECT r.g, count(*) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING count(*) > 13"
@@ -55,19 +54,12 @@ class Process:
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
         outcome = self.middleware.run(text, None, "tag")
-        assert outcome.stream is not None
-        batches = []
-        while (batch := outcome.stream.next_batch()) is not None:
-            batches.append(batch)
-        rows = pa.Table.from_batches(batches, outcome.stream.schema).to_pylist()
+        rows = drained(outcome.stream)
         assert sorted(map(repr, rows)) == sorted(map(repr, self.warehouse.query(text).to_pylist()))
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        stream = self.middleware.run("SHOW SKETCHES", None, "tag").stream
-        assert stream is not None
-        batch = stream.next_batch()
-        return [] if batch is None else list(batch.to_pylist())
+        return drained(self.middleware.run("SHOW SKETCHES", None, "tag").stream)
 
 
 @contextmanager

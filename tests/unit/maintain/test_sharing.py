@@ -11,7 +11,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision
-from tests.soundness.engine import DuckSession, Warehouse
+from tests.soundness.engine import DuckSession, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
 SUMS_ABOVE = "SELECT u.g FROM (SELECT g, sum(a) AS f FROM r GROUP BY g) u WHERE u.f > 11"
@@ -31,9 +31,7 @@ class World:
 
     def ask(self, text: str) -> SketchReport:
         outcome = self.middleware.run(text, None, "tag")
-        assert outcome.stream is not None
-        while outcome.stream.next_batch() is not None:
-            pass
+        drained(outcome.stream)
         return outcome.report
 
     def insert(self, g: int, a: int) -> None:
