@@ -1,16 +1,19 @@
 """Random queries, databases, attributes and supersets of the accurate sketch against the calculus.
 
 ``python -m tests.soundness.attack 100000`` tries that many (query, database, superset) triples and stops at the first difference.
+Queries are numbered and each has its own random choices: ``--seed 0 --query 17`` tries one again.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 import sqlglot
 
@@ -32,6 +35,7 @@ NULL_FRAGMENT = -1
 class Difference:
     """A wrong answer: everything needed to see it again."""
 
+    number: int
     text: str
     cut: Mapping[str, object]
     database: Database
@@ -42,21 +46,32 @@ class Difference:
     def __str__(self) -> str:
         rows = "\n".join(f"  {table}: {[tuple(row.values()) for row in rows]}" for table, rows in self.database.items())
         derivation = "\n  ".join(self.derivation)
-        return f"{self.text}\n  cut {self.cut}\n{rows}\n  expected {self.expected}\n  found {self.found}\n  {derivation}"
+        return (
+            f"query {self.number}: {self.text}\n  cut {self.cut}\n{rows}\n  expected {self.expected}\n  found {self.found}\n  {derivation}"
+        )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Tally:
     """What an attack did; ``decided`` and ``undecided`` count tables on which a top-k whose order may tie did not, or did."""
 
-    triples: int
-    safe: int
-    unsafe: int
-    refused: int
-    counterexamples: int
-    decided: int
-    undecided: int
-    differences: tuple[Difference, ...]
+    triples: int = 0
+    safe: int = 0
+    unsafe: int = 0
+    refused: int = 0
+    counterexamples: int = 0
+    decided: int = 0
+    undecided: int = 0
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query of an attack; whatever else is chosen for it comes from ``chance`` too."""
+
+    number: int
+    text: str
+    chance: random.Random
 
 
 def fragment(bounds: list[int], value: Value) -> int:
@@ -130,64 +145,88 @@ def drops_rows(plan: Plan, assignment: Assignment, kept: Mapping[int, set[int]],
     )
 
 
-def texts(chance: random.Random) -> Iterator[str]:
+def queries(seed: int, first: int = 0) -> Iterator[Query]:
     """Yield queries without end: the corpus twice, then random ones with one of the corpus now and then."""
     corpus = [*(case.text for case in CASES), *ACCEPTED]
-    yield from corpus * 2
-    while True:
-        yield chance.choice(corpus) if chance.random() < 0.5 else Queries(chance).query()
+    for number in count(first):
+        chance = random.Random(f"{seed} {number}")
+        if number < 2 * len(corpus):
+            text = corpus[number % len(corpus)]
+        else:
+            text = chance.choice(corpus) if chance.random() < 0.5 else Queries(chance).query()
+        yield Query(number, text, chance)
 
 
-def attack(triples: int, seed: int, *, stop_at: int = 1, with_unsafe: bool = False) -> Tally:
-    """Try triples until that many are done or ``stop_at`` differences are found."""
-    chance = random.Random(seed)
-    done = safe = unsafe = refused = counterexamples = decided = undecided = 0
-    differences: list[Difference] = []
-    for text in texts(chance):
-        if done >= triples or len(differences) >= stop_at:
+def attack(triples: int, seed: int, *, first: int = 0, stop_at: int = 1, with_unsafe: bool = False) -> Tally:
+    """Try triples of the queries from the first one on, until that many are done or ``stop_at`` differences are found."""
+    tally = Tally()
+    for query in queries(seed, first):
+        if tally.triples >= triples or len(tally.differences) >= stop_at:
             break
-        try:
-            plan = resolve(sqlglot.parse_one(text, read="spark"), Catalog())
-        except Refused:
-            refused += 1
+        _attack_one(query, tally, with_unsafe=with_unsafe)
+    return tally
+
+
+def attack_query(seed: int, number: int) -> Tally:
+    """Try the triples of one query."""
+    tally = Tally()
+    _attack_one(next(queries(seed, number)), tally)
+    return tally
+
+
+def _attack_one(query: Query, tally: Tally, *, with_unsafe: bool = False) -> None:
+    chance = query.chance
+    try:
+        plan = resolve(sqlglot.parse_one(query.text, read="spark"), Catalog())
+    except Refused:
+        tally.refused += 1
+        return
+    for assignment in assignments(plan, chance):
+        nonnegative = chance.random() < 0.7
+        verdict = judge(plan, Setting(assignment, SignFacts(nonnegative), may_pin=chance.random() < 0.4))
+        tally.safe, tally.unsafe = tally.safe + verdict.is_safe, tally.unsafe + (not verdict.is_safe)
+        if not verdict.is_safe and not with_unsafe:
             continue
-        for assignment in assignments(plan, chance):
-            nonnegative = chance.random() < 0.7
-            verdict = judge(plan, Setting(assignment, SignFacts(nonnegative), may_pin=chance.random() < 0.4))
-            safe, unsafe = safe + verdict.is_safe, unsafe + (not verdict.is_safe)
-            if not verdict.is_safe and not with_unsafe:
-                continue
-            for _ in range(6):
-                database = random_database(chance, nonnegative=nonnegative)
-                if verdict.needs.undecided:
-                    is_decided = all(ends_decided(top, database) for top in verdict.needs.undecided)
-                    decided, undecided = decided + is_decided, undecided + (not is_decided)
-                    if not is_decided:
-                        continue
-                expected = bag(plan, evaluate(plan, database))
-                bounds = list(range(-3, 5)) if chance.random() < 0.7 else sorted(chance.sample(range(-1, 5), chance.randint(1, 4)))
-                least = accurate(plan, verdict, assignment, database, bounds)
-                for share in (0.0, 0.2, chance.random()):
-                    every = [NULL_FRAGMENT, *range(len(bounds) + 1)]
-                    kept = {name: part | {each for each in every if chance.random() < share} for name, part in least.items()}
-                    if not drops_rows(plan, assignment, kept, database, bounds):
-                        continue
-                    found = bag(plan, on_cut(plan, assignment, kept, database, bounds))
-                    done += 1
-                    if found == expected:
-                        continue
-                    if not verdict.is_safe:
-                        counterexamples += 1
-                    else:
-                        cut = {f"{k}: {v}": kept[assignment.set_of(k)] for k, v in assignment.columns.items()} | {"bounds": bounds}
-                        differences.append(Difference(text, cut, database, expected, found, verdict.derivation))
-    return Tally(done, safe, unsafe, refused, counterexamples, decided, undecided, tuple(differences))
+        for _ in range(6):
+            database = random_database(chance, nonnegative=nonnegative)
+            if verdict.needs.undecided:
+                is_decided = all(ends_decided(top, database) for top in verdict.needs.undecided)
+                tally.decided, tally.undecided = tally.decided + is_decided, tally.undecided + (not is_decided)
+                if not is_decided:
+                    continue
+            expected = bag(plan, evaluate(plan, database))
+            bounds = list(range(-3, 5)) if chance.random() < 0.7 else sorted(chance.sample(range(-1, 5), chance.randint(1, 4)))
+            least = accurate(plan, verdict, assignment, database, bounds)
+            for share in (0.0, 0.2, chance.random()):
+                every = [NULL_FRAGMENT, *range(len(bounds) + 1)]
+                kept = {name: part | {each for each in every if chance.random() < share} for name, part in least.items()}
+                if not drops_rows(plan, assignment, kept, database, bounds):
+                    continue
+                found = bag(plan, on_cut(plan, assignment, kept, database, bounds))
+                tally.triples += 1
+                if found == expected:
+                    continue
+                if not verdict.is_safe:
+                    tally.counterexamples += 1
+                else:
+                    cut = {f"{k}: {v}": kept[assignment.set_of(k)] for k, v in assignment.columns.items()} | {"bounds": bounds}
+                    tally.differences += (Difference(query.number, query.text, cut, database, expected, found, verdict.derivation),)
 
 
-if __name__ == "__main__":
-    tally = attack(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+def main() -> int:
+    """Attack as the command line says; return 1 when a difference was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soundness.attack", description=__doc__)
+    parser.add_argument("triples", type=int, nargs="?", default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--query", type=int, help="try this one alone")
+    given = parser.parse_args()
+    tally = attack(given.triples, given.seed) if given.query is None else attack_query(given.seed, given.query)
     for difference in tally.differences:
         print(difference)
     print(f"{tally.triples} triples, {tally.safe} safe cuts, {tally.unsafe} refused cuts, {tally.refused} refused queries")
     print(f"{tally.decided} tables on which no top-k tied where it ends, {tally.undecided} on which one did")
-    sys.exit(bool(tally.differences))
+    return bool(tally.differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

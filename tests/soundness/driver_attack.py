@@ -1,78 +1,41 @@
 """Attack on the whole driver: random queries with changing constants, random changes in between, every answer compared with the plain one.
 
-As a program: ``driver_attack warehouses seed``; the return code is 1 when a difference was found.
+As a program: ``driver_attack 400`` tries that many warehouses; the return code is 1 when a difference was found.
+Warehouses are numbered and each has its own random choices: ``--kind joins --seed 0 --warehouse 17`` tries one again.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
+from unittest.mock import patch
 
 import duckdb
-import pyarrow as pa
 
 from imp_driver.capture import capture
-from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
-from imp_driver.maintain import sides
+from imp_driver.maintain import lazy, sides
 from imp_driver.maintain.ahead import Round
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
-from imp_driver.operators.access import Access
+from imp_driver.observe import stopwatch
 from imp_driver.operators.aggregate import balance
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.compute import Compute
-from imp_driver.operators.distinct import Distinct
-from imp_driver.operators.groups import Groups
-from imp_driver.operators.join import InnerJoin
-from imp_driver.operators.left_join import LeftJoin
-from imp_driver.operators.semijoin import SemiJoin
-from imp_driver.operators.union import Union
 from imp_driver.reasons import Decision, Reason
 from imp_driver.sketch.ranges import RangePartition
+from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
-from tests.soundness.shapes import joins, nested, of_rows, reusable
+from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
-
-OPERATORS = (Access, Compute, Distinct, Groups, InnerJoin, LeftJoin, SemiJoin, Union)
-
-
-@dataclass(slots=True)
-class Tally:
-    """What was tried; ``reused`` counts answers from a state with other constants, ``partial`` those cut on a column that is no key,
-    ``of_rows`` those without groups, ``united`` those from several states together,
-    ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
-    ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
-    ``in_buckets`` changes of states that do not fit into memory, ``crashed`` warehouses that were given up for an error inside the engine,
-    ``shared`` answers from a state that serves several templates,
-    ``cut_anew`` times that ranges were split or merged, ``followed`` operators below groups through which changes were followed in process.
-    """
-
-    decisions: Counter[Decision] = field(default_factory=Counter)
-    reasons: Counter[Reason] = field(default_factory=Counter)
-    reused: int = 0
-    partial: int = 0
-    of_rows: int = 0
-    united: int = 0
-    in_memory: int = 0
-    asked_engine: int = 0
-    ahead: int = 0
-    looked_up: int = 0
-    crashed: int = 0
-    in_buckets: int = 0
-    cut_anew: int = 0
-    shared: int = 0
-    followed: Counter[str] = field(default_factory=Counter)
-    differences: list[str] = field(default_factory=list)
 
 
 def _row(chance: random.Random, least: int) -> Row:
@@ -98,63 +61,6 @@ def _other_constants(chance: random.Random, text: str) -> str:
     return re.sub(r"(?<=[<>=] )-?\d+\b", lambda found: str(chance.randint(-1, 5)) if chance.random() < 0.5 else found[0], text)
 
 
-def attack(warehouses: int, seed: int) -> Tally:
-    """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
-    chance = random.Random(seed)
-    queries = Queries(chance)
-    shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
-
-    def asked() -> list[str]:
-        return [chance.choice(shapes)() for _ in range(6)] + [reusable(chance) for _ in range(4)] + [of_rows(chance) for _ in range(3)]
-
-    return _attack(chance, warehouses, asked, lambda step: step % 3 == 0)
-
-
-def attack_joins(warehouses: int, seed: int) -> Tally:
-    """Ask few joins again and again, each time after a change."""
-    chance = random.Random(seed)
-    return _attack(chance, warehouses, lambda: [joins(chance) for _ in range(3)], lambda _: True)
-
-
-def attack_nested(warehouses: int, seed: int) -> Tally:
-    """Ask few queries over semi-joins, outer joins, unions, DISTINCT and inner groups again and again, each time after a change."""
-    chance = random.Random(seed)
-    return _attack(chance, warehouses, lambda: [nested(chance) for _ in range(3)], lambda _: True)
-
-
-def attack_lookups(warehouses: int, seed: int) -> Tally:
-    """As ``attack_joins`` and ``attack_nested``, where only tables of a few rows are kept, so that others are looked up."""
-    known = sides.MOST_SIDE_ROWS
-    sides.MOST_SIDE_ROWS = 20
-    try:
-        found = attack_joins(warehouses, seed)
-        return found if found.differences else attack_nested(warehouses, seed)
-    finally:
-        sides.MOST_SIDE_ROWS = known
-
-
-def attack_buckets(warehouses: int, seed: int) -> Tally:
-    """As ``attack_joins`` and ``attack``, where no state fits into memory."""
-    known = capture.ROW_OVERHEAD
-    capture.ROW_OVERHEAD = 1 << 30
-    try:
-        found = attack_joins(warehouses, seed)
-        return found if found.differences else attack(warehouses, seed)
-    finally:
-        capture.ROW_OVERHEAD = known
-
-
-def attack_eager(warehouses: int, seed: int) -> Tally:
-    """Ask a few queries again and again while states are maintained ahead of them, after changes before and in the middle of a query."""
-    chance = random.Random(seed)
-    queries = Queries(chance)
-
-    def asked() -> list[str]:
-        return [*(chance.choice([reusable, of_rows, joins, nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
-
-    return _attack(chance, warehouses, asked, lambda step: step % 3 == 0, is_eager=True)
-
-
 @dataclass(slots=True)
 class Racing(Warehouse):
     """A warehouse that changes just after one of its tables was looked at, by a writer who is not waited for; None leaves it as it is."""
@@ -170,23 +76,125 @@ class Racing(Warehouse):
         return found
 
 
-def _attack(
-    chance: random.Random, warehouses: int, asked: Callable[[], list[str]], changes: Callable[[int], bool], *, is_eager: bool = False
-) -> Tally:
-    tally, known = Tally(), balance.FEWEST_ROWS
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What is asked of a warehouse, and that it changes before every so many queries; ``is_eager`` maintains states ahead of them."""
+
+    asked: Callable[[random.Random], list[str]]
+    changes_each: int
+    is_eager: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Warehouses that are attacked in turns in some manners, with a constant of the driver at another value."""
+
+    manners: tuple[Manner, ...]
+    constant: tuple[ModuleType, str, int] = (balance, "FEWEST_ROWS", 3)
+
+
+@dataclass(slots=True)
+class Clock:
+    """Gives the driver, which weighs what its steps took, the same times in every run; one warehouse in six is slow."""
+
+    chance: random.Random
+    pace: float = field(init=False)
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.pace = self.chance.choice([0.004] * 5 + [0.05])
+
+    def perf_counter(self) -> float:
+        self.now += self.pace * self.chance.uniform(0.5, 2)
+        return self.now
+
+
+def _asked_of_all(chance: random.Random) -> list[str]:
+    queries = Queries(chance)
+    shapes = [queries.simple, queries.grouped, queries.focused, queries.query]
+    return [chance.choice(shapes)() for _ in range(6)] + [reusable(chance) for _ in range(4)] + [of_rows(chance) for _ in range(3)]
+
+
+def _asked_ahead(chance: random.Random) -> list[str]:
+    queries = Queries(chance)
+    return [*(chance.choice([reusable, of_rows, joins, nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
+
+
+_ALL = Manner(_asked_of_all, changes_each=3)
+_JOINS = Manner(lambda chance: [joins(chance) for _ in range(3)], changes_each=1)
+_NESTED = Manner(lambda chance: [nested(chance) for _ in range(3)], changes_each=1)
+KINDS: Mapping[str, Kind] = {
+    "attack": Kind((_ALL,)),
+    "joins": Kind((_JOINS,)),
+    "nested": Kind((_NESTED,)),
+    "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
+    "lookups": Kind((_JOINS, _NESTED), (sides, "MOST_SIDE_ROWS", 20)),
+    "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
+    "buckets": Kind((_JOINS, _ALL), (capture, "ROW_OVERHEAD", 1 << 30)),
+}
+
+
+def attack(warehouses: int, seed: int) -> Tally:
+    """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
+    return attack_kind("attack", seed, range(warehouses))
+
+
+def attack_joins(warehouses: int, seed: int) -> Tally:
+    """Ask few joins again and again, each time after a change."""
+    return attack_kind("joins", seed, range(warehouses))
+
+
+def attack_nested(warehouses: int, seed: int) -> Tally:
+    """Ask few queries over semi-joins, outer joins, unions, DISTINCT and inner groups again and again, each time after a change."""
+    return attack_kind("nested", seed, range(warehouses))
+
+
+def attack_lookups(warehouses: int, seed: int) -> Tally:
+    """As so many of ``attack_joins`` and of ``attack_nested``, where only tables of a few rows are kept, so that others are looked up."""
+    return attack_kind("lookups", seed, range(2 * warehouses))
+
+
+def attack_buckets(warehouses: int, seed: int) -> Tally:
+    """As so many of ``attack_joins`` and of ``attack``, where no state fits into memory."""
+    return attack_kind("buckets", seed, range(2 * warehouses))
+
+
+def attack_eager(warehouses: int, seed: int) -> Tally:
+    """Ask a few queries again and again while states are maintained ahead of them, after changes before and in the middle of a query."""
+    return attack_kind("eager", seed, range(warehouses))
+
+
+def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
+    """Attack the warehouses of these numbers until there is a difference."""
+    tally, kind = Tally(), KINDS[name]
     # The tables are tiny.
-    balance.FEWEST_ROWS = 3
-    try:
-        for _ in range(warehouses):
-            _attack_one(chance, asked(), changes, tally, is_eager=is_eager)
+    with patch.object(balance, "FEWEST_ROWS", 3), patch.object(*kind.constant):
+        for number in numbers:
+            case = f"{name} {seed} {number}"
+            clock = Clock(random.Random(f"{case} clock"))
+            with patch.object(lazy, "time", clock), patch.object(stopwatch, "time", clock):
+                _attack_one(random.Random(case), kind.manners[number % len(kind.manners)], tally)
             if tally.differences:
+                tally.found_in = number
                 break
-    finally:
-        balance.FEWEST_ROWS = known
     return tally
 
 
-def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int], bool], tally: Tally, *, is_eager: bool) -> None:
+_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2}
+
+
+def rounds(warehouses: int, seed: int) -> Iterator[tuple[str, Tally]]:
+    """Attack in rounds of some warehouses, so that no kind of query waits for another, until there is a difference."""
+    for turn in range(max(1, warehouses // 10)):
+        for name, count in _TURNS.items():
+            tally = attack_kind(name, seed, range(turn * count, (turn + 1) * count))
+            yield name, tally
+            if tally.differences:
+                return
+
+
+def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
+    asked = manner.asked(chance)
     warehouse = Racing(clustering=chance.randint(1, 3), has_look_up=chance.random() < 0.5)
     least = chance.choice([-2, 0])
     for table in COLUMNS:
@@ -199,7 +207,7 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
     def change() -> None:
         table = chance.choice(list(COLUMNS))
         warehouse.commit(table, _changed(chance, warehouse.rows(table), least))
-        if is_eager:
+        if manner.is_eager:
             rounds.run(1, lambda: False)
 
     def change_sometimes() -> None:
@@ -207,9 +215,9 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
             change()
 
     for step in range(50):
-        if changes(step):
+        if step % manner.changes_each == 0:
             change()
-        warehouse.change = change_sometimes if is_eager else None
+        warehouse.change = change_sometimes if manner.is_eager else None
         place = chance.randrange(len(asked))
         asked[place] = _other_constants(chance, asked[place])
         try:
@@ -229,11 +237,11 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
         tally.in_buckets += "in buckets" in report.detail
         if report.reason is Reason.INTERNAL:
             tally.differences.append(f"{asked[place]}: {report.detail}")
-        if not is_eager and any(version != warehouse.newest(table) for table, version in report.versions.items()):
+        if not manner.is_eager and any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
         entry = next((entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id), None)
         if entry is not None:
-            _check_entry(entry, asked[place], report, warehouse, tally)
+            check_entry(entry, asked[place], report, warehouse, tally)
             tally.shared += len(entry.templates) > 1
             if entry.state is not None:
                 tally.cut_anew += partitions.get(entry.state, entry.state.partition) is not entry.state.partition
@@ -241,74 +249,38 @@ def _attack_one(chance: random.Random, asked: list[str], changes: Callable[[int]
         tally.ahead += entry is not None and report.decision is Decision.FRESH and entry.ahead.steps > 0
         if entry is not None and entry.ahead.problem and "left to the next query" not in entry.ahead.problem:
             tally.differences.append(f"{asked[place]}: {entry.ahead.problem}")
+        if tally.differences:
+            return
     tally.asked_engine += session.joined
     tally.looked_up += warehouse.looked_up
     warehouse.connection.close()
 
 
-def _check_entry(entry: StateEntry, text: str, report: SketchReport, warehouse: Warehouse, tally: Tally) -> None:
-    """Compare a state that was maintained with a new capture."""
-    tally.of_rows += report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
-    tally.partial += entry.state is not None and "cell_rows" in entry.state.snapshot()
-    tally.in_memory += report.decision is Decision.MAINTAINED and entry.sides is not None
-    if report.decision is Decision.MAINTAINED and entry.sides is not None:
-        tally.followed.update(_operators(entry.sides.relation))
-    is_kept = report.decision in (Decision.MAINTAINED, Decision.FRESH) and entry.state is not None and entry.ahead.due is None
-    if is_kept and _maintained(entry) != _captured(entry, warehouse):
-        tally.differences.append(f"{text}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
-
-
-def _operators(relation: object) -> set[str]:
-    """Return the kinds of operators in a tree of them."""
-    found = {type(relation).__name__} if isinstance(relation, OPERATORS) else set()
-    parts = [getattr(relation, name) for name in getattr(relation, "__dataclass_fields__", ())]
-    every = [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
-    return found.union(*map(_operators, every))
-
-
-def _maintained(entry: StateEntry) -> Counter[Row]:
-    """Return the groups of a state: keys, rows, then counts and sums of the aggregates."""
-    assert entry.state is not None
-    columns = {name: column for name, column in entry.state.snapshot().items() if not name.startswith("cell_")}
-    return _groups(pa.table(columns), "rows")
-
-
-def _captured(entry: StateEntry, warehouse: Warehouse) -> Counter[Row]:
-    """Return the same from scratch."""
-    assert entry.block is not None
-    versions: dict[tuple[str, ...], int] = {(location[1:],): known.version for location, known in entry.vector.items()}
-    return _groups(warehouse.query(capture_sql(entry.block, at_versions(versions))), "row_count")
-
-
-def _groups(table: pa.Table, rows: str) -> Counter[Row]:
-    names = [name for name in table.column_names if name.startswith("key_")] + [rows]
-    names += sorted(name for name in table.column_names if name.endswith(("_count", "_sum")) and name != rows)
-    columns = [[0 if value is None and name.endswith("_sum") else value for value in table.column(name).to_pylist()] for name in names]
-    return Counter(zip(*columns, strict=True))
-
-
-def main(warehouses: int, seed: int) -> int:
-    """Attack in rounds of some warehouses, so that no kind of query waits for another; return 1 when a difference was found."""
+def main() -> int:
+    """Attack as the command line says; return 1 when a difference was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soundness.driver_attack", description=__doc__)
+    parser.add_argument("warehouses", type=int, nargs="?", default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", choices=KINDS, default="attack", help="of the one to try")
+    parser.add_argument("--warehouse", type=int, help="try this one alone")
+    given = parser.parse_args()
+    if given.warehouse is None:
+        tallies = rounds(given.warehouses, given.seed)
+    else:
+        tallies = iter([(given.kind, attack_kind(given.kind, given.seed, [given.warehouse]))])
     total: Counter[str] = Counter()
-    turns = ((attack, 8), (attack_joins, 2), (attack_nested, 2), (attack_lookups, 1), (attack_eager, 1), (attack_buckets, 1))
-    for number in range(max(1, warehouses // 10)):
-        for found in (each(count, 1_000 * seed + number) for each, count in turns):
-            total.update({each.name: count for each, count in found.decisions.items()})
-            total.update(reused=found.reused, partial=found.partial, of_rows=found.of_rows, united=found.united)
-            total.update(
-                looked_up=found.looked_up,
-                in_memory=found.in_memory,
-                asked_engine=found.asked_engine,
-                ahead=found.ahead,
-                in_buckets=found.in_buckets,
-                crashed=found.crashed,
-            )
-            if found.differences:
-                print(*found.differences, sep="\n")
-                return 1
+    for name, tally in tallies:
+        total.update({each.name: count for each, count in tally.decisions.items()})
+        total.update({each: getattr(tally, each) for each in _COUNTS})
+        if tally.differences:
+            print(f"{name} {tally.found_in}:", *tally.differences, sep="\n")
+            return 1
     print(dict(total))
     return 0
 
 
+_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "crashed")
+
+
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    sys.exit(main())

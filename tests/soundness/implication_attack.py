@@ -118,9 +118,11 @@ def true_rows(conjuncts: Conjuncts, domain: tuple[Value, ...]) -> set[tuple[Valu
 
 def counterexample(new: Conjuncts, old: Conjuncts, relation: Relation, domain: tuple[Value, ...]) -> tuple[object, object] | None:
     """Return related values with ``new`` true and ``old`` not true."""
+    failing = set(product(domain, repeat=len(NAMES))) - true_rows(old, domain)
+    if all(relation.get(name, Bound.EQUAL) is Bound.EQUAL for name in NAMES):
+        return next(((row, row) for row in true_rows(new, domain) & failing), None)
     related = [[{other for other in domain if is_related(relation.get(name, Bound.EQUAL), one, other)} for one in domain] for name in NAMES]
     choices = [dict(zip(domain, each, strict=True)) for each in related]
-    failing = set(product(domain, repeat=len(NAMES))) - true_rows(old, domain)
     for row in true_rows(new, domain):
         for other in failing:
             if all(part in choice[each] for choice, each, part in zip(choices, row, other, strict=True)):
@@ -151,17 +153,21 @@ def by_wrapping_solver(new: Conjuncts, old: Conjuncts, relation: Relation, types
     return proves(new, old, types, relation, timeout_milliseconds=5_000)
 
 
-def attack(cases: int, seed: int, judges: Mapping[str, Judge], *, related: bool) -> Tally:
-    """Ask each judge until one is wrong; the last one must say yes wherever another does."""
+def attack(cases: int, seed: int, judges: Mapping[str, Judge], *, related: bool, counts_implied: bool = True) -> Tally:
+    """Ask each judge until one is wrong; the last one must say yes wherever another does.
+
+    Without ``counts_implied`` there is a look at the truth only where a judge says yes.
+    """
     chance = random.Random(seed)
     shapes, tally = Shapes(chance), Tally(yes=dict.fromkeys(judges, 0))
     while tally.cases < cases and not tally.wrong:
         new, old = shapes.pair()
         relation = shapes.relation() if related else {}
         type_name, domain = chance.choice(list(DOMAINS.items()))
-        found = counterexample(new, old, relation, domain)
         says = {name: judge(new, old, relation, dict.fromkeys(NAMES, type_name)) for name, judge in judges.items()}
-        tally.cases, tally.implied = tally.cases + 1, tally.implied + (found is None)
+        asks_truth = counts_implied or any(says.values())
+        found = counterexample(new, old, relation, domain) if asks_truth else None
+        tally.cases, tally.implied = tally.cases + 1, tally.implied + (asks_truth and found is None)
         for name, yes in says.items():
             tally.yes[name] += yes
             text = f"{name}: {_text(new)}  =>  {_text(old)} over {type_name} under {relation}: {found}"

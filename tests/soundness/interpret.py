@@ -293,8 +293,8 @@ def value(node: exp.Expr, row: Row) -> Value:
         case exp.In():
             return _in(value(node.this, row), [value(each, row) for each in node.expressions])
         case exp.Between():
-            low = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
-            return value(exp.And(this=low, expression=exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())), row)
+            inner, low, high = (value(node.args[name], row) for name in ("this", "low", "high"))
+            return _logical(_operated(exp.GTE, inner, low), _operated(exp.LTE, inner, high), is_and=True)
         case exp.Coalesce():
             for each in (node.this, *node.expressions):
                 found = value(each, row)
@@ -311,7 +311,7 @@ def value(node: exp.Expr, row: Row) -> Value:
             otherwise: exp.Expr | None = node.args.get("default")
             return None if otherwise is None else value(otherwise, row)
         case exp.Binary():
-            return _binary(node, value(node.left, row), value(node.right, row))
+            return _operated(type(node), value(node.left, row), value(node.right, row))
         case _:
             raise NotImplementedError(node.sql())
 
@@ -343,7 +343,7 @@ _OPERATIONS: dict[type[exp.Expr], Callable[[int, int], Value]] = {
 }
 
 
-def _binary(node: exp.Binary, left: Value, right: Value) -> Value:
+def _operated(operation: type[exp.Expr], left: Value, right: Value) -> Value:
     if left is None or right is None:
         return None
-    return _OPERATIONS[type(node)](left, right)  # type: ignore[arg-type]
+    return _OPERATIONS[operation](left, right)  # type: ignore[arg-type]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """``old`` stands once in the file and is replaced by ``new``."""
+    """``old`` stands once in the file, whose path is relative to the calculus, and is replaced by ``new``."""
 
     name: str
     file: str
@@ -141,26 +135,3 @@ MUTANTS = (
     ),
     Mutant("missing ELSE branch", "intervals.py", "return branches if default is None else [*branches, default]", "return branches"),
 )
-
-
-def prepare(mutant: Mutant, folder: Path) -> None:
-    """Copy product and attack into a folder, with one rule changed.
-
-    Raises:
-        ValueError: the text to change is not there exactly once.
-    """
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "imp_driver", folder / "imp_driver", ignore=ignore)
-    shutil.copytree(ROOT / "tests" / "soundness", folder / "tests" / "soundness", ignore=ignore)
-    (folder / "tests" / "__init__.py").write_text("", encoding="utf-8")
-    path = folder / "imp_driver" / "safety" / mutant.file
-    source = path.read_text(encoding="utf-8")
-    if source.count(mutant.old) != 1:
-        raise ValueError(f"{mutant.name}: the rule stands {source.count(mutant.old)} times in {mutant.file}")
-    path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
-
-
-def run(folder: Path, size: int, seed: int, attack: str = "tests.soundness.attack") -> subprocess.CompletedProcess[str]:
-    """Attack the product in a folder; the return code is 1 when a difference was found."""
-    command = [sys.executable, "-m", attack, str(size), str(seed)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)

@@ -104,3 +104,17 @@ def nested(chance: random.Random) -> str:
     )
     function = chance.choice(["sum(r.a)", "count(*)", "max(r.a)", "count(DISTINCT r.a)"])
     return f"SELECT r.{key}, {function} AS f FROM {source} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
+
+
+def absent(chance: random.Random) -> str:
+    """Groups over NOT IN, where NULL on either side decides."""
+    condition = chance.choice(
+        [
+            "r.g NOT IN (SELECT k FROM s)",
+            f"r.g NOT IN (SELECT k FROM s WHERE b > {chance.randint(0, 3)})",
+            f"r.x NOT IN (SELECT y FROM s WHERE y > {chance.randint(0, 3)})",
+            "r.x NOT IN (SELECT y FROM s WHERE b > 2 AND k = 2)",
+        ]
+    )
+    function, key = chance.choice(["sum(r.a)", "count(*)", "max(r.a)"]), chance.choice(["g", "x"])
+    return f"SELECT r.{key}, {function} AS f FROM r WHERE {condition} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"

@@ -1,0 +1,196 @@
+"""Mutants in processes of their own, none of which copies a file: the changed source is compiled where the module is imported.
+
+``python -m tests.soundness.mutated`` reads tasks, one JSON object a line, and writes an outcome for each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from tests.soundness.driver_mutants import DRIVER_MUTANTS, RARE_DRIVER_MUTANTS
+from tests.soundness.mutants import MUTANTS, Mutant
+
+ROOT = Path(__file__).parents[2]
+CALCULUS = "calculus"
+MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + RARE_DRIVER_MUTANTS}
+_PROCESSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Killer:
+    """A case that can be tried alone: a query of the attack on the calculus, or a warehouse of a kind of attack on the driver."""
+
+    kind: str
+    seed: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Try cases, or attack until there is a difference if there are none; no mutant is the product as it is."""
+
+    mutant: str
+    cases: tuple[Killer, ...] = ()
+    seconds: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The first case with a difference; ``output`` is what was different, or the error that ended the process."""
+
+    task: Task
+    found: Killer | None
+    crashed: bool
+    output: str
+
+
+def outcomes(tasks: Sequence[Task]) -> list[Outcome]:
+    """Run tasks, two at a time, each in a process of its own with the same order of sets."""
+    lines = "".join(json.dumps(asdict(task)) + "\n" for task in tasks)
+    # What is loaded before the processes part starts no threads.
+    environment = os.environ | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "tests.soundness.mutated"]
+    result = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    return [Outcome(task, _killer(each["found"]), each["crashed"], each["output"]) for task, each in zip(tasks, found, strict=True)]
+
+
+def _killer(fields: Mapping[str, object] | None) -> Killer | None:
+    return None if fields is None else Killer(**fields)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder(MetaPathFinder):
+    """Finds the module of a mutant with its changed source."""
+
+    name: str
+    code: CodeType
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        found = PathFinder.find_spec(fullname, path, target) if fullname == self.name else None
+        if found is not None and found.origin is not None:
+            found.loader = _Loader(fullname, found.origin, self.code)
+        return found
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, fullname: str, path: str, code: CodeType) -> None:
+        super().__init__(fullname, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self._code
+
+
+def change(mutant: Mutant) -> None:
+    """Let the module of a mutant be imported with its changed text.
+
+    Raises:
+        ValueError: the text to change is not there exactly once.
+    """
+    path = (ROOT / "imp_driver" / "safety" / mutant.file).resolve()
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    source = path.read_text(encoding="utf-8")
+    if source.count(mutant.old) != 1:
+        raise ValueError(f"{mutant.name}: the rule stands {source.count(mutant.old)} times in {mutant.file}")
+    if name in sys.modules:
+        raise ValueError(f"{mutant.name}: {name} was imported already")
+    sys.meta_path.insert(0, _Finder(name, compile(source.replace(mutant.old, mutant.new), str(path), "exec")))
+
+
+def _tried(task: Task) -> tuple[Killer | None, str]:
+    """Return the first case with a difference, and the difference."""
+    if task.mutant:
+        change(MUTANT_OF[task.mutant])
+    if not task.cases:
+        return _searched(of_driver=MUTANT_OF.get(task.mutant) not in MUTANTS)
+    for case in task.cases:
+        differences = _differences(case)
+        if differences:
+            return case, differences[0]
+    return None, ""
+
+
+def _differences(case: Killer) -> Sequence[str]:
+    # Imported only when the source was changed.
+    if case.kind == CALCULUS:
+        from tests.soundness.attack import attack_query
+
+        return [str(each) for each in attack_query(case.seed, case.number).differences]
+    from tests.soundness.driver_attack import attack_kind
+
+    return attack_kind(case.kind, case.seed, [case.number]).differences
+
+
+def _searched(*, of_driver: bool) -> tuple[Killer | None, str]:
+    """Attack at random until there is a difference."""
+    if not of_driver:
+        from tests.soundness.attack import attack
+
+        differences = attack(60_000, 0).differences
+        return (Killer(CALCULUS, 0, differences[0].number), str(differences[0])) if differences else (None, "")
+    from tests.soundness.driver_attack import rounds
+
+    for kind, tally in rounds(400, 0):
+        if tally.found_in is not None:
+            return Killer(kind, 0, tally.found_in), tally.differences[0]
+    return None, ""
+
+
+def _start(task: Task, output: Path) -> int:
+    """Return the process that runs a task and writes its outcome."""
+    process = os.fork()
+    if process:
+        return process
+    signal.alarm(task.seconds)
+    try:
+        found, text = _tried(task)
+        output.write_text(json.dumps({"found": found and asdict(found), "crashed": False, "output": text}), encoding="utf-8")
+    except BaseException:
+        output.write_text(json.dumps({"found": None, "crashed": True, "output": traceback.format_exc()}), encoding="utf-8")
+    finally:
+        os._exit(0)
+
+
+def _run(tasks: Sequence[Task]) -> list[str]:
+    """Return the outcomes of tasks in their order."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = [Path(folder, str(place)) for place in range(len(tasks))]
+        running: set[int] = set()
+        for task, output in zip(tasks, outputs, strict=True):
+            if len(running) == _PROCESSES:
+                running.discard(os.wait()[0])
+            running.add(_start(task, output))
+        while running:
+            running.discard(os.wait()[0])
+        lost = json.dumps({"found": None, "crashed": True, "output": "the process was ended, or took too long"})
+        return [output.read_text(encoding="utf-8") if output.exists() else lost for output in outputs]
+
+
+def main() -> None:
+    """Run the tasks of the standard input."""
+    tasks = [json.loads(line) for line in sys.stdin]
+    # None of these is changed, and loading them takes most of the time.
+    for name in ("deltalake", "duckdb", "numpy", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3"):
+        import_module(name)
+    given = [Task(task["mutant"], tuple(Killer(**each) for each in task["cases"]), task["seconds"]) for task in tasks]
+    print("\n".join(_run(given)))
+
+
+if __name__ == "__main__":
+    main()
