@@ -1,21 +1,25 @@
-"""The life of a process whose store is on a disk that becomes full and has room again; what happened goes to its output as JSON.
+"""Lives of processes whose store is on a disk that becomes full and has room again; what happened goes to files as JSON.
 
-Run as a program, since a limit of the system is one of a whole process. ``limit``: files must not become longer than so many bytes, and
-delta-rs fails to write as on a full disk. ``disk``: a small file system in memory, mounted where the store is, has so many bytes left.
+Run as a program that forks, since a limit of the system is one of a whole process. ``limit``: files must not become longer than so many
+bytes, and delta-rs fails to write as on a full disk. ``disk``: a small file system in memory, mounted where the store is, has so many left.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
+from tests.faults.forks import run_forked
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import QUERIES
 
@@ -61,8 +65,6 @@ def _asked(process: Process) -> list[str]:
 def live(folder: Path, full: Full, is_new: bool) -> dict[str, object]:
     """Ask and save before, while and after the disk is full. ``is_new``: nothing was saved before. Every answer is compared."""
     lake = Lake(folder)
-    lake.create("r")
-    lake.create("s")
     told: dict[str, object] = {}
     if not is_new:
         first = Process(folder)
@@ -86,14 +88,22 @@ def live(folder: Path, full: Full, is_new: bool) -> dict[str, object]:
     return told
 
 
-def main(folder: Path, kind: str, left: int, is_new: bool) -> None:
-    logging.basicConfig(level=logging.WARNING)
+def tell(kind: str, tables: Path, folder: Path, left: int, is_new: bool) -> None:
+    """Live in a folder, on a copy of the tables, and write what happened, with what was logged, into its file ``told``."""
+    # In memory, where no limit is.
+    logged = io.StringIO()
+    logging.basicConfig(level=logging.WARNING, stream=logged)
+    shutil.copytree(tables, folder, dirs_exist_ok=True)
     store = folder / "_imp" / "store"
     if kind == "disk":
         mount(store)
     full: Full = (lambda: filled(store, left)) if kind == "disk" else (lambda: limited(left))
-    sys.stdout.write(json.dumps(live(folder, full, is_new)))
+    told = live(folder, full, is_new) | {"log": logged.getvalue()}
+    (folder / "told").write_text(json.dumps(told))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4] == "new")
+    kind, tables, *cases = sys.argv[1:]
+    triples = zip(cases[::3], cases[1::3], cases[2::3], strict=True)
+    codes = run_forked(partial(tell, kind, Path(tables), Path(folder), int(left), begin == "new") for folder, left, begin in triples)
+    sys.stdout.write(json.dumps(codes))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +28,37 @@ COLUMNS = ("id", "g", "a")
 SCHEMA = pa.schema([(name, pa.int32()) for name in COLUMNS])
 GROUPS = 12
 Row = tuple[int, int, int]
+Log = tuple[tuple[object, ...], ...]
+
+
+@dataclass(slots=True)
+class Versions:
+    """What is registered in DuckDB of a table's versions while its log stays as it is."""
+
+    log: Log
+    newest: int | None = None
+    names: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Lake:
-    """Tables in folders; a table's name is that of its folder."""
+    """Tables in folders; a table's name is that of its folder. A version is read once for as long as no file of the log changes."""
 
     folder: Path
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+    versions: dict[str, Versions] = field(default_factory=dict)
 
     def location(self, table: str) -> str:
         return str(self.folder / table)
 
     def has(self, table: str) -> bool:
         return Path(self.location(table), "_delta_log").exists()
+
+    def log(self, table: str) -> Log:
+        """Return what tells whether any file of the table's log has changed."""
+        with os.scandir(Path(self.location(table), "_delta_log")) as entries:
+            found = [(entry.name, entry.stat()) for entry in entries]
+        return tuple(sorted((name, file.st_ino, file.st_size, file.st_mtime_ns) for name, file in found))
 
     def create(self, table: str, rows_per_group: int = 20) -> None:
         """Make a table whose files have one group each."""
@@ -62,24 +81,31 @@ class Lake:
 
     def query(self, text: str) -> pa.Table:
         """Run a query of Spark SQL."""
-        tree = sqlglot.parse_one(text, read="spark").transform(self._at_version)
-        found = self.connection.sql(tree.sql(dialect="duckdb")).to_arrow_table()
+        names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
+        found = self.connection.sql(_translated(text, names)).to_arrow_table()
         return pa.table({name: _narrow(found.column(place)) for place, name in enumerate(found.column_names)})
 
     def rows(self, text: str) -> list[str]:
         """Return the rows of a query, sorted, for comparison."""
         return sorted(map(repr, self.query(text).to_pylist()))
 
-    def _at_version(self, node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Table) or not self.has(node.name):
-            return node
-        version: Any = node.args.get("version")
-        wanted = None if version is None else int(version.expression.this)
-        table = DeltaTable(self.location(node.name), version=wanted)
-        name = f"{node.name}__{table.version()}"
-        self.connection.register(name, table.to_pyarrow_table())
-        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
-        return exp.Table(this=exp.to_identifier(name), alias=alias)
+    def _registered(self, table: str, version: int | None) -> str:
+        """Return the name that the rows of a version have in DuckDB; None is the newest one."""
+        log = self.log(table)
+        known = self.versions.get(table)
+        if known is None or known.log != log:
+            known = self.versions[table] = Versions(log)
+        wanted = known.newest if version is None else version
+        if wanted is not None and wanted in known.names:
+            return known.names[wanted]
+        found = DeltaTable(self.location(table), version=wanted)
+        if version is None:
+            known.newest = found.version()
+        name = f"{table}__{found.version()}"
+        if found.version() not in known.names:
+            self.connection.register(name, found.to_pyarrow_table())
+            known.names[found.version()] = name
+        return name
 
 
 @dataclass(slots=True)
@@ -154,6 +180,37 @@ class Process:
 
     def close(self) -> None:
         self.path.close()
+
+
+@lru_cache(maxsize=1_000)
+def _parsed(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, read="spark")
+
+
+@lru_cache(maxsize=1_000)
+def _tables(text: str) -> tuple[tuple[str, int | None], ...]:
+    """Return the tables of a query with their versions; None is the newest one."""
+    return tuple(dict.fromkeys(map(_version, _parsed(text).find_all(exp.Table))))
+
+
+@lru_cache(maxsize=1_000)
+def _translated(text: str, names: tuple[tuple[str, int | None, str], ...]) -> str:
+    """Translate a query of Spark SQL. ``names``: what versions of tables are called in DuckDB; other tables stay as they are."""
+    registered = {(table, version): name for table, version, name in names}
+
+    def at_version(node: exp.Expr) -> exp.Expr:
+        name = registered.get(_version(node)) if isinstance(node, exp.Table) else None
+        if name is None:
+            return node
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
+        return exp.Table(this=exp.to_identifier(name), alias=alias)
+
+    return _parsed(text).transform(at_version).sql(dialect="duckdb", copy=False)
+
+
+def _version(table: exp.Expr) -> tuple[str, int | None]:
+    version: Any = table.args.get("version")
+    return table.name, None if version is None else int(version.expression.this)
 
 
 def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:

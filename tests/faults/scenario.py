@@ -1,21 +1,25 @@
 """The life of one process that is killed somewhere in it: captures, changes of every kind, maintenance, saves, a sweep, a drop.
 
-Run as a program it makes a lake, kills itself at one point, and leaves behind in ``acknowledged`` which changes had returned by then.
+Run as a program it has one process killed at each point; each leaves behind in ``acknowledged`` which changes had returned by then.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from imp_driver.capture import capture
 from imp_driver.persist import folders
+from tests.faults.forks import run_forked
 from tests.faults.lake import Lake, Process
 
 SUMS = "SELECT g, sum(a) AS f, min(id) AS low, count(*) AS n FROM r GROUP BY g HAVING sum(a) > 58"
@@ -151,10 +155,16 @@ def _armed(point: Point) -> Callable[[str, bool], None]:
     return lambda name, is_after: None
 
 
-def main(folder: Path, number: int) -> None:
+def make_tables(folder: Path) -> None:
+    """Make the tables that a life begins with."""
     lake = Lake(folder)
     lake.create("r")
     lake.create("s")
+
+
+def die_at(tables: Path, folder: Path, number: int) -> None:
+    """Live in a folder, on a copy of the tables, and be killed at one point."""
+    shutil.copytree(tables, folder, dirs_exist_ok=True)
 
     def acknowledge(name: str) -> None:
         with open(folder / "acknowledged", "a", encoding="utf-8") as file:
@@ -173,4 +183,6 @@ def main(folder: Path, number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    tables, *places = map(Path, sys.argv[1:])
+    codes = run_forked(partial(die_at, tables, place, number) for number, place in enumerate(places))
+    sys.stdout.write(json.dumps(codes))

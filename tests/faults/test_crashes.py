@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,9 @@ import pytest
 from imp_driver.capture import capture
 from imp_driver.persist import folders
 from imp_driver.reasons import Decision
+from tests.faults.forks import PATIENT
 from tests.faults.lake import GROUPS, Lake, Process
-from tests.faults.scenario import BUCKET_POINTS, POINTS, QUERIES, let_nothing_fit
+from tests.faults.scenario import BUCKET_POINTS, POINTS, QUERIES, let_nothing_fit, make_tables
 
 ALL = (*POINTS, *BUCKET_POINTS)
 ROOT = Path(__file__).parents[2]
@@ -28,19 +29,16 @@ MARKS = {
 """Queries whose number is not 0 once a change is there."""
 
 
-def _killed(folder: Path, number: int) -> int:
-    command = [sys.executable, "-m", "tests.faults.scenario", str(folder), str(number)]
-    return subprocess.run(command, cwd=ROOT, timeout=300, capture_output=True, check=False).returncode
-
-
 @pytest.fixture(scope="module")
-def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[int, tuple[Path, int]]:
-    """Kill one process at each point, two at a time; return each one's folder and exit code."""
-    numbers = range(len(ALL))
-    places = [tmp_path_factory.mktemp("lake") for _ in numbers]
-    with ThreadPoolExecutor(2) as pool:
-        codes = list(pool.map(_killed, places, numbers))
-    return dict(enumerate(zip(places, codes, strict=True)))
+def lakes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int]]:
+    """Kill one process at each point; return each one's folder and exit code."""
+    tables = tmp_path_factory.mktemp("tables")
+    make_tables(tables)
+    places = [tmp_path_factory.mktemp("lake") for _ in ALL]
+    command = [sys.executable, "-m", "tests.faults.scenario", *map(str, (tables, *places))]
+    ran = subprocess.run(command, cwd=ROOT, timeout=PATIENT * len(ALL), capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return list(zip(places, json.loads(ran.stdout), strict=True))
 
 
 def _check_rows(lake: Lake, acknowledged: list[str]) -> None:
@@ -61,7 +59,7 @@ def test_there_are_enough_points_and_each_is_another() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(ALL)), ids=[str(point).replace(" ", "-") for point in ALL])
-def test_after_a_kill(lakes: dict[int, tuple[Path, int]], number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_kill(lakes: list[tuple[Path, int]], number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if ALL[number] in BUCKET_POINTS:
         monkeypatch.setattr(capture, "ROW_OVERHEAD", capture.ROW_OVERHEAD)
         monkeypatch.setattr(folders, "TRIM_EVERY", folders.TRIM_EVERY)

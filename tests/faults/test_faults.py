@@ -17,24 +17,31 @@ from imp_driver.errors import OperationalError
 from imp_driver.maintain import saving
 from imp_driver.reasons import Decision, RecaptureReason
 from tests.faults.lake import Lake, Process
-from tests.faults.scenario import JOIN, QUERIES, SUMS
+from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 from tests.soundness.engine import drained
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A lake whose queries another process has captured and maintained once."""
-    lake = Lake(tmp_path)
-    lake.create("r")
-    lake.create("s")
-    first = Process(tmp_path)
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A lake whose queries another process has captured and maintained once; return its folder and a copy that no test changes."""
+    folder, kept = tmp_path_factory.mktemp("lake"), tmp_path_factory.mktemp("kept")
+    make_tables(folder)
+    lake, first = Lake(folder), Process(folder)
     for query in QUERIES:
         first.ask(query)
     lake.insert("r", [(90_000, 3, 500)])
     for query in QUERIES:
         first.ask(query)
     first.close()
-    return tmp_path
+    return folder, shutil.copytree(folder, kept, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def folder(captured: tuple[Path, Path]) -> Path:
+    """That lake as it was, in the same folder, since a store knows its tables by where they are."""
+    folder, kept = captured
+    shutil.rmtree(folder)
+    return shutil.copytree(kept, folder)
 
 
 def _decisions(folder: Path, *queries: str) -> list[Decision]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -66,8 +67,8 @@ class Turns:
 class StepwiseWarehouse(Warehouse):
     """A warehouse in which readers stop after they have seen a version and before they run a query. Locked: DuckDB has one connection."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(connection)
         self.reading: dict[int, Callable[[str], None]] = {}
         self.lock = threading.RLock()
 
@@ -166,9 +167,18 @@ THINNED = 1 if os.environ.get("IMP_WIDE") else 16
 """By default each case plays one order in so many, another share than the other cases."""
 
 
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as found:
+        yield found
+
+
 @contextmanager
-def _world(is_warm: bool) -> Iterator[tuple[StepwiseWarehouse, Sketches]]:
-    warehouse = StepwiseWarehouse()
+def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tuple[StepwiseWarehouse, Sketches]]:
+    # A database of its own, since a connection of its own takes longer than all that is asked of it.
+    connection.execute("ATTACH ':memory:' AS world")
+    connection.execute("USE world")
+    warehouse = StepwiseWarehouse(connection)
     warehouse.commit("r", ROWS)
     sketches = Sketches(warehouse, 1 << 30)
     if is_warm:
@@ -176,7 +186,8 @@ def _world(is_warm: bool) -> Iterator[tuple[StepwiseWarehouse, Sketches]]:
         path.run(QUERY.format(3), None, "warm")
         path.close()
     yield warehouse, sketches
-    warehouse.connection.close()
+    connection.execute("USE memory")
+    connection.execute("DETACH world")
 
 
 def _play(order: tuple[str, ...], warehouse: StepwiseWarehouse, sketches: Sketches, texts: tuple[str, str]) -> list[Reader]:
@@ -220,11 +231,13 @@ def test_there_are_all_orders() -> None:
 
 @pytest.mark.parametrize("is_warm", [False, True], ids=["without-a-state", "with-a-state"])
 @pytest.mark.parametrize("constants", [(3, 3), (3, 12)], ids=["one-query", "two-queries"])
-def test_every_order_gives_each_reader_the_rows_of_its_version(is_warm: bool, constants: tuple[int, int]) -> None:
+def test_every_order_gives_each_reader_the_rows_of_its_version(
+    connection: duckdb.DuckDBPyConnection, is_warm: bool, constants: tuple[int, int]
+) -> None:
     decisions = set()
     begin = THINNED // 4 * (2 * is_warm + (constants[0] == constants[1]))
     for order in ORDERS[begin::THINNED]:
-        with _world(is_warm) as (warehouse, sketches):
+        with _world(connection, is_warm) as (warehouse, sketches):
             texts = (QUERY.format(constants[0]), QUERY.format(constants[1]))
             for reader in _play(order, warehouse, sketches, texts):
                 _check(reader, warehouse)

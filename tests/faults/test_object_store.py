@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,25 @@ import boto3
 import pytest
 
 from imp_driver.reasons import Decision, DeltaSource
-from tests.faults.lake import Lake, Process
-from tests.faults.scenario import JOIN, QUERIES, SUMS
+from tests.faults.lake import Lake, Log, Process
+from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 
 
 class ObjectLake(Lake):
-    """Tables in a bucket; its name is that of the folder."""
+    """The tables r and s in a bucket; its name is that of the folder."""
 
     def location(self, table: str) -> str:
         return f"s3://{self.folder.name}/{table}"
 
     def has(self, table: str) -> bool:
-        return table in ("r", "s") and bool(_client().list_objects_v2(Bucket=self.folder.name, Prefix=f"{table}/_delta_log/")["KeyCount"])
+        return table in ("r", "s")
+
+    def log(self, table: str) -> Log:
+        found = _client().list_objects_v2(Bucket=self.folder.name, Prefix=f"{table}/_delta_log/")["Contents"]
+        return tuple((each["Key"], each["ETag"]) for each in found)
 
 
+@cache
 def _client() -> Any:
     return boto3.client("s3")
 
@@ -69,12 +75,19 @@ def _wait_for(port: int) -> None:
     raise AssertionError("the server did not start")
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    make_tables(folder)
+    return folder
+
+
 @pytest.fixture
-def lake(server: None, tmp_path: Path) -> ObjectLake:
+def lake(server: None, tables: Path, tmp_path: Path) -> ObjectLake:
     found = ObjectLake(Path(f"lake-{tmp_path.name.replace('_', '-').lower()[-40:].strip('-')}"))
     _client().create_bucket(Bucket=found.folder.name)
-    found.create("r")
-    found.create("s")
+    for path in filter(Path.is_file, tables.rglob("*")):
+        _client().put_object(Bucket=found.folder.name, Key=path.relative_to(tables).as_posix(), Body=path.read_bytes())
     return found
 
 

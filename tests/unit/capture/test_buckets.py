@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -40,30 +41,35 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def computed(text: str, values: pa.Array) -> list[Any]:
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as found:
+        yield found
+
+
+def computed(connection: duckdb.DuckDBPyConnection, text: str, values: pa.Array) -> list[Any]:
     """Return an expression of Spark SQL over the column ``odd `name`` by DuckDB."""
-    with duckdb.connect() as connection:
-        connection.register("t", pa.table({"odd `name": values, "place": range(len(values))}))
-        query = sqlglot.transpile(f"SELECT {text} AS found FROM t ORDER BY place", read="spark", write="duckdb")[0]
-        found: list[Any] = connection.sql(query).to_arrow_table().column("found").to_pylist()
-        return found
+    connection.register("t", pa.table({"odd `name": values, "place": range(len(values))}))
+    query = sqlglot.transpile(f"SELECT {text} AS found FROM t ORDER BY place", read="spark", write="duckdb")[0]
+    found: list[Any] = connection.sql(query).to_arrow_table().column("found").to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("type_name", sorted(VALUES))
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_bucket_is_the_fragment(type_name: str, data: st.DataObject) -> None:
+def test_bucket_is_the_fragment(connection: duckdb.DuckDBPyConnection, type_name: str, data: st.DataObject) -> None:
     kind = arrow_type(type_name)
     cut_from, others = (pa.array(data.draw(st.lists(st.none() | VALUES[type_name], max_size=25)), type=kind) for _ in range(2))
     partition = equi_depth(cut_from, np.ones(len(cut_from), dtype=np.int64), data.draw(st.integers(1, 20)))
     values = pa.concat_arrays([cut_from, others, pa.array(partition.bounds, type=kind), pa.array([None], type=kind)])
     name = quoted("odd `name")
-    assert computed(bucket_sql(name, type_name, partition), values) == partition.locate(values).tolist()
+    assert computed(connection, bucket_sql(name, type_name, partition), values) == partition.locate(values).tolist()
     # What use compares with is the same: runs hold the rows of their fragments, NULL where it is asked for.
     has_null = data.draw(st.booleans())
     kept = np.array([*data.draw(st.lists(st.booleans(), min_size=partition.ranges, max_size=partition.ranges)), has_null])
     condition = range_condition("odd `name", type_name, partition, runs_of(kept[:-1]), has_null)
-    assert computed(f"coalesce({condition}, FALSE)", values) == kept[partition.locate(values)].tolist()
+    assert computed(connection, f"coalesce({condition}, FALSE)", values) == kept[partition.locate(values)].tolist()
 
 
 def runs_of(kept: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

@@ -25,6 +25,7 @@ from imp_driver.rewrite.splice import find_reference
 from tests.hostile import spark_name, spark_text, strings
 
 MANY, SOME, FEW = 12_000, 1_000, 400
+SPARK = sqlglot.Dialect.get_or_raise(DIALECT)
 
 
 @cache
@@ -37,7 +38,7 @@ def names(count: int) -> list[str]:
 
 
 def tokens(text: str) -> list[tuple[TokenType, str]]:
-    return [(token.token_type, token.text) for token in sqlglot.tokenize(text, read=DIALECT)]
+    return [(token.token_type, token.text) for token in SPARK.tokenize(text)]
 
 
 def test_there_are_as_many_as_promised() -> None:
@@ -47,14 +48,14 @@ def test_there_are_as_many_as_promised() -> None:
 
 def test_a_text_is_one_literal_of_that_value() -> None:
     for text in hostile(MANY):
-        for written in (quoted_text(text), rendered(text), literal_node(text).sql(dialect=DIALECT), bound_sql(text, "string")):
+        for written in {quoted_text(text), rendered(text), literal_node(text).sql(dialect=DIALECT), bound_sql(text, "string")}:
             assert spark_text(written) == text
             assert tokens(written) == [(TokenType.STRING, text)]
 
 
 def test_a_name_is_one_identifier_of_that_name() -> None:
     for name in names(MANY):
-        for written in (quoted_name(name), exp.to_identifier(name, quoted=True).sql(dialect=DIALECT)):
+        for written in {quoted_name(name), exp.to_identifier(name, quoted=True).sql(dialect=DIALECT)}:
             assert spark_name(written) == name
             assert tokens(written) == [(TokenType.IDENTIFIER, name)]
 
