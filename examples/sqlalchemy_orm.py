@@ -16,7 +16,7 @@ class Base(DeclarativeBase):
 
 class Shop(Base):
     __tablename__ = "example_shop"
-    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     number: Mapped[int]
     sales: Mapped[list[Sale]] = relationship(back_populates="shop", cascade="all")
 
@@ -24,7 +24,7 @@ class Shop(Base):
 class Sale(Base):
     __tablename__ = "example_sale"
     __table_args__ = {"imp_cluster_by": ["number"]}  # noqa: RUF012 - SQLAlchemy reads a plain dictionary
-    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     shop_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("example_shop.id"))
     number: Mapped[int] = mapped_column(index=True)
     price: Mapped[float]
@@ -37,19 +37,24 @@ def main(warehouse: str) -> list[Any]:
     Base.metadata.drop_all(engine)
     Base.metadata.create_all(engine)
     with Session(engine) as session:
-        # One commit of Delta for all shops and one for all sales.
-        session.add_all(Shop(number=n, sales=[Sale(number=n, price=float(n * part)) for part in range(5)]) for n in range(40))
+        # One commit of Delta for all shops and one for all sales, since the keys are known before the rows are written.
+        session.add_all(_shop(number) for number in range(40))
         session.commit()
     total = sa.func.sum(Sale.price).label("total")
     best = sa.select(Sale.number, total).group_by(Sale.number).having(total > 350).order_by(total.desc(), Sale.number)
     rows = _asked(engine, best)
     with Session(engine) as session:
         shop = session.scalars(sa.select(Shop).where(Shop.number == 3)).one()
-        shop.sales.append(Sale(number=shop.number, price=1000.0))
+        shop.sales.append(Sale(id=uuid.uuid4(), number=shop.number, price=1000.0))
         session.commit()
     rows = _asked(engine, best)
     engine.dispose()
     return rows
+
+
+def _shop(number: int) -> Shop:
+    sales = [Sale(id=uuid.uuid4(), number=number, price=float(number * part)) for part in range(5)]
+    return Shop(id=uuid.uuid4(), number=number, sales=sales)
 
 
 def _asked(engine: sa.Engine, query: sa.Executable) -> list[Any]:
