@@ -1,4 +1,4 @@
-"""Settings of the random tests: no deadline, since machines differ; IMP_WIDE=1 tries many more cases."""
+"""Settings of the random tests: no deadline, since machines differ; IMP_WIDE=1 tries many more cases. Settings of each JVM."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 
 from hypothesis import settings
 
+from tests import jvm
+
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("wide", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("wide" if os.environ.get("IMP_WIDE") else "default")
+
+jvm.tune()

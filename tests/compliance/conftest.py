@@ -15,6 +15,7 @@ from sqlalchemy.testing.plugin import pytestplugin
 from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
+from tests.jvm import tiny_url
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
 _OF_MANY_ARGUMENTS = ("ComponentReflectionTest_", "JSONTest_")
@@ -29,7 +30,7 @@ def pytest_configure(config: Any) -> None:  # type: ignore[no-redef]
     config.addinivalue_line("filterwarnings", "ignore::imp_sqlalchemy.RollbackIgnored")
     # Some of its tests drop an engine without disposing of it; the driver warns of each connection that was not closed.
     config.addinivalue_line("filterwarnings", "ignore:A connection was not closed:ResourceWarning")
-    config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow"]
+    config.option.dburi = config.option.dburi or [f"imp:///{_FOLDER.name}/warehouse?sketch=shadow&{tiny_url()}"]
     pytestplugin.pytest_configure(config)
 
 

@@ -18,6 +18,7 @@ from py4j.finalizer import ThreadSafeFinalizer
 
 import imp_driver
 from imp_driver.reasons import Decision
+from tests.jvm import TINY
 
 SECONDS = float(os.environ.get("IMP_SOAK_SECONDS", "60"))
 THREADS = 8
@@ -98,7 +99,7 @@ def _resources() -> dict[str, int]:
 
 
 def test_eight_threads(tmp_path: Path) -> None:
-    with imp_driver.connect(warehouse=str(tmp_path), sketch="off") as connection:
+    with imp_driver.connect(warehouse=str(tmp_path), sketch="off", conf=TINY) as connection:
         cursor = connection.cursor()
         rows = f"SELECT /*+ REPARTITION_BY_RANGE(10, g) */ id, CAST(id % {GROUPS} AS INT) AS g, id AS v FROM range(2000)"
         cursor.execute(f"CREATE TABLE soak_a USING DELTA AS {rows}")

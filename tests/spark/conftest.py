@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import imp_driver
 from imp_driver.config import Options
 from imp_driver.spark import local
+from tests.jvm import TINY
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +22,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
     """A connection that stays open, so that the engine is not shut down between tests."""
-    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off", conf=TINY) as connection:
         yield connection
 
 

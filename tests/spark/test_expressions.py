@@ -88,10 +88,12 @@ def test_values_and_types_are_those_of_spark(cursor: imp_driver.Cursor, table: s
     cursor.execute(f"SET spark.sql.ansi.enabled = {is_ansi}")
     try:
         rows = cursor.execute(f"SELECT * FROM {table}").fetch_arrow_table().cast(pa.schema(COLUMNS.items()))
-        for text in EXPRESSIONS + CONDITIONS:
+        texts = EXPRESSIONS + CONDITIONS
+        selected = ", ".join(f"{text} AS value_{place}" for place, text in enumerate(texts))
+        found = cursor.execute(f"SELECT {selected} FROM {table}").fetch_arrow_table()
+        for text, expected in zip(texts, found.columns, strict=True):
             node = sqlglot.parse_one(text, read="spark")
             values = computed(rows, row_expression(node, COLUMNS))
-            expected = cursor.execute(f"SELECT {text} AS value FROM {table}").fetch_arrow_table().column("value")
             kind = pa.bool_() if text in CONDITIONS else infer(node, dict(COLUMNS))
             assert kind == expected.type, text
             assert _plain(values.cast(kind)) == _plain(expected), text

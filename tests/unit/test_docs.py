@@ -63,6 +63,6 @@ def test_every_logger_and_span_attribute_is_listed() -> None:
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
-    command = "python3 -m venv .venv && .venv/bin/pip install -q tox && .venv/bin/tox p -p 2 -o"
+    command = "python3 -m venv .venv && .venv/bin/pip install -q tox tox-uv && .venv/bin/tox"
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

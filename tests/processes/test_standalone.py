@@ -7,7 +7,7 @@ from pathlib import Path
 import imp_driver
 from imp_driver.config import Options
 from imp_driver.spark import local
-from tests.connect.cluster import standalone_cluster
+from tests.processes.cluster import standalone_cluster
 
 _CONF = "conf.spark.executor.memory=512m&conf.spark.driver.host=127.0.0.1&conf.spark.sql.shuffle.partitions=2"
 _QUERY = "SELECT shop, sum(price) FROM sales GROUP BY shop HAVING sum(price) > 85"

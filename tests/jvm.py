@@ -1,0 +1,91 @@
+"""How the tests start Java: many short lives on tiny data. ``python -m tests.jvm`` makes the archive of classes that they share.
+
+A start reads and checks some 20,000 classes of Spark, which takes longer than most tests; from an archive of this environment's jars the
+JVM maps them into memory (class data sharing). Without the archive everything works as well, only later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from imp_driver.spark.java import find_java
+from imp_driver.spark.packages import pyspark_jars
+
+_FLAGS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:-UseCodeCacheFlushing -XX:+UseSerialGC -XX:MetaspaceSize=512m"
+"""The optimising compiler and parallel collection cost the second core more than short programs get back. With one compiler the JVM would
+reserve a fifth of the space for code, and then spend more time on sweeping it than on tests."""
+
+TINY = {
+    "spark.sql.shuffle.partitions": "1",
+    # Code is generated and compiled for each plan, which pays from millions of rows on.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    # VACUUM and listings would be 10,000 tasks.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    # What the pages of the web interface would show, kept in memory although there is none.
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.retainedTasks": "1",
+}
+"""Settings of Spark for tables of a few hundred rows. Rows do not depend on them."""
+
+_ARCHIVE = Path(sys.prefix) / "spark-classes.jsa"
+_PROGRAM = """
+import sys, imp_driver
+from pyspark import SparkContext
+with imp_driver.connect(warehouse=sys.argv[1], sketch="shadow") as connection:
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE t USING DELTA AS SELECT id DIV 10 AS g, id AS x FROM range(100)")
+    for change in ("INSERT INTO t VALUES (1, 2)", "UPDATE t SET x = 1 WHERE g = 3", "DELETE FROM t WHERE g = 4"):
+        cursor.execute(change)
+        cursor.execute("SELECT g, sum(x) FROM t GROUP BY g HAVING sum(x) > 5").fetchall()
+java = SparkContext._gateway.proc
+java.stdin.close()
+java.wait()
+"""
+
+
+def tune() -> None:
+    """Have every JVM that Spark's scripts start from here on, also from processes below, start for short lives."""
+    shared = f" -XX:SharedArchiveFile={_ARCHIVE} -Xlog:disable" if _ARCHIVE.exists() else ""
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", _FLAGS + shared)
+
+
+def tiny_url() -> str:
+    """Return the settings for tiny tables as options of a URL."""
+    return "&".join(f"conf.{name}={value}" for name, value in TINY.items())
+
+
+def make_archive() -> bool:
+    """Make the archive unless it is there for these jars; return whether it is there now."""
+    note, key = _ARCHIVE.with_suffix(".key"), _key()
+    if _ARCHIVE.exists() and note.exists() and note.read_text() == key:
+        return True
+    _ARCHIVE.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "classes.jsa"
+        options = f"{_FLAGS} -XX:ArchiveClassesAtExit={written}"
+        environment = os.environ | {"SPARK_SUBMIT_OPTS": options}
+        subprocess.run([sys.executable, "-c", _PROGRAM, f"{folder}/warehouse"], check=True, env=environment)
+        if written.exists():
+            shutil.move(written, _ARCHIVE)
+            note.write_text(key)
+    return _ARCHIVE.exists()
+
+
+def _key() -> str:
+    jars = [f"{jar.name} {jar.stat().st_mtime_ns}" for jar in sorted(Path(pyspark_jars()).glob("*.jar"))]
+    java = subprocess.run([find_java(), "-version"], capture_output=True, text=True, check=True).stderr
+    return hashlib.sha256("\n".join([java, *jars]).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    print("The JVMs share an archive of classes." if make_archive() else "No archive of classes was written; JVMs start without.")

@@ -1,0 +1,52 @@
+"""The suites of a run: every test belongs to one, the budgets fit the goal, and a red suite is told of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import run
+from tests.run import LANES, Lanes, Result, Suite, read_suites
+
+ROOT = Path(__file__).parents[2]
+_ON_REQUEST = {"superset"}
+_FOR_INSTALLS = 120
+"""Seconds in which both lanes wait for the environment."""
+
+
+def test_the_budgets_add_up_to_the_goal() -> None:
+    suites, goals = read_suites()
+    assert sum(suite.budget for suite in suites) <= LANES * (goals["all"] - _FOR_INSTALLS)
+    assert max(suite.budget for suite in suites) <= goals["all"] - _FOR_INSTALLS
+    assert goals == {"all": 25 * 60, "quick": 4 * 60}
+
+
+def test_every_folder_of_tests_is_in_one_suite() -> None:
+    suites, _ = read_suites()
+    asked = sorted(argument for suite in suites for command in suite.commands for argument in command if argument.startswith("tests/"))
+    there = sorted({f"tests/{path.relative_to(ROOT / 'tests').parts[0]}" for path in (ROOT / "tests").rglob("test_*.py")})
+    assert asked == [folder for folder in there if folder.removeprefix("tests/") not in _ON_REQUEST]
+    assert len({suite.name for suite in suites}) == len(suites)
+
+
+def test_lanes_run_each_suite_once_and_a_red_command_makes_it_red() -> None:
+    green = [Suite(f"green {number}", 1, (("platform", "--terse"),), None) for number in range(3)]
+    red = Suite("red", 1, (("json.tool", "there/is/no/such/file"), ("platform", "--terse")), None)
+    told: list[Result] = []
+    results = Lanes([*green, red], lambda suite: (), told.append).run()
+    assert results == told
+    assert {result.suite.name: result.is_green for result in results} == {"green 0": True, "green 1": True, "green 2": True, "red": False}
+    assert "no such file" in next(result.log for result in results if not result.is_green).lower()
+
+
+def test_counts_are_those_of_pytest(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    cases = '<testcase><properties><property name="cases" value="70"/></properties></testcase>'
+    report.write_text(f'<testsuites><testsuite tests="9" failures="1" errors="2" skipped="3">{cases}{cases}</testsuite></testsuites>')
+    assert run._counts(report) == (3, 3, 3, 140)
+
+
+def test_a_suite_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(SystemExit, match=r"No such suite: nope\. There are: spark, "):
+        run.main(["all", "nope"])
