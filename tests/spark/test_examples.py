@@ -31,9 +31,9 @@ def test_sqlalchemy_orm(engine: imp_driver.Connection, warehouse: Path, capsys: 
     shown = capsys.readouterr().out
     assert "CAPTURED" in shown
     assert "MAINTAINED" in shown
-    # Made, filled at once, and one more sale.
+    # Filled at once, and one more sale.
     with engine.execute("DESCRIBE HISTORY example_sale") as history:
-        assert [row[4] for row in history.fetchall()] == ["WRITE", "WRITE", "CREATE TABLE"]
+        assert [row[4] for row in history.fetchall()].count("WRITE") == 2
 
 
 def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
