@@ -39,12 +39,12 @@ _SHOWN_OF_PASSED = 2_500
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """``budget`` is in seconds; ``quick`` are the arguments in a quick run, None leaves the suite out of it."""
+    """``budget`` is in seconds; ``is_quick`` says whether the suite is part of a quick run."""
 
     name: str
     budget: int
     commands: tuple[tuple[str, ...], ...]
-    quick: tuple[str, ...] | None
+    is_quick: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,15 @@ def read_suites() -> tuple[tuple[Suite, ...], dict[str, int]]:
     """Return the suites in their order, and the seconds that a whole run of each kind may take."""
     read = tomllib.loads(Path(__file__).with_name("suites.toml").read_text(encoding="utf-8"))
     suites = tuple(
-        Suite(each["name"], each["budget"], tuple(map(tuple, each["commands"])), tuple(each["quick"]) if "quick" in each else None)
-        for each in read["suite"]
+        Suite(each["name"], each["budget"], tuple(map(tuple, each["commands"])), each.get("quick", False)) for each in read["suite"]
     )
     return suites, read["goals"]
 
 
 class Lanes:
-    """Runs suites side by side, each lane taking the next one that waits; ``told`` hears of every end."""
+    """Runs suites side by side, each lane taking the next one that waits; ``extra`` goes to each pytest, ``told`` hears of every end."""
 
-    def __init__(self, suites: Sequence[Suite], extra: Callable[[Suite], Sequence[str]], told: Callable[[Result], None]) -> None:
+    def __init__(self, suites: Sequence[Suite], extra: Sequence[str], told: Callable[[Result], None]) -> None:
         self._waiting = deque(suites)
         self._extra = extra
         self._told = told
@@ -122,7 +121,7 @@ class Lanes:
         with tempfile.TemporaryDirectory(prefix="imp_suite_") as name:
             folder = Path(name)
             codes = [
-                self._call(_arguments(command, folder / f"{place}.xml", self._extra(suite)), folder / "log")
+                self._call(_arguments(command, folder / f"{place}.xml", self._extra), folder / "log")
                 for place, command in enumerate(suite.commands)
             ]
             log = (folder / "log").read_text(encoding="utf-8", errors="replace")
@@ -181,7 +180,7 @@ def _chosen(suites: Sequence[Suite], kind: str, names: Sequence[str]) -> Iterato
     if unknown:
         raise SystemExit(f"No such suite: {', '.join(sorted(unknown))}. There are: {', '.join(suite.name for suite in suites)}.")
     for suite in suites:
-        if suite.name in names if names else kind != "quick" or suite.quick is not None:
+        if suite.name in names if names else kind != "quick" or suite.is_quick:
             yield suite
 
 
@@ -196,11 +195,8 @@ def main(arguments: list[str]) -> int:
     if asked.kind == "wide":
         os.environ["IMP_WIDE"] = "1"
 
-    def added(suite: Suite) -> Sequence[str]:
-        return [*((suite.quick or ()) if asked.kind == "quick" else ()), *extra]
-
     began = time.monotonic()
-    results = Lanes(list(_chosen(suites, asked.kind, asked.suite)), added, _tell).run()
+    results = Lanes(list(_chosen(suites, asked.kind, asked.suite)), extra, _tell).run()
     Console(width=110).print(_table(results, time.monotonic() - began, goals["quick" if asked.kind == "quick" else "all"]))
     passed, failed, skipped = (sum(getattr(each, name) for each in results) for name in ("passed", "failed", "skipped"))
     if asked.kind == "wide" and not asked.suite:

@@ -19,9 +19,9 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
-from tests.faults.forks import run_forked
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import QUERIES
+from tests.forks import run_forked
 
 SIZE = 1 << 20
 """Bytes of the file system in memory."""

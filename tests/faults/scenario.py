@@ -19,8 +19,8 @@ from typing import Any
 
 from imp_driver.capture import capture
 from imp_driver.persist import folders
-from tests.faults.forks import run_forked
 from tests.faults.lake import Lake, Process
+from tests.forks import run_forked
 
 SUMS = "SELECT g, sum(a) AS f, min(id) AS low, count(*) AS n FROM r GROUP BY g HAVING sum(a) > 58"
 COUNTS = "SELECT g, count(*) AS n FROM r GROUP BY g ORDER BY n DESC, g LIMIT 2"

@@ -13,9 +13,9 @@ import pytest
 from imp_driver.capture import capture
 from imp_driver.persist import folders
 from imp_driver.reasons import Decision
-from tests.faults.forks import PATIENT
 from tests.faults.lake import GROUPS, Lake, Process
 from tests.faults.scenario import BUCKET_POINTS, POINTS, QUERIES, let_nothing_fit, make_tables
+from tests.forks import PATIENT
 
 ALL = (*POINTS, *BUCKET_POINTS)
 ROOT = Path(__file__).parents[2]

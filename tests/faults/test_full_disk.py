@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.forks import PATIENT
 from tests.faults.scenario import make_tables
+from tests.forks import PATIENT
 
 ROOT = Path(__file__).parents[2]
 _OWN_MOUNTS = ("unshare", "--mount", "--map-root-user")

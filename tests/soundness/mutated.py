@@ -14,19 +14,20 @@ import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from tests.forks import run_forked
 from tests.soundness.driver_mutants import DRIVER_MUTANTS, RARE_DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 CALCULUS = "calculus"
 MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + RARE_DRIVER_MUTANTS}
-_PROCESSES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,32 +153,21 @@ def _searched(*, of_driver: bool) -> tuple[Killer | None, str]:
     return None, ""
 
 
-def _start(task: Task, output: Path) -> int:
-    """Return the process that runs a task and writes its outcome."""
-    process = os.fork()
-    if process:
-        return process
+def _try(task: Task, output: Path) -> None:
+    """Run a task in this process and write its outcome."""
     signal.alarm(task.seconds)
     try:
         found, text = _tried(task)
         output.write_text(json.dumps({"found": found and asdict(found), "crashed": False, "output": text}), encoding="utf-8")
     except BaseException:
         output.write_text(json.dumps({"found": None, "crashed": True, "output": traceback.format_exc()}), encoding="utf-8")
-    finally:
-        os._exit(0)
 
 
 def _run(tasks: Sequence[Task]) -> list[str]:
     """Return the outcomes of tasks in their order."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = [Path(folder, str(place)) for place in range(len(tasks))]
-        running: set[int] = set()
-        for task, output in zip(tasks, outputs, strict=True):
-            if len(running) == _PROCESSES:
-                running.discard(os.wait()[0])
-            running.add(_start(task, output))
-        while running:
-            running.discard(os.wait()[0])
+        run_forked(partial(_try, task, output) for task, output in zip(tasks, outputs, strict=True))
         lost = json.dumps({"found": None, "crashed": True, "output": "the process was ended, or took too long"})
         return [output.read_text(encoding="utf-8") if output.exists() else lost for output in outputs]
 

@@ -31,10 +31,10 @@ def test_every_folder_of_tests_is_in_one_suite() -> None:
 
 
 def test_lanes_run_each_suite_once_and_a_red_command_makes_it_red() -> None:
-    green = [Suite(f"green {number}", 1, (("platform", "--terse"),), None) for number in range(3)]
-    red = Suite("red", 1, (("json.tool", "there/is/no/such/file"), ("platform", "--terse")), None)
+    green = [Suite(f"green {number}", 1, (("platform", "--terse"),), False) for number in range(3)]
+    red = Suite("red", 1, (("json.tool", "there/is/no/such/file"), ("platform", "--terse")), False)
     told: list[Result] = []
-    results = Lanes([*green, red], lambda suite: (), told.append).run()
+    results = Lanes([*green, red], (), told.append).run()
     assert results == told
     assert {result.suite.name: result.is_green for result in results} == {"green 0": True, "green 1": True, "green 2": True, "red": False}
     assert "no such file" in next(result.log for result in results if not result.is_green).lower()
