@@ -12,31 +12,50 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 from imp_driver.spark.java import find_java
 from imp_driver.spark.packages import pyspark_jars
 
-_FLAGS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:-UseCodeCacheFlushing -XX:+UseSerialGC -XX:MetaspaceSize=512m"
-"""The optimising compiler and parallel collection cost the second core more than short programs get back. With one compiler the JVM would
-reserve a fifth of the space for code, and then spend more time on sweeping it than on tests."""
-
-TINY = {
-    "spark.sql.shuffle.partitions": "1",
+_FLAGS = (
+    # The optimising compiler and parallel collection cost the second core more than short programs get back. With one compiler the JVM
+    # would reserve a fifth of the space for code, and then spend more time on sweeping it than on tests.
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=256m",
+    "-XX:-UseCodeCacheFlushing",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=512m",
+    "-XX:NewSize=600m",
+    # Without native code Hadoop starts chmod for each file that it makes; this is the cheapest way to start a process.
+    "-Djdk.lang.Process.launchMechanism=VFORK",
+)
+SETTINGS = {
     # Code is generated and compiled for each plan, which pays from millions of rows on.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     # VACUUM and listings would be 10,000 tasks.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    # A table that is not read any more need not keep what Delta knows of it.
+    "spark.databricks.delta.delta.log.cacheSize": "20",
     # What the pages of the web interface would show, kept in memory although there is none.
     "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.retainedJobs": "1",
     "spark.ui.retainedStages": "1",
     "spark.ui.retainedTasks": "1",
+    # No second file with a checksum beside each file.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
-"""Settings of Spark for tables of a few hundred rows. Rows do not depend on them."""
-
+"""Settings of Spark for tables of a few hundred rows, given to each JVM, whoever starts it. Rows do not depend on them; a wide run makes
+sure of that with the settings that users have."""
+if os.environ.get("IMP_WIDE"):
+    SETTINGS = {}
+_OPTIONS = " ".join([*_FLAGS, *(f"-D{name}={value}" for name, value in SETTINGS.items())])
+_DEFAULTS = Path(sys.prefix) / "hadoop-defaults.jar"
+"""Stands before Hadoop's own defaults, whose 2,000 settings would be sent along with each task; in a jar, since classes that are found
+behind a folder are not archived."""
 _ARCHIVE = Path(sys.prefix) / "spark-classes.jsa"
 _PROGRAM = """
 import sys, imp_driver
@@ -56,12 +75,9 @@ java.wait()
 def tune() -> None:
     """Have every JVM that Spark's scripts start from here on, also from processes below, start for short lives."""
     shared = f" -XX:SharedArchiveFile={_ARCHIVE} -Xlog:disable" if _ARCHIVE.exists() else ""
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", _FLAGS + shared)
-
-
-def tiny_url() -> str:
-    """Return the settings for tiny tables as options of a URL."""
-    return "&".join(f"conf.{name}={value}" for name, value in TINY.items())
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", _OPTIONS + shared)
+    os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", _FLAGS[0] + shared)
+    os.environ.setdefault("SPARK_CONF_DIR", str(_DEFAULTS))
 
 
 def make_archive() -> bool:
@@ -70,10 +86,13 @@ def make_archive() -> bool:
     if _ARCHIVE.exists() and note.exists() and note.read_text() == key:
         return True
     _ARCHIVE.unlink(missing_ok=True)
+    with zipfile.ZipFile(_DEFAULTS, "w") as defaults:
+        for part in ("core", "hdfs", "mapred", "yarn"):
+            defaults.writestr(f"{part}-default.xml", "<configuration></configuration>")
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "classes.jsa"
-        options = f"{_FLAGS} -XX:ArchiveClassesAtExit={written}"
-        environment = os.environ | {"SPARK_SUBMIT_OPTS": options}
+        options = f"{_OPTIONS} -XX:ArchiveClassesAtExit={written}"
+        environment = os.environ | {"SPARK_SUBMIT_OPTS": options, "SPARK_CONF_DIR": str(_DEFAULTS)}
         subprocess.run([sys.executable, "-c", _PROGRAM, f"{folder}/warehouse"], check=True, env=environment)
         if written.exists():
             shutil.move(written, _ARCHIVE)
@@ -84,7 +103,7 @@ def make_archive() -> bool:
 def _key() -> str:
     jars = [f"{jar.name} {jar.stat().st_mtime_ns}" for jar in sorted(Path(pyspark_jars()).glob("*.jar"))]
     java = subprocess.run([find_java(), "-version"], capture_output=True, text=True, check=True).stderr
-    return hashlib.sha256("\n".join([java, *jars]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([java, _OPTIONS, *jars]).encode()).hexdigest()
 
 
 if __name__ == "__main__":

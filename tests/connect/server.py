@@ -11,12 +11,10 @@ from pathlib import Path
 
 from imp_driver.spark.java import find_java
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
-from tests.jvm import TINY
 
 _PATIENCE = 120.0
 """Seconds until a server that does not come up is given up."""
 _SETTINGS = {
-    **TINY,
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

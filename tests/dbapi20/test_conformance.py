@@ -9,7 +9,6 @@ import dbapi20
 import pytest
 
 import imp_driver
-from tests.jvm import TINY
 
 # The class leaves connections open in test_rollback and test_ExceptionsAsConnectionAttributes; our warning about it is right.
 pytestmark = pytest.mark.filterwarnings("ignore:A connection was not closed:ResourceWarning")
@@ -27,7 +26,7 @@ class TestConformance(dbapi20.DatabaseAPI20Test):  # type: ignore[misc]
     def setUpClass(cls) -> None:
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.connect_kw_args = {"warehouse": f"{folder.name}/warehouse", "conf": TINY}
+        cls.connect_kw_args = {"warehouse": f"{folder.name}/warehouse"}
 
     def test_nextset(self) -> None:
         """The class leaves this to the driver: a statement of Spark has one result set at most."""

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,23 +79,28 @@ def test_second_process_is_refused_and_a_killed_one_loses_nothing_committed(tmp_
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "ready\n"
+            committed = DeltaTable(warehouse / "t").file_uris()
             refused = _run(_OPEN, warehouse)
             assert refused.stdout.startswith("OperationalError")
             assert f"process id {holder.pid}" in refused.stdout
-            time.sleep(2)
+            _wait_for_files(warehouse / "t", more_than=len(committed))
         finally:
             holder.send_signal(signal.SIGKILL)
     opened = _open_after_death(warehouse)
     assert opened.stdout == "[(2,)]\n"
 
 
+def _wait_for_files(table: Path, more_than: int) -> None:
+    """Wait until a write is in the middle of its files."""
+    while len(list(table.glob("*.parquet"))) <= more_than:
+        time.sleep(0.05)
+
+
 def _open_after_death(warehouse: Path) -> subprocess.CompletedProcess[str]:
     """The killed process's JVM notices that its parent is gone a moment later; until then Derby's own lock may still be held."""
-    for _ in range(10):
-        opened = _run(_OPEN, warehouse)
-        if opened.stdout.startswith("["):
-            return opened
-        time.sleep(1)
+    end = time.monotonic() + 60
+    while not (opened := _run(_OPEN, warehouse)).stdout.startswith("[") and time.monotonic() < end:
+        time.sleep(0.05)
     return opened
 
 

@@ -1,6 +1,6 @@
 """Eight threads of mixed reads and writes on one warehouse, every answer compared with the plain one; nothing is lost and nothing leaks.
 
-60 seconds by default; IMP_SOAK_SECONDS says how many else.
+30 seconds, 60 in a wide run; IMP_SOAK_SECONDS says how many else.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from py4j.finalizer import ThreadSafeFinalizer
 
 import imp_driver
 from imp_driver.reasons import Decision
-from tests.jvm import TINY
 
-SECONDS = float(os.environ.get("IMP_SOAK_SECONDS", "60"))
+SECONDS = float(os.environ.get("IMP_SOAK_SECONDS", "60" if os.environ.get("IMP_WIDE") else "30"))
 THREADS = 8
 WRITERS = 2
 GROUPS = 40
@@ -99,7 +98,7 @@ def _resources() -> dict[str, int]:
 
 
 def test_eight_threads(tmp_path: Path) -> None:
-    with imp_driver.connect(warehouse=str(tmp_path), sketch="off", conf=TINY) as connection:
+    with imp_driver.connect(warehouse=str(tmp_path), sketch="off") as connection:
         cursor = connection.cursor()
         rows = f"SELECT /*+ REPARTITION_BY_RANGE(10, g) */ id, CAST(id % {GROUPS} AS INT) AS g, id AS v FROM range(2000)"
         cursor.execute(f"CREATE TABLE soak_a USING DELTA AS {rows}")

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 import imp_driver
 from imp_driver.config import Options
 from imp_driver.spark import local
-from tests.jvm import TINY
 
 
 @pytest.fixture(scope="session")
@@ -19,10 +18,10 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("warehouse")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
     """A connection that stays open, so that the engine is not shut down between tests."""
-    with imp_driver.connect(warehouse=str(warehouse), sketch="off", conf=TINY) as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
         yield connection
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +20,7 @@ from imp_driver.parse.statement import DIALECT, parse
 from imp_driver.parse.types import infer
 from imp_driver.plan.convert import row_expression
 from imp_driver.reasons import Decision, Reason
-from tests.spark.reports import report_of
+from tests.spark.stream_of_changes import Stream
 
 _numbers = itertools.count()
 
@@ -127,26 +130,37 @@ HAVING = (
 )
 
 
-@pytest.mark.parametrize("having", HAVING)
-def test_aggregates_of_such_expressions_are_maintained(cursor: imp_driver.Cursor, having: str) -> None:
+CHANGES = (
+    "INSERT INTO {} VALUES (15, 3, 41, 2, 'p', DATE'2010-01-01'), (16, NULL, NULL, NULL, NULL, NULL), "
+    "(30, 4, 99, 3, 'pp', DATE'2020-01-01')",
+    "DELETE FROM {} WHERE k = 17 AND a > 1",
+    "UPDATE {} SET a = 3, s = 'pr' WHERE k = 18",
+)
+
+
+@pytest.fixture(scope="module")
+def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stream]:
+    """A query for each condition of ``HAVING``, asked before and after each change."""
     name = f"expressions{next(_numbers)}"
     source = (
         "SELECT CAST(id DIV 8 AS INT) AS k, CAST(id % 5 AS INT) AS a, id AS b, CAST(id % 3 AS DECIMAL(12, 2)) AS m, "
         "IF(id % 4 = 0, 'pq', 'q') AS s, date_add(DATE'2000-01-01', CAST(id * 20 AS INT)) AS d FROM range(160)"
     )
-    cursor.execute(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, k) */ * FROM ({source})")
-    text = f"SELECT k, count(*) FROM {name} GROUP BY k HAVING {having} AND k > 14"
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    added = "(15, 3, 41, 2, 'p', DATE'2010-01-01'), (16, NULL, NULL, NULL, NULL, NULL), (30, 4, 99, 3, 'pp', DATE'2020-01-01')"
-    for change in (
-        f"INSERT INTO {name} VALUES {added}",
-        f"DELETE FROM {name} WHERE k = 17 AND a > 1",
-        f"UPDATE {name} SET a = 3, s = 'pr' WHERE k = 18",
-    ):
-        cursor.execute(change)
-        cursor.execute(text).fetchall()
-        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+    with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
+        stream.run(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, k) */ * FROM ({source})")
+        for change in (None, *CHANGES):
+            if change is not None:
+                stream.run(change.format(name))
+            for having in HAVING:
+                stream.ask(having, f"SELECT k, count(*) FROM {name} GROUP BY k HAVING {having} AND k > 14")
+        yield stream
+
+
+@pytest.mark.parametrize("having", HAVING)
+def test_aggregates_of_such_expressions_are_maintained(stream: Stream, having: str) -> None:
+    first, *later = stream.reports(having)
+    assert (first.decision, first.reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert [(report.decision, report.reason) for report in later] == [(Decision.MAINTAINED, Reason.FILTERED)] * len(CHANGES)
 
 
 LITERALS = ("'it''s'", "''''", "'a\"\"b'", '"a""b\'\'c"', r"'it\'s'", r"'\''''", r"'a\\'", r"'tab\there'", "'a' 'b'", r"'\u00e4\101\%'")

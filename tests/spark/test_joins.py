@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -10,25 +13,50 @@ import imp_driver
 from imp_driver.maintain import sides
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.spark.reports import report_of
+from tests.spark.stream_of_changes import Stream
 
 _numbers = itertools.count()
 
 
-@pytest.fixture
-def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+def made_by(run: Callable[[str], object]) -> dict[str, str]:
     """``o``: order k 0..49, customer k % 7, five files; ``l``: four lines per order, price 10 * k + n, ten files; ``c``: customers."""
     number = next(_numbers)
     names = {name: f"join_{name}{number}" for name in ("o", "l", "c")}
     by_key = "CREATE TABLE {} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE({}, k) */"
-    cursor.execute(
-        f"{by_key.format(names['o'], 5)} CAST(id AS INT) AS k, CAST(id % 7 AS INT) AS c, CAST(id % 3 AS INT) AS d FROM range(50)"
-    )
-    cursor.execute(
+    run(f"{by_key.format(names['o'], 5)} CAST(id AS INT) AS k, CAST(id % 7 AS INT) AS c, CAST(id % 3 AS INT) AS d FROM range(50)")
+    run(
         f"{by_key.format(names['l'], 10)} CAST(id DIV 4 AS INT) AS k, CAST(id % 4 AS INT) AS n, "
         "CAST(10 * (id DIV 4) + id % 4 AS INT) AS price FROM range(200)"
     )
-    cursor.execute(f"CREATE TABLE {names['c']} USING DELTA AS SELECT CAST(id AS INT) AS c, concat('name', id) AS name FROM range(7)")
+    run(f"CREATE TABLE {names['c']} USING DELTA AS SELECT CAST(id AS INT) AS c, concat('name', id) AS name FROM range(7)")
     return names
+
+
+@pytest.fixture
+def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+    return made_by(cursor.execute)
+
+
+@contextmanager
+def _played(
+    warehouse: Path, stores: Path, changes: Sequence[str], queries: Sequence[str], with_large_sides: Sequence[str]
+) -> Iterator[tuple[Stream, set[str]]]:
+    """Ask all queries before and after each change; yield the stream and the names of the tables.
+
+    Those ``with_large_sides`` are asked a second time, as (query, "large"), with a driver that finds each table too large to keep.
+    """
+    with closing(Stream(warehouse, stores)) as stream:
+        names = made_by(stream.run)
+        for change in ("", *changes):
+            if change:
+                stream.run(change.format(**names))
+            for query in queries:
+                stream.ask(query, query.format(**names))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sides, "MOST_SIDE_ROWS", 0)
+                for query in with_large_sides:
+                    stream.ask((query, "large"), query.format(**names))
+        yield stream, {f"spark_catalog.default.{name}" for name in names.values()}
 
 
 INCREMENTAL = (
@@ -43,33 +71,40 @@ INCREMENTAL = (
 )
 
 
-@pytest.mark.parametrize(("query", "in_memory_at_least"), list(zip(INCREMENTAL, (2, 2, 1, 4, 2, 2), strict=True)))
-def test_join_is_cut_and_maintained(cursor: imp_driver.Cursor, tables: dict[str, str], query: str, in_memory_at_least: int) -> None:
-    text = query.format(**tables)
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    in_memory = 0
-    for change in (
-        f"INSERT INTO {tables['l']} VALUES (3, 9, 5000), (49, 5, -900), (77, 1, 4000), (NULL, 1, 9000)",
-        f"INSERT INTO {tables['o']} VALUES (77, 3, 1), (48, 2, 1), (NULL, NULL, 0)",
-        f"DELETE FROM {tables['l']} WHERE k BETWEEN 46 AND 47",
-        f"UPDATE {tables['o']} SET d = 1, k = k - 1 WHERE k IN (44, 48)",
-    ):
-        cursor.execute(change)
-        cursor.execute(text).fetchall()
-        report = report_of(cursor)
+LOOKED_UP = (INCREMENTAL[0], INCREMENTAL[1], INCREMENTAL[5])
+CHANGES = (
+    "INSERT INTO {l} VALUES (3, 9, 5000), (49, 5, -900), (77, 1, 4000), (NULL, 1, 9000)",
+    "INSERT INTO {o} VALUES (77, 3, 1), (48, 2, 1), (NULL, NULL, 0)",
+    "DELETE FROM {l} WHERE k BETWEEN 46 AND 47",
+    "UPDATE {o} SET d = 1, k = k - 1 WHERE k IN (44, 48)",
+)
+
+
+@pytest.fixture(scope="module")
+def joined(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stream, set[str]]]:
+    with _played(warehouse, tmp_path_factory.mktemp("stores"), CHANGES, INCREMENTAL, LOOKED_UP) as played:
+        yield played
+
+
+def _assert_maintained(joined: tuple[Stream, set[str]], key: Hashable, in_memory_at_least: int) -> None:
+    stream, names = joined
+    first, *later = stream.reports(key)
+    assert (first.decision, first.reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert len(later) == len(CHANGES)
+    for report in later:
         assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
-        in_memory += report.detail == "joined in memory"
-        assert set(report.versions) <= {f"spark_catalog.default.{name}" for name in tables.values()}
-    assert in_memory >= in_memory_at_least
+        assert set(report.versions) <= names
+    assert [report.detail for report in later].count("joined in memory") >= in_memory_at_least
 
 
-@pytest.mark.parametrize("query", [INCREMENTAL[0], INCREMENTAL[1], INCREMENTAL[5]])
-def test_partners_in_tables_that_are_too_large_to_keep_are_looked_up(
-    cursor: imp_driver.Cursor, tables: dict[str, str], query: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sides, "MOST_SIDE_ROWS", 0)
-    test_join_is_cut_and_maintained(cursor, tables, query, 2)
+@pytest.mark.parametrize(("query", "in_memory_at_least"), list(zip(INCREMENTAL, (2, 2, 1, 4, 2, 2), strict=True)))
+def test_join_is_cut_and_maintained(joined: tuple[Stream, set[str]], query: str, in_memory_at_least: int) -> None:
+    _assert_maintained(joined, query, in_memory_at_least)
+
+
+@pytest.mark.parametrize("query", LOOKED_UP)
+def test_partners_in_tables_that_are_too_large_to_keep_are_looked_up(joined: tuple[Stream, set[str]], query: str) -> None:
+    _assert_maintained(joined, (query, "large"), 2)
 
 
 def test_both_sides_of_a_join_are_cut_on_the_key(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
@@ -93,26 +128,28 @@ COMPARING = (
 )
 
 
-@pytest.mark.parametrize(("query", "is_kept"), [*((query, True) for query in COMPARING), (COMPARING[0], False), (COMPARING[3], False)])
-def test_changes_of_rows_that_are_compared_with_each_other_are_followed(
-    cursor: imp_driver.Cursor, tables: dict[str, str], query: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not is_kept:
-        monkeypatch.setattr(sides, "MOST_SIDE_ROWS", 0)
-    text = query.format(**tables)
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    for change in (
-        f"INSERT INTO {tables['o']} VALUES (49, 3, 1), (48, 2, 1), (48, 2, 1), (NULL, NULL, 0), (99, 1, 1)",
-        f"INSERT INTO {tables['l']} VALUES (49, 9, 5000), (46, 5, -900), (99, 1, 4000), (NULL, 1, 9000)",
-        f"INSERT INTO {tables['o']} SELECT k, c, 2 - d FROM {tables['o']} WHERE k > 40",
-        f"DELETE FROM {tables['l']} WHERE k = 47 OR n = 2",
-        f"DELETE FROM {tables['o']} WHERE k = 48",
-        f"INSERT INTO {tables['o']} VALUES (47, 3, 1), (46, 2, 1)",
-    ):
-        cursor.execute(change)
-        cursor.execute(text).fetchall()
-        assert (report_of(cursor).decision, report_of(cursor).detail) == (Decision.MAINTAINED, "joined in memory")
+COMPARED_LARGE = (COMPARING[0], COMPARING[3])
+CHANGES_OF_COMPARED = (
+    "INSERT INTO {o} VALUES (49, 3, 1), (48, 2, 1), (48, 2, 1), (NULL, NULL, 0), (99, 1, 1)",
+    "INSERT INTO {l} VALUES (49, 9, 5000), (46, 5, -900), (99, 1, 4000), (NULL, 1, 9000)",
+    "INSERT INTO {o} SELECT k, c, 2 - d FROM {o} WHERE k > 40",
+    "DELETE FROM {l} WHERE k = 47 OR n = 2",
+    "DELETE FROM {o} WHERE k = 48",
+    "INSERT INTO {o} VALUES (47, 3, 1), (46, 2, 1)",
+)
+
+
+@pytest.fixture(scope="module")
+def compared(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stream]:
+    with _played(warehouse, tmp_path_factory.mktemp("stores"), CHANGES_OF_COMPARED, COMPARING, COMPARED_LARGE) as (stream, _):
+        yield stream
+
+
+@pytest.mark.parametrize("key", [*COMPARING, *((query, "large") for query in COMPARED_LARGE)])
+def test_changes_of_rows_that_are_compared_with_each_other_are_followed(compared: Stream, key: Hashable) -> None:
+    first, *later = compared.reports(key)
+    assert (first.decision, first.reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert [(report.decision, report.detail) for report in later] == [(Decision.MAINTAINED, "joined in memory")] * len(CHANGES_OF_COMPARED)
 
 
 NOT_INCREMENTAL = (

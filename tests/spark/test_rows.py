@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 import imp_driver
 from imp_driver.reasons import Decision, Reason
 from tests.spark.reports import report_of
+from tests.spark.stream_of_changes import Stream
 
 _numbers = itertools.count()
 
 
-@pytest.fixture
-def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+def made_by(run: Callable[[str], object]) -> dict[str, str]:
     """``r``: days 0 to 99, ten rows a day, ten files by day, one kind of 0 to 9 for ten days.
 
     Every file has kinds -9 and 99 too, so that its bounds say nothing of the kind. ``s``: kind 3 is the only one wanted.
     """
     number = next(_numbers)
     names = {"r": f"rows_r{number}", "s": f"rows_s{number}"}
-    cursor.execute(
+    run(
         f"CREATE TABLE {names['r']} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, day) */ CAST(id DIV 10 AS INT) AS day, "
         "CAST(CASE id % 10 WHEN 0 THEN -9 WHEN 9 THEN 99 ELSE id DIV 100 END AS INT) AS kind, id AS x FROM range(1000)"
     )
-    cursor.execute(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id AS INT) AS kind, id = 3 AS wanted FROM range(10)")
+    run(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id AS INT) AS kind, id = 3 AS wanted FROM range(10)")
     return names
+
+
+@pytest.fixture
+def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+    return made_by(cursor.execute)
 
 
 CUT = (
@@ -40,22 +48,33 @@ CUT = (
 )
 
 
+CHANGES = (
+    "INSERT INTO {r} VALUES (150, 3, 5000), (NULL, 3, 800), (1, NULL, 1)",
+    "DELETE FROM {r} WHERE day IN (31, 32)",
+    "UPDATE {r} SET kind = 3 WHERE day = 77",
+)
+
+
+@pytest.fixture(scope="module")
+def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stream]:
+    """All queries of ``CUT``, asked twice before and once after each change."""
+    with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
+        names = made_by(stream.run)
+        for change in (None, None, *CHANGES):
+            if change is not None:
+                stream.run(change.format(**names))
+            for query in CUT:
+                stream.ask(query, query.format(**names))
+        yield stream
+
+
 @pytest.mark.parametrize("query", CUT)
-def test_rows_are_cut_and_follow_every_table(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
-    text = query.format(**tables)
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.CAPTURE_DEFERRED)
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    assert report_of(cursor).attribute in ("day", "x")
-    for change in (
-        f"INSERT INTO {tables['r']} VALUES (150, 3, 5000), (NULL, 3, 800), (1, NULL, 1)",
-        f"DELETE FROM {tables['r']} WHERE day IN (31, 32)",
-        f"UPDATE {tables['r']} SET kind = 3 WHERE day = 77",
-    ):
-        cursor.execute(change)
-        cursor.execute(text).fetchall()
-        assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.MAINTAINED, Reason.FILTERED)
+def test_rows_are_cut_and_follow_every_table(stream: Stream, query: str) -> None:
+    first, second, *later = stream.reports(query)
+    assert (first.decision, first.reason) == (Decision.NOT_USED, Reason.CAPTURE_DEFERRED)
+    assert (second.decision, second.reason) == (Decision.CAPTURED, Reason.FILTERED)
+    assert second.attribute in ("day", "x")
+    assert [(report.decision, report.reason) for report in later] == [(Decision.MAINTAINED, Reason.FILTERED)] * len(CHANGES)
 
 
 def test_change_of_a_subquery_is_followed(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:

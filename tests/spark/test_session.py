@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 import imp_driver
 from imp_driver.parse.literals import rendered
 from imp_driver.spark.packages import COORDINATES, pyspark_jars
+from tests import jvm
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ def test_rows_are_streamed_and_a_stream_can_be_dropped(connection: imp_driver.Co
     assert sorted(cursor.fetch_arrow_table().column("id").to_pylist()) == list(range(1, 1000))
 
 
-def test_cancel_from_another_thread(connection: imp_driver.Connection) -> None:
+def test_cancel_from_another_thread(connection: imp_driver.Connection, spark: SparkSession) -> None:
     cursor = connection.cursor()
     caught: list[BaseException] = []
 
@@ -194,9 +195,8 @@ def test_cancel_from_another_thread(connection: imp_driver.Connection) -> None:
 
     thread = threading.Thread(target=run)
     thread.start()
-    while cursor.query_id is None:
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
         time.sleep(0.01)
-    time.sleep(1)
     cursor.cancel()
     thread.join(timeout=60)
     assert not thread.is_alive()
@@ -256,3 +256,8 @@ def test_types_of_rows(connection: imp_driver.Connection) -> None:
         b"\x00",
         Decimal("1.50"),
     )
+
+
+def test_the_engine_has_the_settings_for_tiny_tables(spark: SparkSession) -> None:
+    """Whoever opens the first connection of a run: with Spark's own settings the suite takes twice as long."""
+    assert jvm.SETTINGS.items() <= dict(spark.sparkContext.getConf().getAll()).items()

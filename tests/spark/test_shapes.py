@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,21 +14,26 @@ import pytest
 import imp_driver
 from imp_driver.reasons import Decision, Reason
 from tests.spark.reports import report_of
+from tests.spark.stream_of_changes import Stream
 
 _numbers = itertools.count()
 
 
-@pytest.fixture
-def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+def made_by(run: Callable[[str], object]) -> dict[str, str]:
     """``r``: ten groups of ten rows, g, x = 10 * g + 0..9, one file per two groups; ``s``: k, label for even k."""
     number = next(_numbers)
     names = {"r": f"shape_r{number}", "s": f"shape_s{number}"}
-    cursor.execute(
+    run(
         f"CREATE TABLE {names['r']} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(5, g) */ CAST(id DIV 10 AS INT) AS g, id AS x "
         "FROM range(100)"
     )
-    cursor.execute(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id * 2 AS INT) AS k, concat('l', id) AS label FROM range(5)")
+    run(f"CREATE TABLE {names['s']} USING DELTA AS SELECT CAST(id * 2 AS INT) AS k, concat('l', id) AS label FROM range(5)")
     return names
+
+
+@pytest.fixture
+def tables(cursor: imp_driver.Cursor) -> dict[str, str]:
+    return made_by(cursor.execute)
 
 
 CUT = (
@@ -50,21 +57,33 @@ CUT = (
 )
 
 
+CHANGES = (
+    "INSERT INTO {r} VALUES (2, 5000), (11, 800), (NULL, 900)",
+    "UPDATE {s} SET k = k + 3 WHERE k IN (2, 8)",
+    "UPDATE {r} SET x = x - 95 WHERE g IN (8, 9) AND x > 82",
+)
+
+
+@pytest.fixture(scope="module")
+def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stream]:
+    """All queries of ``CUT``, asked before and after each change."""
+    with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
+        names = made_by(stream.run)
+        for change in (None, *CHANGES):
+            if change is not None:
+                stream.run(change.format(**names))
+            for query in CUT:
+                stream.ask(query, query.format(**names))
+        yield stream
+
+
 @pytest.mark.parametrize("query", CUT)
-def test_block_is_cut_and_its_answer_follows_every_table(cursor: imp_driver.Cursor, tables: dict[str, str], query: str) -> None:
-    text = query.format(**tables)
-    cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
-    assert report_of(cursor).attribute == "g"
-    for change in (
-        f"INSERT INTO {tables['r']} VALUES (2, 5000), (11, 800), (NULL, 900)",
-        f"UPDATE {tables['s']} SET k = k + 3 WHERE k IN (2, 8)",
-        f"UPDATE {tables['r']} SET x = x - 95 WHERE g IN (8, 9) AND x > 82",
-    ):
-        cursor.execute(change)
-        cursor.execute(text).fetchall()
-        assert report_of(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
-        assert report_of(cursor).reason in (Reason.FILTERED, Reason.COVERS_ALMOST_ALL)
+def test_block_is_cut_and_its_answer_follows_every_table(stream: Stream, query: str) -> None:
+    first, *later = stream.reports(query)
+    assert (first.decision, first.reason, first.attribute) == (Decision.CAPTURED, Reason.FILTERED, "g")
+    assert len(later) == len(CHANGES)
+    assert {report.decision for report in later} <= {Decision.MAINTAINED, Decision.FRESH}
+    assert {report.reason for report in later} <= {Reason.FILTERED, Reason.COVERS_ALMOST_ALL}
 
 
 def test_two_blocks_have_a_sketch_each(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:

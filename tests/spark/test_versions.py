@@ -30,7 +30,8 @@ def table(engine: imp_driver.Connection) -> list[datetime.datetime]:
         "DELETE FROM versions_t WHERE g = 7",
         "UPDATE versions_t SET v = v + 1 WHERE g = 9",
     ):
-        time.sleep(1.1)
+        # Times of commits have milliseconds.
+        time.sleep(0.01)
         cursor.execute(text)
         moments.append(datetime.datetime.now(datetime.UTC))
     return moments
