@@ -26,7 +26,6 @@ _FLAGS = (
     "-XX:-UseCodeCacheFlushing",
     "-XX:+UseSerialGC",
     "-XX:MetaspaceSize=512m",
-    "-XX:NewSize=600m",
     # Without native code Hadoop starts chmod for each file that it makes; this is the cheapest way to start a process.
     "-Djdk.lang.Process.launchMechanism=VFORK",
 )
@@ -44,9 +43,6 @@ SETTINGS = {
     "spark.ui.retainedJobs": "1",
     "spark.ui.retainedStages": "1",
     "spark.ui.retainedTasks": "1",
-    # No second file with a checksum beside each file.
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 """Settings of Spark for tables of a few hundred rows, given to each JVM, whoever starts it. Rows do not depend on them; a wide run makes
 sure of that with the settings that users have."""
@@ -56,6 +52,11 @@ _OPTIONS = " ".join([*_FLAGS, *(f"-D{name}={value}" for name, value in SETTINGS.
 _DEFAULTS = Path(sys.prefix) / "hadoop-defaults.jar"
 """Stands before Hadoop's own defaults, whose 2,000 settings would be sent along with each task; in a jar, since classes that are found
 behind a folder are not archived."""
+_FILE_SYSTEMS = {
+    # No second file with a checksum beside each file.
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+}
 _ARCHIVE = Path(sys.prefix) / "spark-classes.jsa"
 _PROGRAM = """
 import sys, imp_driver
@@ -76,7 +77,8 @@ def tune() -> None:
     """Have every JVM that Spark's scripts start from here on, also from processes below, start for short lives."""
     shared = f" -XX:SharedArchiveFile={_ARCHIVE} -Xlog:disable" if _ARCHIVE.exists() else ""
     os.environ.setdefault("SPARK_SUBMIT_OPTS", _OPTIONS + shared)
-    os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", _FLAGS[0] + shared)
+    # Masters, workers and executors of a cluster.
+    os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", f"{_FLAGS[0]} -XX:+UseSerialGC{shared}")
     os.environ.setdefault("SPARK_CONF_DIR", str(_DEFAULTS))
 
 
@@ -87,8 +89,9 @@ def make_archive() -> bool:
         return True
     _ARCHIVE.unlink(missing_ok=True)
     with zipfile.ZipFile(_DEFAULTS, "w") as defaults:
+        entries = "".join(f"<property><name>{name}</name><value>{value}</value></property>" for name, value in _FILE_SYSTEMS.items())
         for part in ("core", "hdfs", "mapred", "yarn"):
-            defaults.writestr(f"{part}-default.xml", "<configuration></configuration>")
+            defaults.writestr(f"{part}-default.xml", f"<configuration>{entries if part == 'core' else ''}</configuration>")
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "classes.jsa"
         options = f"{_OPTIONS} -XX:ArchiveClassesAtExit={written}"
@@ -103,7 +106,7 @@ def make_archive() -> bool:
 def _key() -> str:
     jars = [f"{jar.name} {jar.stat().st_mtime_ns}" for jar in sorted(Path(pyspark_jars()).glob("*.jar"))]
     java = subprocess.run([find_java(), "-version"], capture_output=True, text=True, check=True).stderr
-    return hashlib.sha256("\n".join([java, _OPTIONS, *jars]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([java, _OPTIONS, *_FILE_SYSTEMS.values(), *jars]).encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -171,11 +171,18 @@ def test_wrong_folders(tmp_path: Path) -> None:
 
 _INTERRUPT = """
 import os, signal, sys, threading, time, imp_driver
+from pyspark import SparkContext
+
+def press():
+    while not SparkContext._active_spark_context.statusTracker().getActiveJobsIds():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
 # A process that a shell has put in the background ignores the key from the start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with imp_driver.connect(warehouse=sys.argv[1]) as connection:
     cursor = connection.cursor()
-    threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    threading.Thread(target=press).start()
     try:
         cursor.execute("SELECT count(*) FROM range(100000000000) a WHERE hash(id) = 7")
     except KeyboardInterrupt:
@@ -201,6 +208,7 @@ jars = ",".join(str(jar) for jar in resolve_jars(find_java()))
 spark = (
     SparkSession.builder.master("local[2]").config("spark.jars", jars).config("spark.ui.enabled", "false")
     .config("spark.sql.warehouse.dir", sys.argv[1]).config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+    .config("spark.sql.shuffle.partitions", "1").config("spark.databricks.delta.snapshotPartitions", "1")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog").getOrCreate()
 )
 before = {row.key: row.value for row in spark.sql("SET").collect()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from urllib.parse import quote
 
 import imp_driver
 from imp_driver.config import Options
@@ -13,11 +15,15 @@ _CONF = "conf.spark.executor.memory=512m&conf.spark.driver.host=127.0.0.1&conf.s
 _QUERY = "SELECT shop, sum(price) FROM sales GROUP BY shop HAVING sum(price) > 85"
 
 
+def _executors() -> str:
+    return f"conf.spark.executor.extraJavaOptions={quote(os.environ['SPARK_DAEMON_JAVA_OPTS'])}"
+
+
 def test_sketches_on_two_workers(tmp_path: Path) -> None:
     warehouse = tmp_path / "warehouse"
     with (
         standalone_cluster(tmp_path) as master,
-        imp_driver.connect(f"imp+spark:///{warehouse}?sketch=shadow&driver_memory=1g&master={master}&{_CONF}") as connection,
+        imp_driver.connect(f"imp+spark:///{warehouse}?sketch=shadow&driver_memory=1g&master={master}&{_CONF}&{_executors()}") as connection,
     ):
         cursor = connection.cursor()
         cursor.execute("CREATE TABLE sales (shop INT, price INT) USING DELTA")

@@ -174,13 +174,3 @@ DRIVER_MUTANTS = (
         "if False else condition",
     ),
 )
-
-RARE_DRIVER_MUTANTS = (
-    Mutant(
-        "rows of the optional side one by one",
-        "../plan/rows.py",
-        "any(is_linear(inner, scan.occurrence) for scan in scans(inner))",
-        "True",
-    ),
-)
-"""No case is known: no column was ever chosen where this takes other plans for rows one by one. Wide runs search."""

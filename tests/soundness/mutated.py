@@ -22,12 +22,12 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from tests.forks import run_forked
-from tests.soundness.driver_mutants import DRIVER_MUTANTS, RARE_DRIVER_MUTANTS
+from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 CALCULUS = "calculus"
-MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + RARE_DRIVER_MUTANTS}
+MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS}
 
 
 @dataclass(frozen=True, slots=True)
