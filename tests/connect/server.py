@@ -22,6 +22,7 @@ _SETTINGS = {
     "spark.sql.sources.default": "delta",
     "spark.databricks.delta.properties.defaults.enableChangeDataFeed": "true",
     "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.shuffle.partitions": "1",
 }
 
 
