@@ -83,17 +83,12 @@ def test_second_process_is_refused_and_a_killed_one_loses_nothing_committed(tmp_
             refused = _run(_OPEN, warehouse)
             assert refused.stdout.startswith("OperationalError")
             assert f"process id {holder.pid}" in refused.stdout
-            _wait_for_files(warehouse / "t", more_than=len(committed))
+            while holder.poll() is None and len(list((warehouse / "t").glob("*.parquet"))) <= len(committed):
+                time.sleep(0.05)
         finally:
             holder.send_signal(signal.SIGKILL)
     opened = _open_after_death(warehouse)
     assert opened.stdout == "[(2,)]\n"
-
-
-def _wait_for_files(table: Path, more_than: int) -> None:
-    """Wait until a write is in the middle of its files."""
-    while len(list(table.glob("*.parquet"))) <= more_than:
-        time.sleep(0.05)
 
 
 def _open_after_death(warehouse: Path) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -40,6 +40,13 @@ class Stream:
             self._reports[key].append(report_of(cursor))
         except imp_driver.Error as error:
             self._errors[key] = error
+
+    def turns(self, changes: Sequence[str], before: int = 1) -> Iterator[None]:
+        """Yield, for the queries to be asked, so many times before the first change and once after each."""
+        yield from [None] * before
+        for change in changes:
+            self.run(change)
+            yield
 
     def reports(self, key: Hashable) -> list[SketchReport]:
         """Return the reports of a query in the order in which it was asked. Raises the error with which it ended."""

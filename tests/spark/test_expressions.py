@@ -148,9 +148,7 @@ def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     )
     with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
         stream.run(f"CREATE TABLE {name} USING DELTA AS SELECT /*+ REPARTITION_BY_RANGE(10, k) */ * FROM ({source})")
-        for change in (None, *CHANGES):
-            if change is not None:
-                stream.run(change.format(name))
+        for _ in stream.turns([change.format(name) for change in CHANGES]):
             for having in HAVING:
                 stream.ask(having, f"SELECT k, count(*) FROM {name} GROUP BY k HAVING {having} AND k > 14")
         yield stream

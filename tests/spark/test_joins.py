@@ -47,9 +47,7 @@ def _played(
     """
     with closing(Stream(warehouse, stores)) as stream:
         names = made_by(stream.run)
-        for change in ("", *changes):
-            if change:
-                stream.run(change.format(**names))
+        for _ in stream.turns([change.format(**names) for change in changes]):
             for query in queries:
                 stream.ask(query, query.format(**names))
             with pytest.MonkeyPatch.context() as patch:

@@ -63,9 +63,7 @@ def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """All ``QUERIES``, asked twice before and once after each change."""
     with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
         name = made_by(stream.run)
-        for change in (None, None, *CHANGES):
-            if change is not None:
-                stream.run(change.format(t=name))
+        for _ in stream.turns([change.format(t=name) for change in CHANGES], before=2):
             for query in QUERIES:
                 stream.ask(query, query.format(t=name))
         yield stream

@@ -195,7 +195,7 @@ def test_cancel_from_another_thread(connection: imp_driver.Connection, spark: Sp
 
     thread = threading.Thread(target=run)
     thread.start()
-    while not spark.sparkContext.statusTracker().getActiveJobsIds():
+    while thread.is_alive() and not spark.sparkContext.statusTracker().getActiveJobsIds():
         time.sleep(0.01)
     cursor.cancel()
     thread.join(timeout=60)

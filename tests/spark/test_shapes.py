@@ -69,9 +69,7 @@ def stream(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """All queries of ``CUT``, asked before and after each change."""
     with closing(Stream(warehouse, tmp_path_factory.mktemp("stores"))) as stream:
         names = made_by(stream.run)
-        for change in (None, *CHANGES):
-            if change is not None:
-                stream.run(change.format(**names))
+        for _ in stream.turns([change.format(**names) for change in CHANGES]):
             for query in CUT:
                 stream.ask(query, query.format(**names))
         yield stream
