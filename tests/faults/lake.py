@@ -83,7 +83,7 @@ class Lake:
         """Run a query of Spark SQL."""
         names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
         found = self.connection.sql(_translated(text, names)).to_arrow_table()
-        return pa.table({name: _narrow(found.column(place)) for place, name in enumerate(found.column_names)})
+        return pa.Table.from_arrays([_narrow(column) for column in found.columns], names=found.column_names)
 
     def rows(self, text: str) -> list[str]:
         """Return the rows of a query, sorted, for comparison."""
@@ -162,11 +162,12 @@ class LakeSession:
 class Process:
     """What one process has of a lake: its own view of the tables and of the store, and one connection in shadow mode."""
 
-    def __init__(self, folder: Path | Lake, mode: SketchMode = SketchMode.SHADOW) -> None:
+    def __init__(self, folder: Path | Lake, mode: SketchMode = SketchMode.SHADOW, store: Path | None = None) -> None:
         self.lake = folder if isinstance(folder, Lake) else Lake(folder)
         self.source = DeltaTables()
-        self.repository = DeltaRepository(self.lake.location("_imp/store"))
-        self.sketches = Sketches(self.source, 1 << 30, None, self.repository, buckets=self.lake.location("_imp/store/buckets"))
+        location = self.lake.location("_imp/store") if store is None else str(store)
+        self.repository = DeltaRepository(location)
+        self.sketches = Sketches(self.source, 1 << 30, None, self.repository, buckets=f"{location}/buckets")
         self.path = self.connect(mode)
 
     def connect(self, mode: SketchMode = SketchMode.SHADOW) -> Middleware:

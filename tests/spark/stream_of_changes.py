@@ -9,22 +9,30 @@ from pathlib import Path
 
 import imp_driver
 from imp_driver.observe.report import SketchReport
+from tests.faults.lake import Lake, Process
+from tests.operators.model import WIDE
 from tests.spark.reports import report_of
 
 
 class Stream:
-    """Each query has a connection in shadow mode and a store of its own, so that no state of one serves another.
+    """Tables that Spark makes and changes, and queries that are asked of them in shadow mode at each version.
 
-    What the driver reported is kept, or the error with which a query ended; after an error it is not asked again.
+    Spark answers until the first change; the rest, which is upkeep, is asked of the same tables with an engine without a JVM in its place.
+    With IMP_WIDE=1 Spark answers always. Each query has a state of its own, so that none serves another. What the driver reported is kept,
+    or the error with which a query ended; after an error it is not asked again.
     """
 
     def __init__(self, warehouse: Path, stores: Path) -> None:
         self._warehouse = warehouse
         self._stores = stores
         self._open = ExitStack()
+        self._lake = Lake(warehouse)
+        self._open.callback(self._lake.connection.close)
         self._cursors: dict[Hashable, imp_driver.Cursor] = {}
+        self._processes: dict[Hashable, Process] = {}
+        self._has_changed = False
         self._reports: defaultdict[Hashable, list[SketchReport]] = defaultdict(list)
-        self._errors: dict[Hashable, imp_driver.Error] = {}
+        self._errors: dict[Hashable, imp_driver.Error | AssertionError] = {}
 
     def run(self, text: str) -> None:
         """Run a statement on a connection that asks no query."""
@@ -35,15 +43,14 @@ class Stream:
         if key in self._errors:
             return
         try:
-            cursor = self._cursor(key)
-            cursor.execute(text).fetchall()
-            self._reports[key].append(report_of(cursor))
-        except imp_driver.Error as error:
+            self._reports[key].append(self._asked(key, text))
+        except (imp_driver.Error, AssertionError) as error:
             self._errors[key] = error
 
     def turns(self, changes: Sequence[str], before: int = 1) -> Iterator[None]:
         """Yield, for the queries to be asked, so many times before the first change and once after each."""
         yield from [None] * before
+        self._has_changed = True
         for change in changes:
             self.run(change)
             yield
@@ -56,6 +63,26 @@ class Stream:
 
     def close(self) -> None:
         self._open.close()
+
+    def _asked(self, key: Hashable, text: str) -> SketchReport:
+        if WIDE:
+            return self._by_spark(key, text)
+        found = self._process(key).ask(text)
+        if not self._has_changed:
+            by_spark = self._by_spark(key, text)
+            assert (found.decision, found.reason, found.attribute) == (by_spark.decision, by_spark.reason, by_spark.attribute), text
+        return found
+
+    def _by_spark(self, key: Hashable, text: str) -> SketchReport:
+        cursor = self._cursor(key)
+        cursor.execute(text).fetchall()
+        return report_of(cursor)
+
+    def _process(self, key: Hashable) -> Process:
+        if key not in self._processes:
+            process = self._processes[key] = Process(self._lake, store=self._stores / f"lake{len(self._processes)}")
+            self._open.callback(process.close)
+        return self._processes[key]
 
     def _cursor(self, key: Hashable) -> imp_driver.Cursor:
         if key not in self._cursors:

@@ -54,7 +54,7 @@ def _played(
                 patch.setattr(sides, "MOST_SIDE_ROWS", 0)
                 for query in with_large_sides:
                     stream.ask((query, "large"), query.format(**names))
-        yield stream, {f"spark_catalog.default.{name}" for name in names.values()}
+        yield stream, set(names.values())
 
 
 INCREMENTAL = (
@@ -91,7 +91,7 @@ def _assert_maintained(joined: tuple[Stream, set[str]], key: Hashable, in_memory
     assert len(later) == len(CHANGES)
     for report in later:
         assert report.decision in (Decision.MAINTAINED, Decision.FRESH), report.detail
-        assert set(report.versions) <= names
+        assert {name.split(".")[-1] for name in report.versions} <= names
     assert [report.detail for report in later].count("joined in memory") >= in_memory_at_least
 
 
