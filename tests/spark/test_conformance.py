@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+from pathlib import Path
 from typing import Any, ClassVar
 
 import dbapi20
@@ -22,11 +22,10 @@ class TestConformance(dbapi20.DatabaseAPI20Test):  # type: ignore[misc]
     # Spark has no stored procedures, so there is no function to call; callproc raises NotSupportedError (tests/unit/dbapi).
     lower_func = None
 
+    @pytest.fixture(autouse=True, scope="class")
     @classmethod
-    def setUpClass(cls) -> None:
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.connect_kw_args = {"warehouse": f"{folder.name}/warehouse"}
+    def _at_the_engine(cls, warehouse: Path) -> None:
+        cls.connect_kw_args = {"warehouse": str(warehouse)}
 
     def test_nextset(self) -> None:
         """The class leaves this to the driver: a statement of Spark has one result set at most."""
