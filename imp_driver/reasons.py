@@ -77,6 +77,7 @@ class RecaptureReason(Enum):
     COSTS_MORE = "by the times of the last steps, capturing again is cheaper than maintaining"
     INEXACT_STATE = "minimum or maximum buffers ran dry for many groups"
     ROW_COUNT_DIFFERS = "the maintained row count does not match the table; the change feed was incomplete"
+    CHANGES_CONTRADICT = "the changes take away rows or values that the state does not have; the change feed was incomplete"
     CHANGES_UNREADABLE = "the changes could not be read"
     NOT_INCREMENTAL = "a table changed that the groups depend on in a way that is not maintained"
 

@@ -38,8 +38,6 @@ def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, .
                 parts[index, part] = column(captured, f"aggregate_{index}_{part}")
         if specification.kind is AccumulatorKind.SUM_FLOAT:
             parts[index, "nonfinite"] = _nonfinite(parts[index, "magnitude"], parts[index, "count"])
-            parts[index, "sum"] = _finite(parts[index, "sum"])
-            parts[index, "magnitude"] = _finite(parts[index, "magnitude"])
     return parts
 
 
@@ -51,13 +49,8 @@ def column(captured: pa.Table, name: str) -> pa.Array:
 def _nonfinite(magnitude: pa.Array, count: pa.Array) -> pa.Array:
     """A sum of absolute values that is not finite tells of NaN or infinite arguments (or of an overflow), but not how many.
 
-    All of them is the safe answer: the group's value stays unknown, and the group is kept, until it is captured again.
+    All of them is the safe answer: the group's value stays unknown, and the group is kept, until its values are gone or captured again.
     """
     values = np.asarray(magnitude.to_numpy(zero_copy_only=False), dtype=np.float64)
     bad = ~np.isfinite(values) & np.asarray(magnitude.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
     return pa.array(np.where(bad, count.to_numpy(zero_copy_only=False), 0), type=pa.int64())
-
-
-def _finite(values: pa.Array) -> pa.Array:
-    numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
-    return pa.array(np.where(np.isfinite(numbers), numbers, 0.0), type=pa.float64())

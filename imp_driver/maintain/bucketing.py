@@ -126,7 +126,7 @@ def step_buckets(state: BucketedState, request: Request, shares: Sequence[Projec
         _raise_if_cancelled(error)
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
     except StateCorrupt as error:
-        raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
+        raise ChangesUnavailable(RecaptureReason.CHANGES_CONTRADICT, str(error)) from error
     except ChangedElsewhere as error:
         raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, str(error)) from error
     if state.inexact.sum() > inexact * max(1, int(state.groups.sum())):

@@ -153,7 +153,7 @@ def apply_rows(entry: StateEntry, state: GroupState, request: Request, step: Ste
             try:
                 state.apply(share.rows)
             except StateCorrupt as error:
-                raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, str(error)) from error
+                raise ChangesUnavailable(RecaptureReason.CHANGES_CONTRADICT, str(error)) from error
     if state.is_inexact_beyond(INEXACT_SHARE):
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
     entry.state = state

@@ -67,7 +67,7 @@ class Reuse:
     def _reused(self, request: Request, key: str, captured: BoundBlock) -> Reused | None:
         asked = request.lifted or request.block
         found = self._service(request, asked, captured, key)
-        if found is None or (asked.limit is not None and not found.is_exact):
+        if found is None or (asked.limit is not None and not found.has_same_groups):
             return None
         # Without any condition left the sketch would hold every group.
         if asked.having and not found.conditions:

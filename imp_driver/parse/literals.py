@@ -60,7 +60,7 @@ def _special(value: float) -> str:
 
 
 def _integer(value: int) -> exp.Expr:
-    if -(2**31) < value < 2**31:
+    if -(2**31) <= value < 2**31:
         number = exp.Literal.number(abs(value))
         return exp.Neg(this=number) if value < 0 else number
     if -(2**63) <= value < 2**63:

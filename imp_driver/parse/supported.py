@@ -155,6 +155,9 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.DayOfWeek,
     exp.DayOfYear,
     exp.WeekOfYear,
+    exp.Hour,
+    exp.Minute,
+    exp.Second,
     exp.Extract,
     exp.DateTrunc,
     exp.TimestampTrunc,
@@ -210,10 +213,16 @@ def _is_text(node: exp.Expr) -> bool:
     return isinstance(node, exp.Placeholder) or (isinstance(node, exp.Literal) and node.is_string)
 
 
+DETERMINISTIC_NAMES = frozenset({"date_part", "datepart"})
+"""The same, of those that the parser has no node for."""
+
+
 def check_function(node: exp.Func) -> None:
     """Raise Refused unless a function is known to depend on its arguments alone."""
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
         name = str(node.this).lower()
+        if name in DETERMINISTIC_NAMES:
+            return
         raise Refused(Reason.NON_DETERMINISTIC if name in _NON_DETERMINISTIC_NAMES else Reason.UNKNOWN_FUNCTION, name)
     if isinstance(node, _NON_DETERMINISTIC):
         raise Refused(Reason.NON_DETERMINISTIC, node.sql_name().lower())

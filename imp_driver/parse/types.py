@@ -75,7 +75,7 @@ def infer(node: exp.Expr, columns: dict[str, pa.DataType | None]) -> pa.DataType
     if isinstance(node, exp.Column):
         return columns.get(node.name)
     if isinstance(node, exp.Neg):
-        return infer(node.this, columns)
+        return _literal_type(node.this, "-") if isinstance(node.this, exp.Literal) else infer(node.this, columns)
     if isinstance(node, exp.Cast):
         return _CASTS.get(node.to.this)
     if isinstance(node, exp.Literal):
@@ -108,15 +108,21 @@ def values_of(node: exp.Expr) -> list[exp.Expr]:
     return []
 
 
-def _literal_type(node: exp.Literal) -> pa.DataType | None:
+def _literal_type(node: exp.Literal, sign: str = "") -> pa.DataType | None:
+    """Return the type of a literal with its sign, which Spark reads as one: the least number of a type has no positive one in it."""
     if node.is_string:
-        return pa.string()
+        return None if sign else pa.string()
     text = str(node.this)
     if text.isdigit():
-        return pa.int32() if int(text) < 2**31 else pa.int64() if int(text) < 2**63 else None
+        return next((kind for kind in (pa.int32(), pa.int64()) if _fits(int(sign + text), kind)), None)
     if "e" in text.lower():
         return pa.float64()
     return _decimal_of(Decimal(text))
+
+
+def _fits(value: int, kind: pa.DataType) -> bool:
+    most = 1 << (int(kind.bit_width) - 1)
+    return -most <= value < most
 
 
 def _decimal_of(value: Decimal) -> pa.DataType:

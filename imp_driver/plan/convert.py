@@ -74,6 +74,8 @@ def convert(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Ex
 
 
 def _convert_compound(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Expression:
+    if isinstance(node, exp.Neg):
+        return Arithmetic("-", Constant(0), convert(node.this, leaf))
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
         value = convert(node.this, leaf)
         return And((Comparison(">=", value, convert(node.args["low"], leaf)), Comparison("<=", value, convert(node.args["high"], leaf))))

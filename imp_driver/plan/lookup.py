@@ -68,5 +68,10 @@ class Lookup:
         return condition.transform(change)
 
     def order(self, expression: exp.Expr) -> exp.Expr:
-        """Resolve ORDER BY: unlike in HAVING an alias wins even inside an aggregate."""
+        """Resolve ORDER BY: an alias alone wins over a column of its name, in an expression the two must not disagree."""
+        alone = expression.unnest()
+        if isinstance(alone, exp.Column) and not alone.table:
+            found = self.outputs.get(alone.name.lower())
+            if found is not None:
+                return found.copy()
         return replaced(expression, self.alias_or_column)

@@ -34,11 +34,24 @@ def resolve_from(select: exp.Select, context: Context, visible: Visible, outer: 
     clause = select.args.get("from_")
     if clause is None:
         raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
-    plan, source = _item(clause.this, context, visible, query)
-    scope = Scope((source,), outer)
-    for join in [*(clause.this.args.get("joins") or ()), *(select.args.get("joins") or ())]:
+    plan, sources = _items(clause.this, context, visible, query)
+    scope = Scope(sources, outer)
+    for join in select.args.get("joins") or ():
         plan, scope = _join(plan, scope, join, context, visible, query)
     return plan, scope
+
+
+def _items(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuery) -> tuple[Plan, tuple[Source, ...]]:
+    """Resolve an item of FROM with the joins that belong to it, in brackets too: ``(a JOIN b ON ..)``."""
+    if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query) and not node.alias:
+        plan, sources = _items(node.this, context, visible, query)
+    else:
+        plan, source = _item(node, context, visible, query)
+        sources = (source,)
+    scope = Scope(sources)
+    for join in node.args.get("joins") or ():
+        plan, scope = _join(plan, scope, join, context, visible, query)
+    return plan, scope.sources
 
 
 def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuery) -> tuple[Plan, Source]:
@@ -88,14 +101,11 @@ def _join(left: Plan, scope: Scope, join: exp.Join, context: Context, visible: V
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
     if join.args.get("method") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{join.args.get('method') or kind} JOIN")
-    right, source = _item(join.this, context, visible, query)
-    if join.this.args.get("joins"):
-        raise Refused(Reason.UNSUPPORTED_EXPRESSION, "a join nested in a join")
-    both = Scope((*scope.sources, source), scope.outer)
-    conjuncts, source = _condition(join, scope, source, both)
+    right, sources = _items(join.this, context, visible, query)
+    conjuncts, sources = _condition(join, scope, sources)
     if kind in ("SEMI", "ANTI"):
         return SemiJoin(left, right, conjuncts, anti=kind == "ANTI"), scope
-    joined = Scope((*scope.sources, source), scope.outer)
+    joined = Scope((*scope.sources, *sources), scope.outer)
     match side:
         case "":
             return Join(JoinKind.INNER, left, right, conjuncts), joined
@@ -109,15 +119,17 @@ def _join(left: Plan, scope: Scope, join: exp.Join, context: Context, visible: V
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{side} JOIN USING")
 
 
-def _condition(join: exp.Join, left: Scope, right: Source, both: Scope) -> tuple[tuple[exp.Expr, ...], Source]:
-    """Return the conjuncts of ON or USING, and the right source with the columns hidden that USING merges."""
+def _condition(join: exp.Join, left: Scope, right: tuple[Source, ...]) -> tuple[tuple[exp.Expr, ...], tuple[Source, ...]]:
+    """Return the conjuncts of ON or USING, and the right sources with the columns hidden that USING merges."""
     if join.args.get("using"):
         pairs = []
         for identifier in join.args["using"]:
             column = exp.column(identifier.name)
-            pairs.append((Scope(left.sources).find(column)[0], Scope((right,)).find(column)[0]))
+            pairs.append((Scope(left.sources).find(column)[0], Scope(right).find(column)[0]))
         hidden = frozenset(attribute.identifier for _, attribute in pairs)
-        return tuple(exp.EQ(this=reference(one), expression=reference(other)) for one, other in pairs), replace(right, hidden=hidden)
+        conjuncts = tuple(exp.EQ(this=reference(one), expression=reference(other)) for one, other in pairs)
+        return conjuncts, tuple(replace(source, hidden=source.hidden | hidden) for source in right)
+    both = Scope((*left.sources, *right), left.outer)
     condition = join.args.get("on")
     if condition is None:
         return (), right

@@ -21,12 +21,14 @@ class Service:
     """What a state says of a block.
 
     Attributes:
-        is_exact: its groups hold the rows of the block's groups, no others: all conditions and the order may be asked.
+        is_exact: where the block has one of its groups, it holds the rows of that, no others: all conditions may be asked.
+        has_same_groups: all of its groups that pass the conditions are the block's too: the order may be asked.
         conditions: indexes of the conditions on groups that are true of the state's groups where they are true of the block's.
         is_by_solver: the cheap tests alone did not show it.
     """
 
     is_exact: bool
+    has_same_groups: bool
     conditions: frozenset[int]
     is_by_solver: bool
 
@@ -37,6 +39,7 @@ def service(
     """Say how a state with row conditions ``old_rows`` serves a block with ``rows`` and conditions ``groups`` above; None when it does not.
 
     Args:
+        groups: row conditions on keys among them are asked of the groups instead; those that are not, the state may have ignored.
         keys: columns that are group keys; row conditions on these alone choose groups, others choose rows within groups.
         types: Delta type names of columns.
     """
@@ -49,7 +52,10 @@ def service(
             is_exact = groups_are_whole(new, old, implied)
             relation = EQUAL if is_exact else aggregates.relations
             kept = (place for place, each in enumerate(conditions) if is_exact or implied((*new.keys, each), (each,), relation))
-            return Service(is_exact, frozenset(kept), bool(is_by_solver))
+            asked = tuple(each for each in new.keys if each in groups)
+            unasked = tuple(each for each in new.keys if each not in groups)
+            has_same_groups = is_exact and implied((*old.rows, *old.keys, *asked), unasked, EQUAL)
+            return Service(is_exact, has_same_groups, frozenset(kept), bool(is_by_solver))
     return None
 
 

@@ -16,11 +16,10 @@ from imp_driver.plan.render import read_identifiers
 from imp_driver.plan.rows import row_blocks
 from imp_driver.ports import COLLATED, NESTED_CHAR
 from imp_driver.reasons import Reason
-from imp_driver.safety.cuts import Cut, can_be_cut, find_cuts
-from imp_driver.safety.levels import Refusal
+from imp_driver.safety.cuts import Cut, KeyCuts, find_cuts, refused_by
 from imp_driver.safety.partial import may_be_partial
 from imp_driver.safety.setting import Assignment, Setting
-from imp_driver.safety.verdict import Verdict, judge
+from imp_driver.safety.verdict import judge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +31,7 @@ class Analysis:
         lifted: the same with its row conditions on keys made conditions on groups; None when it has none.
         scans: every occurrence that the block reads, cut or not.
         columns: types of the columns that the block is over.
-        cuts: per safe group key, by its index, the occurrences that it cuts; none where only a column that is no key may be cut.
-        derivation: proof for the first of them.
+        by_key: per safe group key, by its index, what it cuts; none where only a column that is no key may be cut.
         refused: why no key may be cut.
         may_tie: the block's top-k must be found decided at each use; when it is not, or the block is not in use, the query runs unchanged.
     """
@@ -43,18 +41,27 @@ class Analysis:
     lifted: QueryBlock | None
     scans: tuple[Scan, ...]
     columns: Mapping[str, pa.DataType | None]
-    cuts: Mapping[int, tuple[Cut, ...]]
-    derivation: tuple[str, ...]
+    by_key: Mapping[int, KeyCuts]
     may_tie: bool = False
     refused: Refused | None = None
 
     @property
     def safe(self) -> tuple[int, ...]:
         """Indexes of group keys, each a plain column."""
-        return tuple(self.cuts)
+        return tuple(self.by_key)
+
+    @property
+    def cuts(self) -> Mapping[int, tuple[Cut, ...]]:
+        """The occurrences that each safe key cuts."""
+        return {index: each.cuts for index, each in self.by_key.items()}
+
+    @property
+    def derivation(self) -> tuple[str, ...]:
+        """The proof for the first safe key; empty without one."""
+        return next((each.verdict.derivation for each in self.by_key.values()), ())
 
     def attribute(self, index: int) -> str:
-        return self.cuts[index][0].attribute.name
+        return self.by_key[index].cuts[0].attribute.name
 
 
 def analyse(plan: Plan) -> tuple[Analysis, ...]:
@@ -65,7 +72,7 @@ def analyse(plan: Plan) -> tuple[Analysis, ...]:
     """
     whole = judge(plan, Setting(Assignment({})))
     if not whole.is_safe:
-        raise _refused(whole)
+        raise refused_by(whole)
     undecided = whole.needs.undecided
     try:
         return _grouped(find_blocks(plan), undecided)
@@ -89,26 +96,19 @@ def _grouped(blocks: tuple[Block, ...], undecided: tuple[Plan, ...]) -> tuple[An
 
 
 def _analysed(block: Block, may_tie: bool) -> Analysis:
-    cuts: dict[int, tuple[Cut, ...]] = {}
-    derivation: tuple[str, ...] = ()
-    refusal: Verdict | None = None
+    by_key: dict[int, KeyCuts] = {}
+    refused: Refused | None = None
     for index in range(len(block.query.keys)):
-        found, verdict = find_cuts(block, index) or ((), None)
-        if verdict is None or not can_be_cut(found[0]):
-            continue
-        if verdict.is_safe:
-            cuts[index] = found
-            derivation = derivation or verdict.derivation
-            may_tie = may_tie or bool(verdict.needs.undecided)
-        else:
-            refusal = verdict
-    refused = None if cuts else Refused(Reason.NO_PLAIN_GROUP_KEY) if refusal is None else _refused(refusal)
-    if refused is not None and not may_be_partial(block):
+        try:
+            by_key[index] = find_cuts(block, index)
+        except Refused as refusal:
+            refused = refusal if refused is None or refused.reason is Reason.NO_PLAIN_GROUP_KEY else refused
+    if not by_key and refused is not None and not may_be_partial(block):
         raise refused
     check_collations(block)
     query = over_columns(block.query)
-    every = scans(query.source)
-    return Analysis(query, block, lifted(query), every, _types(query.source), cuts, derivation, may_tie, refused)
+    may_tie = may_tie or any(each.verdict.needs.undecided for each in by_key.values())
+    return Analysis(query, block, lifted(query), scans(query.source), _types(query.source), by_key, may_tie, None if by_key else refused)
 
 
 def _of_rows(block: Block) -> Analysis:
@@ -118,7 +118,7 @@ def _of_rows(block: Block) -> Analysis:
         Reason.NOT_CLUSTERED,
         "rows without groups are cut on columns that the files are clustered by, if the query has no condition on them",
     )
-    return Analysis(query, block, None, scans(query.source), _types(query.source), {}, (), refused=refused)
+    return Analysis(query, block, None, scans(query.source), _types(query.source), {}, refused=refused)
 
 
 def check_collations(block: Block) -> None:
@@ -141,8 +141,3 @@ def _types(source: Plan) -> dict[str, pa.DataType | None]:
     """Return Arrow types by the names that a block over the source uses."""
     by_name = isinstance(source, Scan)
     return {(each.name if by_name else each.identifier): arrow_type(each.type_name or "") for each in source.output}
-
-
-def _refused(verdict: Verdict) -> Refused:
-    reason = Reason.ORDER_NOT_TOTAL if verdict.refusal is Refusal.ORDER_NOT_TOTAL else Reason.NOT_SAFE
-    return Refused(reason, verdict.step.derived.note)

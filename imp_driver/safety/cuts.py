@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import by_identifier, plain_identifier
 from imp_driver.plan.blocks import Block
@@ -28,8 +29,9 @@ from imp_driver.plan.nodes import (
     UnionAll,
     children,
 )
+from imp_driver.reasons import Reason
 from imp_driver.safety.derive import derive
-from imp_driver.safety.levels import closure
+from imp_driver.safety.levels import Refusal, closure
 from imp_driver.safety.rules.copartition import equated
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
@@ -51,29 +53,54 @@ def can_be_cut(cut: Cut) -> bool:
     return kind is not None and not pa.types.is_boolean(kind)
 
 
-def find_cuts(block: Block, index: int) -> tuple[tuple[Cut, ...], Verdict] | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyCuts:
+    """Occurrences that are cut together to the fragments in which the keys of the passing groups lie, with the proof (``find_cuts``).
+
+    What is proven for the provenance of the answer holds for these fragments where they hold it. They do where each cut column equals the
+    key in all rows below the groups. A partner's column does so in the rows that found a partner alone: the others, which form the group
+    of NULL, come from any fragment of it. Such a cut needs groups that are proven to be whole by their key.
+    """
+
+    cuts: tuple[Cut, ...]
+    verdict: Verdict
+
+
+def find_cuts(block: Block, index: int) -> KeyCuts:
     """Return the cuts of a group key with their proof: as many occurrences together as is safe.
 
-    The verdict is that of the last try when no cut is safe; None when the key is no plain column of a table.
+    Raises:
+        Refused: the key is no plain column of a table that can be cut, or no cut is safe; the reason is that of the last try.
     """
     name = plain_identifier(block.query.keys[index])
     if name is None:
-        return None
+        raise Refused(Reason.NO_PLAIN_GROUP_KEY)
     rows = Filter(block.query.source, block.query.where)
-    found = None
-    for cuts in _tries(
-        _of_one_type(carriers(rows, frozenset({name}))), _of_one_type(carriers(rows, frozenset({name}), with_partners=False))
-    ):
+    every = _of_one_type(carriers(rows, frozenset({name})))
+    own = _of_one_type(carriers(rows, frozenset({name}), with_partners=False))
+    if not every or not can_be_cut(every[0]):
+        raise Refused(Reason.NO_PLAIN_GROUP_KEY)
+    for cuts in _tries(every, own):
         verdict = judge(block.top, Setting(_assignment(cuts), may_pin=False))
-        if verdict.is_safe:
-            return cuts, verdict
-        found = cuts, verdict
-    return found
+        if verdict.is_safe and (_places(cuts) <= _places(own) or verdict.has_whole_groups(index)):
+            return KeyCuts(cuts, verdict)
+    raise refused_by(verdict)
+
+
+def _places(cuts: Iterable[Cut]) -> set[tuple[int, str]]:
+    return {(cut.scan.occurrence, cut.attribute.identifier) for cut in cuts}
+
+
+def refused_by(verdict: Verdict) -> Refused:
+    """Return the refusal of a cut, or of one that would need the provenance of the whole answer."""
+    if verdict.is_safe:
+        return Refused(Reason.NOT_SAFE, "grouped by a column that is NULL where a join finds no partner; those rows may come from anywhere")
+    reason = Reason.ORDER_NOT_TOTAL if verdict.refusal is Refusal.ORDER_NOT_TOTAL else Reason.NOT_SAFE
+    return Refused(reason, verdict.step.derived.note)
 
 
 def _tries(every: tuple[Cut, ...], own: tuple[Cut, ...]) -> Iterator[tuple[Cut, ...]]:
-    if every:
-        yield every
+    yield every
     if 0 < len(own) < len(every):
         yield own
     if len(own) > 1:

@@ -126,9 +126,14 @@ def fail(refusal: Refusal, note: str) -> Derived:
 
 
 def blocked(*inputs: Derived, note: str) -> Derived | None:
-    """Return the failure of an operator that must not stand on one of its inputs: nothing is proven of it, or it is a top-k."""
+    """Return the failure of an operator that must not stand on one of its inputs: nothing is proven of it, or it is a top-k.
+
+    ``note`` is about the top-k; what failed below says why itself.
+    """
     failed = next((each for each in inputs if each.level <= Level.BARRIER), None)
-    return None if failed is None else fail(failed.refusal or Refusal.BELOW_A_BARRIER, note)
+    if failed is None:
+        return None
+    return fail(Refusal.BELOW_A_BARRIER, note) if failed.refusal is None else fail(failed.refusal, failed.note)
 
 
 def merged_classes(classes: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:

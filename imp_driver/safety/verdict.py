@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from imp_driver.plan.nodes import Plan
+from imp_driver.plan.nodes import Aggregate, Plan
 from imp_driver.safety.derive import Step, derive
 from imp_driver.safety.levels import Level, Needs, Refusal
 from imp_driver.safety.setting import Setting
@@ -20,7 +20,10 @@ def readable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """What is proven of a cut, operator by operator."""
+    """What is proven of a cut, operator by operator, for sketches that hold the provenance of the whole answer.
+
+    A sketch of group keys alone, which may hold less, stands on ``KeyCuts``.
+    """
 
     step: Step
 
@@ -38,6 +41,15 @@ class Verdict:
     @property
     def is_safe(self) -> bool:
         return self.refusal is None
+
+    def has_whole_groups(self, index: int) -> bool:
+        """Say whether the key of that index alone decides of each group of a block whether it is whole or absent."""
+        step = self.step
+        while not isinstance(step.plan, Aggregate):
+            step = step.inputs[0]
+        key = step.plan.key_attributes[index].identifier
+        derived = step.derived
+        return derived.level is Level.ALIGNED and all(key in names for names in derived.determined.values())
 
     @property
     def derivation(self) -> tuple[str, ...]:

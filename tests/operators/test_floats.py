@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imp_driver.capture.capture import parts_of
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
+from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.contract import AccumulatorKind as K
 from imp_driver.operators.contract import AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition
@@ -84,6 +86,30 @@ def test_nonfinite_is_unknown_until_it_is_gone() -> None:
     state.apply(BLOCK.delta([(row(math.inf), -1)]))
     assert state.aggregate_interval(0).lower.tolist() == [1.0]
     assert state.aggregate_interval(0).upper.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
+def test_rows_leave_a_group_of_which_only_is_known_that_it_has_such_a_value(special: float) -> None:
+    """A sum that is NaN or infinite does not tell of how many values, so a capture says all of them."""
+    specifications = BLOCK.specifications[:1]
+    block = Block(BLOCK.key_types, specifications, BLOCK.partition)
+
+    def one(value: float) -> Row:
+        return (1,), (value,)
+
+    captured = pa.table({"aggregate_0_count": [3], "aggregate_0_sum": [special], "aggregate_0_magnitude": [abs(special)]})
+    state = GroupState.capture(
+        [pa.array([1], pa.int32())], pa.array([3]), parts_of(captured, specifications), specifications, BLOCK.key_types, 0, BLOCK.partition
+    )
+    for value in (1.0, special):
+        state.apply(block.delta([(one(value), -1), (one(7.0), 1), (one(7.0), -1)]))
+        assert math.isnan(state.aggregate_interval(0).upper[0])
+    state.apply(block.delta([(one(2.0), -1), (one(5.0), 1)]))
+    assert math.isnan(state.aggregate_interval(0).upper[0])
+    state.apply(block.delta([(one(5.0), -1)]))
+    assert not state.alive.any()
+    state.apply(block.delta([(one(3.0), 1)]))
+    assert state.aggregate_interval(0).lower.tolist() == [3.0]
 
 
 def test_large_value_that_left_shows_as_drift() -> None:

@@ -31,7 +31,7 @@ LIMIT 1000
 ;
 
 -- name: metric_named_as_column
--- expected: AMBIGUOUS_NAME
+-- expected: CAPTURE_DEFERRED COVERS_ALMOST_ALL
 SELECT
   region AS region,
   SUM(pieces) AS pieces

@@ -12,14 +12,17 @@ import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import sqlglot
+from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
-from imp_driver.plan.nodes import Plan, Scan, scans
+from imp_driver.plan.blocks import Block, find_blocks
+from imp_driver.plan.nodes import Aggregate, Plan, Scan, TopK, children, scans
 from imp_driver.plan.resolve import resolve
+from imp_driver.safety.cuts import KeyCuts, find_cuts
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
 from tests.soundness.cases import ACCEPTED, CASES
@@ -53,9 +56,13 @@ class Difference:
 
 @dataclass(slots=True)
 class Tally:
-    """What an attack did; ``decided`` and ``undecided`` count tables on which a top-k whose order may tie did not, or did."""
+    """What an attack did; ``decided`` and ``undecided`` count tables on which a top-k whose order may tie did not, or did.
+
+    ``by_key`` counts, beside the triples, those of sketches of group keys.
+    """
 
     triples: int = 0
+    by_key: int = 0
     safe: int = 0
     unsafe: int = 0
     refused: int = 0
@@ -211,6 +218,62 @@ def _attack_one(query: Query, tally: Tally, *, with_unsafe: bool = False) -> Non
                 else:
                     cut = {f"{k}: {v}": kept[assignment.set_of(k)] for k, v in assignment.columns.items()} | {"bounds": bounds}
                     tally.differences += (Difference(query.number, query.text, cut, database, expected, found, verdict.derivation),)
+    _attack_keys(query, plan, tally)
+
+
+def _attack_keys(query: Query, plan: Plan, tally: Tally) -> None:
+    """Cut the blocks of a query to the fragments of the passing groups' keys, which may hold less than the provenance of the groups."""
+    try:
+        blocks = find_blocks(plan)
+    except Refused:
+        return
+    for block in blocks:
+        for index in range(len(block.query.keys)):
+            try:
+                found = find_cuts(block, index)
+            except Refused:
+                continue
+            _attack_block(query, block, index, found, tally)
+
+
+def _attack_block(query: Query, block: Block, index: int, found: KeyCuts, tally: Tally) -> None:
+    chance, top = query.chance, block.top
+    assignment = Assignment(
+        {cut.scan.occurrence: cut.attribute.identifier for cut in found.cuts}, {cut.scan.occurrence: 0 for cut in found.cuts}
+    )
+    key = groups_of(top).key_attributes[index].identifier
+    for _ in range(4):
+        database = random_database(chance, nonnegative=False)
+        if not all(ends_decided(each, database) for each in found.verdict.needs.undecided):
+            continue
+        rows = evaluate(top, database)
+        bounds = list(range(-3, 5))
+        least = {fragment(bounds, row.row[key]) for row in evaluate(_with_skipped(top), database)}
+        for share in (0.0, 0.3):
+            kept = {0: least | {each for each in (NULL_FRAGMENT, *range(len(bounds) + 1)) if chance.random() < share}}
+            if not drops_rows(top, assignment, kept, database, bounds):
+                continue
+            tally.by_key += 1
+            answer = bag(top, on_cut(top, assignment, kept, database, bounds))
+            if answer != bag(top, rows):
+                cut: dict[str, object] = {f"{occurrence}: {name}": kept[0] for occurrence, name in assignment.columns.items()}
+                derivation = found.verdict.derivation
+                tally.differences += (Difference(query.number, query.text, cut, database, bag(top, rows), answer, derivation),)
+
+
+def _with_skipped(top: Plan) -> Plan:
+    """Return a block whose first groups count those that OFFSET skips: without them others would be skipped."""
+    if not isinstance(top, TopK) or top.offset is None:
+        return top
+    every = exp.Literal.number(int(str(top.limit.this)) + int(str(top.offset.this)))
+    return replace(top, limit=every, offset=None)
+
+
+def groups_of(top: Plan) -> Aggregate:
+    """Return the groups of a block."""
+    while not isinstance(top, Aggregate):
+        (top,) = children(top)
+    return top
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "order over parts of groups",
         "../maintain/reusing.py",
-        "(asked.limit is not None and not found.is_exact)",
+        "(asked.limit is not None and not found.has_same_groups)",
         "False",
     ),
     Mutant(

@@ -30,6 +30,7 @@ def test_no_superset_of_a_sketch_changes_an_answer(seed: int, record_property: C
     record_property("cases", tally.triples)
     assert not tally.differences, str(tally.differences[0])
     assert tally.triples >= 1_000
+    assert tally.by_key > 100
     assert tally.safe > 100
     assert min(tally.decided, tally.undecided) > 5
 

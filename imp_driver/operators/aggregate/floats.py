@@ -1,7 +1,8 @@
 """sum and avg of doubles: an interval that holds every result Spark may give, in whatever order it adds.
 
 Two sources of difference are covered: the plain query's own rounding, at most (n - 1) * 2**-53 * magnitude in any order, and ours, which is
-captured likewise and then tracked exactly. A group that holds a NaN or an infinity is unknown until that value is gone.
+captured likewise and then tracked exactly. A group that holds a NaN or an infinity is unknown until that value is gone. A group that was
+captured with one, where the sum does not tell which and how many, is unknown until all of its values are gone.
 """
 
 from __future__ import annotations
@@ -71,9 +72,10 @@ class FloatSum:
         finite = np.isfinite(values)
         values[~finite] = 0.0
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
-        nonfinite, commit_nonfinite = self._prepare_nonfinite(change, finite, counts)
+        lost = np.isinf(self._magnitude.errors_at(change.slots))
+        nonfinite, commit_nonfinite = self._prepare_nonfinite(change, finite, counts, lost)
         with np.errstate(all="ignore"):
-            commit_sums = self._prepare_sums(change, values, counts == nonfinite)
+            commit_sums = self._prepare_sums(change, values, counts == np.where(lost, 0, nonfinite))
 
         def commit() -> None:
             commit_missing()
@@ -83,12 +85,15 @@ class FloatSum:
 
         return commit
 
-    def _prepare_nonfinite(self, change: GroupChange, finite: BooleanArray, counts: IntegerArray) -> tuple[IntegerArray, Commit]:
-        """Return the NaN and infinite values of the touched groups after a delta."""
+    def _prepare_nonfinite(
+        self, change: GroupChange, finite: BooleanArray, counts: IntegerArray, lost: BooleanArray
+    ) -> tuple[IntegerArray, Commit]:
+        """Return the NaN and infinite values of the touched groups after a delta; of those that are lost any may be one."""
         if self._nonfinite is None and finite.all():
             return np.zeros(len(change.slots), dtype=np.int64), nothing
         held = self._nonfinite_at(change.slots)
         nonfinite = held if finite.all() else held + change.total(np.where(finite, 0, change.weights))
+        nonfinite = np.where(lost & (held > 0), counts, nonfinite)
         check_counts(nonfinite, counts, "NaN and infinite values")
 
         def commit() -> None:

@@ -281,7 +281,7 @@ def test_a_state_that_a_step_has_spoilt_is_captured_by_the_next_query() -> None:
         world.settle()
         assert world.shown()["eager_steps"] == 0
         report = world.ask()
-        assert (report.decision, report.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.ROW_COUNT_DIFFERS)
+        assert (report.decision, report.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.CHANGES_CONTRADICT)
         assert world.ask().decision is Decision.FRESH
 
 

@@ -206,7 +206,7 @@ def test_deleting_rows_that_were_never_there_is_noticed() -> None:
     update(entry, source)
     source.commits.append([(1, 1, 1)])
     source.read = lambda plan, columns: signed([(7, 20, -1), (1, 1, 1), (1, 1, 1)])  # type: ignore[method-assign]
-    assert update(entry, source).recapture_reason is RecaptureReason.ROW_COUNT_DIFFERS
+    assert update(entry, source).recapture_reason is RecaptureReason.CHANGES_CONTRADICT
 
 
 def test_empty_delta_reads_nothing() -> None:
