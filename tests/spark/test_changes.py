@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from imp_driver.delta.classify import Limits
@@ -53,29 +55,60 @@ class Table:
     def read(self, relation: str) -> Any:
         return self._spark.sql(f"select * from {relation}").toArrow()
 
+    def read_all(self, relations: Sequence[str]) -> list[Any]:
+        """Read relations of equal columns in one statement."""
+        parts = " union all ".join(f"select {place} as place, * from {relation}" for place, relation in enumerate(relations))
+        found = self._spark.sql(parts).toArrow()
+        return [found.filter(pc.equal(found["place"], place)).drop_columns(["place"]) for place in range(len(relations))]
+
+    def play(self, *statements: str) -> None:
+        """Run statements that make one version each, the first one version 0, and read each version while it is the newest.
+
+        Spark reads that one faster than earlier ones.
+        """
+        for version, statement in enumerate(statements):
+            self.run(statement)
+            self._versions[version] = as_multiset(self.read(self.name))
+
     def at(self, version: int) -> Rows:
         if version not in self._versions:
             self._versions[version] = as_multiset(self.read(f"{self.name} version as of {version}"))
         return self._versions[version]
 
 
-def changes(table: Table, after: int, up_to: int, limits: Limits | None = None) -> tuple[DeltaSource, Rows]:
-    """Return the source and the signed rows, read by whom the plan names."""
+def all_changes(table: Table, windows: Sequence[tuple[int, int]], limits: Limits | None = None) -> list[tuple[DeltaSource, Rows]]:
+    """Return the source and the signed rows of each window of versions (after, up to), read by whom the plan names."""
     tables = DeltaTables(limits)
     snapshot = tables.snapshot(table.folder)
-    plan = tables.plan(table.folder, snapshot.table_id, after, up_to)
-    if plan.source in IN_PROCESS:
-        signed = tables.read(plan, tuple(column.name for column in snapshot.schema))
-        return plan.source, as_multiset(signed.rows, signed.weights.tolist())
-    assert plan.relation is not None
-    rows = table.read(plan.relation)
-    return plan.source, as_multiset(rows.drop_columns([WEIGHT_COLUMN]), rows.column(WEIGHT_COLUMN).to_pylist())
+    plans = [tables.plan(table.folder, snapshot.table_id, *window) for window in windows]
+    relations = [plan.relation for plan in plans if plan.source not in IN_PROCESS]
+    assert None not in relations
+    by_spark = iter(table.read_all([str(relation) for relation in relations]) if relations else [])
+    found = []
+    for plan in plans:
+        if plan.source in IN_PROCESS:
+            signed = tables.read(plan, tuple(column.name for column in snapshot.schema))
+            found.append((plan.source, as_multiset(signed.rows, signed.weights.tolist())))
+        else:
+            rows = next(by_spark)
+            found.append((plan.source, as_multiset(rows.drop_columns([WEIGHT_COLUMN]), rows.column(WEIGHT_COLUMN).to_pylist())))
+    return found
+
+
+def changes(table: Table, after: int, up_to: int, limits: Limits | None = None) -> tuple[DeltaSource, Rows]:
+    return all_changes(table, [(after, up_to)], limits)[0]
+
+
+def assert_all_exact(table: Table, windows: Sequence[tuple[int, int]], limits: Limits | None = None) -> list[DeltaSource]:
+    sources = []
+    for (after, up_to), (source, signed) in zip(windows, all_changes(table, windows, limits), strict=True):
+        assert difference(table.at(after), signed, table.at(up_to)) == {}, (after, up_to, source)
+        sources.append(source)
+    return sources
 
 
 def assert_exact(table: Table, after: int, up_to: int, limits: Limits | None = None) -> DeltaSource:
-    source, signed = changes(table, after, up_to, limits)
-    assert difference(table.at(after), signed, table.at(up_to)) == {}, (after, up_to, source)
-    return source
+    return assert_all_exact(table, [(after, up_to)], limits)[0]
 
 
 def unavailable(table: Table, after: int, up_to: int) -> RecaptureReason:
@@ -89,22 +122,19 @@ def history(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> tuple
     vectors, feed = request.param
     table = Table(spark, tmp_path / "a table é")
     properties = f"delta.enableDeletionVectors = {str(vectors).lower()}, delta.enableChangeDataFeed = {str(feed).lower()}"
-    table.run(f"create table {{t}} ({COLUMNS}) using delta tblproperties ({properties})")
-    for statement in HISTORY:
-        table.run(statement)
+    table.play(f"create table {{t}} ({COLUMNS}) using delta tblproperties ({properties})", *HISTORY)
     return table, feed, DeltaTables().snapshot(table.folder).version
 
 
 def test_every_kind_of_commit(history: tuple[Table, bool, int]) -> None:
     table, feed, newest = history
-    tables = DeltaTables()
-    assert tables.snapshot(table.folder).row_count == sum(table.at(newest).values())
-    sources = Counter(assert_exact(table, after, after + 1) for after in range(newest))
+    assert newest == len(HISTORY)
+    assert DeltaTables().snapshot(table.folder).row_count == sum(table.at(newest).values())
+    sources = Counter(assert_all_exact(table, list(pairwise(range(newest + 1)))))
     assert sources[DeltaSource.NONE] == 2  # OPTIMIZE and ALTER TABLE
     if feed:
         assert sources[DeltaSource.CHANGE_FEED] == newest - sources[DeltaSource.NONE]
-        for after in range(newest - 1):
-            assert_exact(table, after, newest)
+        assert_all_exact(table, [(after, newest) for after in range(newest - 1)])
         assert assert_exact(table, 1, newest, NEVER_IN_PROCESS) is DeltaSource.SPARK_CHANGE_FEED
     else:
         assert sources[DeltaSource.ADDED_FILES] >= 2
@@ -120,19 +150,17 @@ def test_every_kind_of_commit(history: tuple[Table, bool, int]) -> None:
 @pytest.mark.parametrize("feed", [False, True])
 def test_partitions_with_odd_values(spark: Any, tmp_path: Path, feed: bool) -> None:
     table = Table(spark, tmp_path / "p q")
-    table.run(
+    table.play(
         "create table {t} (v int, `p-1` string, d date, `t.t` timestamp, c char(4)) using delta partitioned by (`p-1`, d, `t.t`) "
-        f"tblproperties (delta.enableDeletionVectors = true, delta.enableChangeDataFeed = {str(feed).lower()})"
-    )
-    table.run(
+        f"tblproperties (delta.enableDeletionVectors = true, delta.enableChangeDataFeed = {str(feed).lower()})",
         "insert into {t} select /*+ repartition(1) */ cast(id as int), case id % 4 when 0 then null when 1 then 'a b/c%20=ü' else '' end, "
-        "date'2024-01-01' + cast(id % 2 as int), timestamp'2024-01-01 00:00:00.5', 'ab' from range(12)"
+        "date'2024-01-01' + cast(id % 2 as int), timestamp'2024-01-01 00:00:00.5', 'ab' from range(12)",
+        "delete from {t} where v = 5",
+        "update {t} set `p-1` = 'moved' where v in (1, 4)",
+        "delete from {t} where d = '2024-01-02'",
     )
-    table.run("delete from {t} where v = 5")
-    table.run("update {t} set `p-1` = 'moved' where v in (1, 4)")
-    table.run("delete from {t} where d = '2024-01-02'")
-    for after, up_to in [*pairwise(range(5)), (1, 4)]:
-        source = assert_exact(table, after, up_to)
+    windows = [*pairwise(range(5)), (1, 4)]
+    for (after, _), source in zip(windows, assert_all_exact(table, windows), strict=True):
         assert source is (DeltaSource.CHANGE_FEED if feed else DeltaSource.SPARK_FILES if after else DeltaSource.ADDED_FILES)
     assert DeltaTables().snapshot(table.folder).row_count == sum(table.at(4).values())
 
