@@ -20,7 +20,7 @@ from imp_driver.ports import Session
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."
 """What the version of the server begins with: what the driver knows of the meaning of queries is of this Spark."""
-_RETRIES = 4
+RETRIES = 4
 """Attempts after the first to reach a server, five seconds in all; PySpark alone would try for ten minutes."""
 
 
@@ -85,7 +85,7 @@ def connection_string(options: Options) -> str:
 def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES)])
     # Where warnings are errors, this one would take the place of the error that follows it.
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     session = _wrapped(spark, options, owned_by_application=False, on_close=end)

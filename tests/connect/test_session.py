@@ -16,7 +16,9 @@ from sqlalchemy import create_engine, inspect, text
 
 import imp_driver
 from imp_driver.observe.report import SketchReport
-from tests.connect.server import Server, start_server
+from imp_driver.spark import connect
+from tests.connect.relay import Relay
+from tests.connect.server import Server
 
 _QUERY = "SELECT shop, sum(price) FROM sales GROUP BY shop HAVING sum(price) > ?"
 
@@ -189,24 +191,24 @@ def test_sqlalchemy(server: Server) -> None:
     engine.dispose()
 
 
-def test_a_server_that_is_gone(tmp_path_factory: pytest.TempPathFactory) -> None:
-    doomed = start_server(tmp_path_factory.mktemp("doomed"))
-    try:
-        connection = imp_driver.connect(doomed.url)
+def test_a_server_that_is_gone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "RETRIES", 1)  # The delays between them add up to seconds for each statement.
+    with Relay(server.port) as relay:
+        url = f"imp+connect://127.0.0.1:{relay.port}"
+        connection = imp_driver.connect(url)
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
         under_way = connection.execute("SELECT id, repeat('x', 180) FROM range(0, 400000, 1, 8)")
         assert len(under_way.fetchmany(10)) == 10
-    finally:
-        doomed.stop()
-    # A result that was on its way does not end as if it were whole.
-    with pytest.raises(imp_driver.OperationalError) as caught:
-        under_way.fetchall()
-    assert caught.value.error_class == imp_driver.CONNECTION_LOST
-    for _ in range(2):
+        relay.cut()
+        # A result that was on its way does not end as if it were whole.
         with pytest.raises(imp_driver.OperationalError) as caught:
-            connection.execute("SELECT 1")
+            under_way.fetchall()
         assert caught.value.error_class == imp_driver.CONNECTION_LOST
-    connection.close()
-    with pytest.raises(imp_driver.OperationalError, match="does not answer") as caught:
-        imp_driver.connect(doomed.url)
-    assert caught.value.error_class == imp_driver.CONNECTION_LOST
+        for _ in range(2):
+            with pytest.raises(imp_driver.OperationalError) as caught:
+                connection.execute("SELECT 1")
+            assert caught.value.error_class == imp_driver.CONNECTION_LOST
+        connection.close()
+        with pytest.raises(imp_driver.OperationalError, match="does not answer") as caught:
+            imp_driver.connect(url)
+        assert caught.value.error_class == imp_driver.CONNECTION_LOST
