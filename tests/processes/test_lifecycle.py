@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from deltalake import DeltaTable
 
 ROOT = Path(__file__).parents[2]
+Written = tuple[Path, subprocess.CompletedProcess[str]]
 
 
 def _run(program: str, *arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -25,10 +28,14 @@ def _environment(changes: dict[str, str] | None) -> dict[str, str]:
 
 
 _WRITE = """
-import sys, imp_driver
-with imp_driver.connect(warehouse=sys.argv[1]) as connection:
+import os, sys
+os.umask(0o077)
+import imp_driver
+with imp_driver.connect(warehouse=sys.argv[1], cores=1, driver_memory="1g") as connection:
     connection.execute("CREATE SCHEMA sales")
-    connection.execute("CREATE TABLE sales.t USING DELTA AS SELECT id DIV 10 AS g, id AS x FROM range(100)")
+    connection.execute("CREATE TABLE sales.t USING DELTA AS SELECT id DIV 10 AS g, id AS x FROM range(98)")
+    connection.cursor().executemany("INSERT INTO sales.t VALUES (?, ?)", [(9, 98), (9, 99)])
+    connection.execute("OPTIMIZE sales.t")
     connection.execute("CREATE VIEW v AS SELECT g, x FROM sales.t WHERE x > 90")
     connection.execute("CREATE TABLE plain (a INT) USING PARQUET")
 """
@@ -42,12 +49,27 @@ with imp_driver.connect(f"imp:///{sys.argv[1]}?schema=sales") as connection:
 """
 
 
-def test_tables_and_views_survive_the_process_and_nothing_is_printed(tmp_path: Path) -> None:
-    warehouse, scratch = tmp_path / "ware house", tmp_path / "scratch folder"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """A warehouse whose process has ended, in a folder whose name is as odd as names may be."""
+    folder = tmp_path_factory.mktemp("written")
+    warehouse, scratch = folder / 'od\'d "na`me" #%20 $x \u00e9\U0001f600', folder / "scratch folder"
     scratch.mkdir()
-    written = _run(_WRITE, warehouse, environment={"TMPDIR": str(scratch)})
-    assert (written.returncode, written.stderr) == (0, "")
-    read = _run(_READ, warehouse)
+    return warehouse, _run(_WRITE, warehouse, environment={"TMPDIR": str(scratch)})
+
+
+def test_files_of_a_warehouse_are_the_users_alone_where_the_umask_says_so(written: Written) -> None:
+    warehouse, process = written
+    assert process.returncode == 0, process.stderr
+    open_to_others = [str(each) for each in [warehouse, *warehouse.rglob("*")] if stat.S_IMODE(each.stat().st_mode) & 0o077]
+    assert open_to_others == []
+    assert any(each.suffix == ".parquet" for each in warehouse.rglob("*"))
+
+
+def test_tables_and_views_survive_the_process_and_nothing_is_printed(written: Written) -> None:
+    warehouse, process = written
+    assert (process.returncode, process.stderr) == (0, "")
+    read = _run(_READ, quote(str(warehouse)))
     assert read.stderr == ""
     assert read.stdout.splitlines() == ["[(100,)]", "[(9,)]", "[(9,)]", "['plain', 'v']"]
     litter = {path.name for path in Path.cwd().iterdir()} & {"metastore_db", "derby.log", "spark-warehouse"}
@@ -122,39 +144,33 @@ def test_missing_jars_without_network_name_what_is_missing(tmp_path: Path) -> No
 
 
 _TWO_WAREHOUSES = """
-import sys, imp_driver
-for name in ("a", "b", "a"):
-    with imp_driver.connect(warehouse=f"{sys.argv[1]}/{name}") as connection:
-        connection.execute(f"CREATE TABLE IF NOT EXISTS only_{name} (x INT) USING DELTA")
-        print([row[1] for row in connection.execute("SHOW TABLES").fetchall()])
-        try:
-            imp_driver.connect(warehouse=f"{sys.argv[1]}/other")
-        except imp_driver.OperationalError as error:
-            print("refused" if "close its 1 connection" in str(error) else error)
-"""
-
-
-def test_one_warehouse_at_a_time_and_the_next_after_the_last_connection(tmp_path: Path) -> None:
-    result = _run(_TWO_WAREHOUSES, tmp_path)
-    assert result.stdout.splitlines() == ["['only_a']", "refused", "['only_b']", "refused", "['only_a']", "refused"], result.stderr
-
-
-_THREADS = """
 import sys, concurrent.futures, imp_driver
 def names(connection, statement):
     connection.execute(statement)
     return sorted(row[1] for row in connection.execute("SHOW TABLES").fetchall())
 with concurrent.futures.ThreadPoolExecutor(1) as worker:
-    for warehouse, table in zip(sys.argv[1:], "ab"):
-        # Opened and closed here, used there: only the worker's own thread keeps what Hive remembers of the first.
-        with imp_driver.connect(warehouse=warehouse) as connection:
-            print(names(connection, f"CREATE TABLE {table} (x INT)"), worker.submit(names, connection, "SELECT 1").result())
+    for name in ("a", "b", "a"):
+        # Opened and closed here, used there: only the worker's own thread keeps what Hive remembers of the one before.
+        with imp_driver.connect(warehouse=f"{sys.argv[1]}/{name}") as connection:
+            made = names(connection, f"CREATE TABLE IF NOT EXISTS only_{name} (x INT) USING DELTA")
+            print(made, worker.submit(names, connection, f"CREATE TABLE IF NOT EXISTS worker_{name} (x INT)").result())
+            try:
+                imp_driver.connect(warehouse=f"{sys.argv[1]}/other")
+            except imp_driver.OperationalError as error:
+                print("refused" if "close its 1 connection" in str(error) else error)
 """
 
 
-def test_thread_that_used_one_warehouse_writes_to_the_next_one(tmp_path: Path) -> None:
-    done = _run(_THREADS, tmp_path / "first", tmp_path / "second")
-    assert done.stdout.splitlines() == ["['a'] ['a']", "['b'] ['b']"], done.stderr
+def test_one_warehouse_at_a_time_and_the_next_after_the_last_connection_in_every_thread(tmp_path: Path) -> None:
+    result = _run(_TWO_WAREHOUSES, tmp_path)
+    assert result.stdout.splitlines() == [
+        "['only_a'] ['only_a', 'worker_a']",
+        "refused",
+        "['only_b'] ['only_b', 'worker_b']",
+        "refused",
+        "['only_a', 'worker_a'] ['only_a', 'worker_a']",
+        "refused",
+    ], result.stderr
 
 
 def test_wrong_folders(tmp_path: Path) -> None:

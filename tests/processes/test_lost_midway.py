@@ -1,4 +1,6 @@
-"""The JVM is killed while a query, a capture and the transfer of a result are under way. In a process of its own."""
+"""The JVM is killed while a query, a capture and the transfer of a result are under way: open connections say so, the next one starts
+another JVM and finds the rows. In a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import json, sys, threading, time
 import imp_driver
+import sqlalchemy as sa
 from imp_driver.maintain import sketches
 from pyspark import SparkContext
 
@@ -63,6 +66,9 @@ rows = "SELECT /*+ REPARTITION_BY_RANGE(20, g) */ CAST(id % 100 AS INT) AS g, id
 cursors[0].execute(f"CREATE TABLE sales USING DELTA AS {rows}")
 ask(cursors[0])
 del captures[:]
+engine = sa.create_engine(f"imp:///{sys.argv[1]}", isolation_level="AUTOCOMMIT")
+by_engine = engine.connect()
+by_engine.exec_driver_sql("SELECT 1")
 say("first rows", len(cursors[0].execute(LARGE).fetchmany(10)))
 running = [under_way(cursors[1], CROSS, 1), under_way(cursors[2], SLOW, 2)]
 say("captures", *captures)
@@ -76,12 +82,19 @@ say("transfer", *told(lambda: len(cursors[0].fetchall())))
 for cursor in cursors:
     say("again", *told(lambda: cursor.execute("SELECT 1").fetchall()))
     cursor.connection.close()
+try:
+    by_engine.exec_driver_sql("SELECT * FROM sales")
+except sa.exc.OperationalError as error:
+    say("engine", error.orig.error_class, error.connection_invalidated, "open a new connection" in str(error))
+by_engine.close()
 
 cursor = open_cursor()
 ask(cursor)
 cursor.execute("INSERT INTO sales VALUES (7, 3000000, 1)")
 ask(cursor)
-say("rows", *cursor.execute("SELECT count(*) FROM sales").fetchone())
+with engine.connect() as by_engine:
+    say("rows", by_engine.exec_driver_sql("SELECT count(*) FROM sales").scalar())
+engine.dispose()
 cursor.connection.close()
 """
 
@@ -108,6 +121,8 @@ def test_what_was_under_way_raises_and_the_next_connection_goes_on(tmp_path: Pat
         ["first rows", 10],
         ["captures", "begun"],
         ["captures", "begun"],
+        # The pool makes a new connection in the place of this one.
+        ["engine", "CONNECTION_LOST", True, True],
         # What was captured before needs no Spark to be kept.
         ["asked", "FRESH", "FILTERED", 9],
         ["asked", "MAINTAINED", "FILTERED", 10],
