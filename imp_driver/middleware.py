@@ -138,7 +138,7 @@ class Middleware:
         travel = time_travel(statement)
         if travel is None:
             return read(statement, self._session, self._source, self._transaction, is_told=is_told), statement
-        versions = TextVersions(travel.asked, self._transaction, lambda text: self._session.read(text, tag))
+        versions = TextVersions(travel.asked, self._transaction, lambda name, time: self._session.version_at(name, time, tag))
         return read(travel.statement, self._session, self._source, versions, is_told=is_told), travel.statement
 
     def _requests(self, reading: Reading, parameters: Parameters, watch: Stopwatch) -> list[Request]:

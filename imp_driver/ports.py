@@ -156,6 +156,12 @@ class Session(Protocol):
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 
+    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+        """Return the version of a Delta table that ``FROM name TIMESTAMP AS OF time`` reads, ``time`` being a literal of SQL.
+
+        None where the engine does not tell. Raises an Error where it refuses the time.
+        """
+
     def last_commit_version(self) -> int | None:
         """Version of the last Delta commit made in this session; None before the first."""
 

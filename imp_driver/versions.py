@@ -7,16 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from imp_driver.delta.contract import ChangeSource
-from imp_driver.errors import NotSupportedError
+from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, NotSupportedError
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, table_name
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.time_travel import Asked
-from imp_driver.plan.render import quoted
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
 
@@ -46,34 +43,37 @@ class Newest:
 
 
 class TextVersions:
-    """The versions that a query's own clauses ask for; where it has none, ``others`` decide."""
+    """The versions that a query's own clauses ask for; where it has none, ``others`` decide.
+
+    Which version a time stands for the engine itself says (``version_at`` of a name and a literal): Delta shifts a time by the offset of
+    the session's zone, so that no reckoning from the table's history finds it.
+    """
 
     reads_views = False
 
-    def __init__(self, asked: Mapping[tuple[str, ...], Asked], others: Versions, read: Callable[[str], pa.Table]) -> None:
+    def __init__(
+        self, asked: Mapping[tuple[str, ...], Asked], others: Versions, version_at: Callable[[tuple[str, ...], str], int | None]
+    ) -> None:
         self._asked = asked
         self._others = others
-        self._read = read
+        self._version_at = version_at
 
     def of(self, name: tuple[str, ...], location: str) -> int | None:
         asked = self._asked.get(tuple(part.lower() for part in name))
         if asked is None:
             return self._others.of(name, location)
-        return asked.version if asked.version is not None else self._version_at(location, asked.time)
+        return asked.version if asked.version is not None else self._of_time(name, asked.time)
 
-    def _version_at(self, location: str, literal: str) -> int:
-        """Find the version of a time as the engine does: the newest up to it; a time after the newest is the engine's to refuse."""
-        moment = self._read(f"SELECT CAST({literal} AS TIMESTAMP) AS moment").column("moment")[0]
-        history = self._read(f"DESCRIBE HISTORY delta.{quoted(location)}")
-        if moment.as_py() is None:
-            raise Refused(Reason.TIME_TRAVEL, "a time that cannot be read")
-        times = history.column("timestamp").cast(moment.type)
-        if not len(history) or pc.max(times).as_py() < moment.as_py():
-            raise Refused(Reason.TIME_TRAVEL, "a time after the newest version")
-        versions = history.column("version").filter(pc.less_equal(times, moment))
-        if not len(versions):
-            raise Refused(Reason.TIME_TRAVEL, "a time before the oldest version")
-        return int(pc.max(versions).as_py())
+    def _of_time(self, name: tuple[str, ...], time: str) -> int:
+        try:
+            version = self._version_at(name, time)
+        except Error as error:
+            if error.error_class in (CANCELLED, CONNECTION_LOST):
+                raise
+            raise Refused(Reason.TIME_TRAVEL, "a time that Spark refuses") from error
+        if version is None:
+            raise Refused(Reason.TIME_TRAVEL, "a time, of which a Spark Connect server does not say which version it reads")
+        return version
 
 
 class ReadTransaction:

@@ -183,6 +183,10 @@ class ConnectSession:
         digest = hashlib.blake2s(repr(kept).encode(), digest_size=8).hexdigest()
         return (*((name, str(value)) for name, value in named), *((name, str(current[name])) for name in current), ("set", digest))
 
+    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+        """Return None: a server shows no plan in which the version stands."""
+        return None
+
     def last_commit_version(self) -> int | None:
         """Return the version of the last Delta commit of this session."""
         with mapped():

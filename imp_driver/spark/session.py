@@ -63,6 +63,10 @@ class SparkChildSession:
         self._relations: dict[tuple[str, ...], Relation] = {}
         self._readable: dict[tuple[str, ...], bool] = {}
         self._closed = False
+        with mapped(), self._active():
+            # Delta's catalog keeps the session that is active when it is made, which decides what a time in a text means. A statement makes
+            # it in its own session; what the driver asks about names and settings would make it in any other.
+            spark._jsparkSession.sessionState().catalogManager().currentCatalog()
 
     def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
         """Analyse, start, and read the first batch, so that errors of the statement come from here."""
@@ -155,24 +159,30 @@ class SparkChildSession:
         what generated code and tasks read for themselves (time parser policy, duplicate map keys ...) would have its default, and rows
         would differ from plain Spark's.
         """
-        core, sessions, settings = self._java
-        active = sessions.getActiveSession()
+        core, _, settings = self._java
         before = core.getLocalProperties()
         inside = before.clone()
         inside.putAll(settings)
+        with undone(lambda: core.setLocalProperties(before)), self._active():
+            core.setLocalProperties(inside)
+            with self._cancellation.running(tag):
+                yield
+
+    @contextmanager
+    def _active(self) -> Iterator[None]:
+        """Make this session the active one of this thread in Java."""
+        _, sessions, _ = self._java
+        active = sessions.getActiveSession()
 
         def undo() -> None:
-            core.setLocalProperties(before)
             if active.isDefined():
                 sessions.setActiveSession(active.get())
             else:
                 sessions.clearActiveSession()
 
         with undone(undo):
-            core.setLocalProperties(inside)
             sessions.setActiveSession(self.spark._jsparkSession)
-            with self._cancellation.running(tag):
-                yield
+            yield
 
     def interrupt(self, tag: str) -> None:
         """Cancel what runs under a tag, and what is about to."""
@@ -281,6 +291,16 @@ class SparkChildSession:
             self._settings = ()
             self._relations = {}
             self._readable = {}
+
+    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+        """Have Spark analyse a read at this time, and return the version that its plan reads; None for a plan of another form."""
+        with self._run(tag):
+            frame = self.spark.sql(f"SELECT * FROM {qualified(name)} TIMESTAMP AS OF {time}")
+            relation: Any = frame._jdf.queryExecution().analyzed().collectLeaves().head()
+            if relation.getClass().getSimpleName() != "LogicalRelation":
+                return None
+            files = relation.relation().location()
+            return int(files.getSnapshot().version()) if files.getClass().getSimpleName() == "TahoeLogFileIndex" else None
 
     def last_commit_version(self) -> int | None:
         """Return the version of the last Delta commit of this session."""

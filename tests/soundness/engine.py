@@ -212,6 +212,9 @@ class DuckSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None
 
+    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+        return None
+
     def last_commit_version(self) -> int | None:
         return None
 

@@ -87,6 +87,37 @@ def test_a_time_that_spark_refuses_is_refused_in_the_same_way(cursor: imp_driver
             _asked(cursor, QUERY.replace("versions_t", f"versions_t TIMESTAMP AS OF '{moment}'"))
 
 
+@pytest.mark.parametrize(("zone", "hours"), [("Asia/Tokyo", 9), ("America/Los_Angeles", -8)])
+def test_a_time_means_the_same_version_with_a_sketch_and_without(cursor: imp_driver.Cursor, warehouse: Path, zone: str, hours: int) -> None:
+    """Delta shifts a time by the offset of the session's zone, once where the literal has a zone of its own and twice where it has none."""
+    table = f"versions_in_{zone.partition('/')[2].lower()}"
+    query = "SELECT g, sum(v) AS total FROM {} GROUP BY g HAVING sum(v) > 4500 ORDER BY g"
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
+        plain = connection.cursor()
+        for each in (cursor, plain):
+            each.execute(f"SET TIME ZONE '{zone}'")
+        plain.execute(f"CREATE TABLE {table} AS SELECT /*+ REPARTITION_BY_RANGE(5, g) */ id DIV 10 AS g, id AS v FROM range(500)")
+        _asked(cursor, query.format(table))
+        for row in ("(3, 9000)", "(4, 9000)"):
+            plain.execute(f"INSERT INTO {table} VALUES {row}")
+            _asked(cursor, query.format(table))
+        moments = {number: moment for number, moment, *_ in plain.execute(f"DESCRIBE HISTORY {table}").fetchall()}
+        read = set()
+        for shift in (0, hours, 2 * hours):
+            for own_zone in ("", "Z"):
+                moment = moments[1].astimezone(datetime.UTC).replace(tzinfo=None) + datetime.timedelta(hours=shift)
+                text = query.format(f"{table} TIMESTAMP AS OF '{moment}{own_zone}'")
+                try:
+                    expected = plain.execute(text).fetchall()
+                except imp_driver.Error as error:
+                    with pytest.raises(type(error), match="DELTA_TIMESTAMP"):
+                        _asked(cursor, text)
+                    continue
+                assert _asked(cursor, text) == expected
+                read.add((shift, own_zone, _report(cursor).decision, _report(cursor).version))
+    assert read == {(2 * hours, "", Decision.FRESH, 1), (hours, "Z", Decision.FRESH, 1)}
+
+
 def test_a_transaction_reads_one_version_whatever_others_write(
     cursor: imp_driver.Cursor, engine: imp_driver.Connection, table: list[datetime.datetime]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from imp_driver.config import Options, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
-from imp_driver.errors import InterfaceError, NotSupportedError, OperationalError
+from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, InterfaceError, NotSupportedError, OperationalError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.statement import parse
@@ -213,30 +213,32 @@ def test_other_forms_are_left_to_spark(text: str) -> None:
         assert found is None
 
 
-def _history(*moments: int) -> pa.Table:
-    times = pa.array([moment * 1_000_000 for moment in moments], pa.timestamp("us", "UTC"))
-    return pa.table({"version": pa.array(range(len(moments)), pa.int64()), "timestamp": times})
+def _of_time(answer: int | Error | None) -> int | None:
+    def version_at(name: tuple[str, ...], time: str) -> int | None:
+        assert (name, time) == (("T",), "'x'")
+        if isinstance(answer, Error):
+            raise answer
+        return answer
 
-
-@pytest.mark.parametrize(("moment", "expected"), [(10, 0), (19, 0), (20, 1), (30, 2), (31, None), (9, None), (None, None)])
-def test_a_time_means_the_newest_version_up_to_it(moment: int | None, expected: int | None) -> None:
-    asked: list[str] = []
-
-    def read(text: str) -> pa.Table:
-        asked.append(text)
-        if text.startswith("SELECT"):
-            value = None if moment is None else datetime.datetime.fromtimestamp(moment, datetime.UTC)
-            return pa.table({"moment": pa.array([value], pa.timestamp("us", "UTC"))})
-        return _history(10, 20, 30)
-
-    versions = TextVersions({("t",): Asked(time="'x'")}, Newest(), read)
-    if expected is None:
-        with pytest.raises(Refused, match="TIME_TRAVEL"):
-            versions.of(("t",), "/a`b")
-    else:
-        assert versions.of(("T",), "/a`b") == expected
-    assert asked == ["SELECT CAST('x' AS TIMESTAMP) AS moment", "DESCRIBE HISTORY delta.`/a``b`"]
+    versions = TextVersions({("t",): Asked(time="'x'")}, Newest(), version_at)
     assert versions.of(("u",), "/u") is None
+    return versions.of(("T",), "/t")
+
+
+def test_a_time_means_the_version_that_the_engine_takes_it_for() -> None:
+    assert _of_time(3) == 3
+
+
+@pytest.mark.parametrize("answer", [None, ProgrammingError("too late", error_class="DELTA_TIMESTAMP_GREATER_THAN_COMMIT")])
+def test_a_time_of_which_the_engine_names_no_version_is_left_to_spark(answer: Error | None) -> None:
+    with pytest.raises(Refused, match="TIME_TRAVEL"):
+        _of_time(answer)
+
+
+@pytest.mark.parametrize("kind", [CANCELLED, CONNECTION_LOST])
+def test_a_query_that_is_cancelled_while_its_time_is_looked_up_ends(kind: str) -> None:
+    with pytest.raises(OperationalError):
+        _of_time(OperationalError("ended", error_class=kind))
 
 
 def test_a_transaction_reads_one_moment_with_and_without_sketches(world: World) -> None:

@@ -112,6 +112,9 @@ class FakeSession:
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 
+    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+        return None
+
     def last_commit_version(self) -> int | None:
         return None
 
