@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from hypothesis import settings
 
 from tests import jvm
+from tests.seeds import WIDE
 
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("wide", deadline=None, print_blob=True, max_examples=2_000)
-settings.load_profile("wide" if os.environ.get("IMP_WIDE") else "default")
+settings.load_profile("wide" if WIDE else "default")
 
 jvm.tune()

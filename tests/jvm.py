@@ -17,6 +17,7 @@ from pathlib import Path
 
 from imp_driver.spark.java import find_java
 from imp_driver.spark.packages import pyspark_jars
+from tests.seeds import WIDE
 
 _FLAGS = (
     # The optimising compiler and parallel collection cost the second core more than short programs get back. With one compiler the JVM
@@ -46,12 +47,12 @@ SETTINGS = {
 }
 """Settings of Spark for tables of a few hundred rows, given to each JVM, whoever starts it. Rows do not depend on them; a wide run makes
 sure of that with the settings that users have."""
-if os.environ.get("IMP_WIDE"):
+if WIDE:
     SETTINGS = {}
 _OPTIONS = " ".join([*_FLAGS, *(f"-D{name}={value}" for name, value in SETTINGS.items())])
 _DEFAULTS = Path(sys.prefix) / "hadoop-defaults.jar"
 """Stands before Hadoop's own defaults, whose 2,000 settings would be sent along with each task; in a jar, since classes that are found
-behind a folder are not archived."""
+behind a folder are not archived. A wide run has Hadoop as users have it."""
 _FILE_SYSTEMS = {
     # No second file with a checksum beside each file.
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
@@ -79,7 +80,8 @@ def tune() -> None:
     os.environ.setdefault("SPARK_SUBMIT_OPTS", _OPTIONS + shared)
     # Masters, workers and executors of a cluster.
     os.environ.setdefault("SPARK_DAEMON_JAVA_OPTS", f"{_FLAGS[0]} -XX:+UseSerialGC{shared}")
-    os.environ.setdefault("SPARK_CONF_DIR", str(_DEFAULTS))
+    if not WIDE:
+        os.environ.setdefault("SPARK_CONF_DIR", str(_DEFAULTS))
 
 
 def make_archive() -> bool:

@@ -1,6 +1,7 @@
-"""The seed of the day: the random attacks try other cases each day, and the same ones all day on every machine.
+"""Which random cases are tried, and whether many are.
 
-IMP_SEED=20261123 repeats those of a day.
+By the seed of the day the attacks try other cases each day, and the same ones all day on every machine; IMP_SEED=20261123 repeats those of
+a day. IMP_WIDE=1 tries the full numbers.
 """
 
 from __future__ import annotations
@@ -9,3 +10,4 @@ import os
 from datetime import UTC, datetime
 
 SEED = int(os.environ.get("IMP_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+WIDE = os.environ.get("IMP_WIDE") == "1"

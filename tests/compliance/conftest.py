@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections import Counter
@@ -19,6 +18,7 @@ from sqlalchemy.testing.plugin import pytestplugin
 from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
+from tests.seeds import WIDE
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
 _OF_MANY_ARGUMENTS = ("ComponentReflectionTest_", "JSONTest_")
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(session: Any, config: Any, items: list[pytest.
 
 def _thin_out(config: Any, items: list[pytest.Item]) -> None:
     """Keep one in ``_ONE_IN`` of the many combinations of arguments for reflection and JSON, the first of each test among them."""
-    if os.environ.get("IMP_WIDE"):
+    if WIDE:
         return
     seen: Counter[str] = Counter()
     kept: list[pytest.Item] = []

@@ -9,7 +9,7 @@ import pytest
 import imp_driver
 from imp_driver.reasons import Decision
 from tests.connect.server import Server
-from tests.operators.model import WIDE
+from tests.seeds import WIDE
 from tests.soundness.session import ask, fill, make_tables
 from tests.spark.test_random_streams import changes_and_queries
 
@@ -19,7 +19,7 @@ def test_answers_are_those_of_plain_spark(cursor: imp_driver.Cursor) -> None:
     make_tables(cursor, "random_queries")
     # Without rows at the start most of the few changes would change nothing, and no state would have to be maintained.
     fill(cursor, chance)
-    decisions = ask(cursor, chance, 500 if WIDE else 18)
+    decisions = ask(cursor, chance, 200 if WIDE else 18)
     assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= decisions.keys(), decisions
 
 

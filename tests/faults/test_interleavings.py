@@ -6,7 +6,6 @@ A reader has three steps: it sees the versions of the tables, it is about to run
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Parameters, ResultStream
 from imp_driver.reasons import Decision
+from tests.seeds import WIDE
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 QUERY = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > {}"
@@ -163,7 +163,7 @@ def _orders() -> Iterator[tuple[str, ...]]:
 
 
 ORDERS = tuple(_orders())
-THINNED = 1 if os.environ.get("IMP_WIDE") else 16
+THINNED = 1 if WIDE else 16
 """By default each case plays one order in so many, another share than the other cases."""
 
 

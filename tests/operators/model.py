@@ -9,7 +9,6 @@ Deltas are +1 and -1 rows that also cancel, because that is where increments go 
 from __future__ import annotations
 
 import math
-import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -28,15 +27,15 @@ from imp_driver.operators.aggregate.cells import CapturedCells
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.sketch.ranges import RangePartition
+from tests.seeds import WIDE
 
-WIDE = os.environ.get("IMP_WIDE") == "1"
 Row = tuple[tuple[Any, ...], tuple[Any, ...]]
 K = AccumulatorKind
 
 
 def budget(examples: int) -> settings:
     """Return hypothesis settings: few examples by default, many with IMP_WIDE=1."""
-    return settings(max_examples=examples * (50 if WIDE else 1), deadline=None)
+    return settings(max_examples=examples * (20 if WIDE else 1), deadline=None)
 
 
 class Nan:

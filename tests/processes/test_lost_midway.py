@@ -88,12 +88,13 @@ except sa.exc.OperationalError as error:
     say("engine", error.orig.error_class, error.connection_invalidated, "open a new connection" in str(error))
 by_engine.close()
 
+with engine.connect() as by_engine:
+    say("rows", by_engine.exec_driver_sql("SELECT count(*) FROM sales").scalar())
 cursor = open_cursor()
 ask(cursor)
 cursor.execute("INSERT INTO sales VALUES (7, 3000000, 1)")
 ask(cursor)
-with engine.connect() as by_engine:
-    say("rows", by_engine.exec_driver_sql("SELECT count(*) FROM sales").scalar())
+say("rows", *cursor.execute("SELECT count(*) FROM sales").fetchone())
 engine.dispose()
 cursor.connection.close()
 """
@@ -121,8 +122,9 @@ def test_what_was_under_way_raises_and_the_next_connection_goes_on(tmp_path: Pat
         ["first rows", 10],
         ["captures", "begun"],
         ["captures", "begun"],
-        # The pool makes a new connection in the place of this one.
+        # The pool makes a new connection in the place of this one, which starts another JVM.
         ["engine", "CONNECTION_LOST", True, True],
+        ["rows", 200_000],
         # What was captured before needs no Spark to be kept.
         ["asked", "FRESH", "FILTERED", 9],
         ["asked", "MAINTAINED", "FILTERED", 10],

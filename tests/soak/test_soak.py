@@ -18,8 +18,9 @@ from py4j.finalizer import ThreadSafeFinalizer
 
 import imp_driver
 from imp_driver.reasons import Decision
+from tests.seeds import WIDE
 
-SECONDS = float(os.environ.get("IMP_SOAK_SECONDS", "60" if os.environ.get("IMP_WIDE") else "30"))
+SECONDS = float(os.environ.get("IMP_SOAK_SECONDS", "60" if WIDE else "30"))
 THREADS = 8
 WRITERS = 2
 GROUPS = 40

@@ -14,8 +14,7 @@ from imp_driver.plan.nodes import Plan
 from imp_driver.plan.resolve import resolve
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import judge
-from tests.operators.model import WIDE
-from tests.seeds import SEED
+from tests.seeds import SEED, WIDE
 from tests.soundness.attack import attack, queries
 from tests.soundness.interpret import Value, bag, evaluate
 from tests.soundness.killers import problems, survivors

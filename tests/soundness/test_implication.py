@@ -18,7 +18,7 @@ from imp_driver.reuse.decide import Answer, BlockConditions, answers
 from imp_driver.reuse.relations import implies_related
 from imp_driver.reuse.solver import proves
 from imp_driver.safety.levels import Bound
-from tests.operators.model import WIDE
+from tests.seeds import WIDE
 from tests.soundness.implication_attack import Judge, Types, attack, attack_blocks, by_atoms, by_solver, by_wrapping_solver, conjunction
 
 FACTOR = 50 if WIDE else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import imp_driver
 from imp_driver.observe.report import SketchReport
 from tests.faults.lake import Lake, Process
-from tests.operators.model import WIDE
+from tests.seeds import WIDE
 from tests.spark.reports import report_of
 
 

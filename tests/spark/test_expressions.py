@@ -89,6 +89,9 @@ LEFT_TO_SPARK = ("a / 0", "a / f", "m / 2", "COALESCE(s, 1)", "year(CAST(d AS TI
 @pytest.mark.parametrize("is_ansi", [True, False])
 def test_values_and_types_are_those_of_spark(cursor: imp_driver.Cursor, table: str, is_ansi: bool) -> None:
     cursor.execute(f"SET spark.sql.ansi.enabled = {is_ansi}")
+    # As users have it: with code that is generated for each plan.
+    cursor.execute("SET spark.sql.codegen.wholeStage = true")
+    cursor.execute("SET spark.sql.codegen.factoryMode = FALLBACK")
     try:
         rows = cursor.execute(f"SELECT * FROM {table}").fetch_arrow_table().cast(pa.schema(COLUMNS.items()))
         texts = EXPRESSIONS + CONDITIONS
@@ -101,7 +104,8 @@ def test_values_and_types_are_those_of_spark(cursor: imp_driver.Cursor, table: s
             assert kind == expected.type, text
             assert _plain(values.cast(kind)) == _plain(expected), text
     finally:
-        cursor.execute("SET spark.sql.ansi.enabled = true")
+        for name in ("ansi.enabled", "codegen.wholeStage", "codegen.factoryMode"):
+            cursor.execute(f"RESET spark.sql.{name}")
 
 
 @pytest.mark.parametrize("text", LEFT_TO_SPARK)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from tests.operators.model import WIDE
+from tests.seeds import WIDE
 from tests.soundness.session import ask, make_tables
 
 
@@ -22,4 +22,4 @@ def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
 
 
 def test_answers_are_those_of_plain_spark(cursor: imp_driver.Cursor) -> None:
-    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= ask(cursor, random.Random(4), 1_000 if WIDE else 40).keys()
+    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= ask(cursor, random.Random(4), 400 if WIDE else 40).keys()

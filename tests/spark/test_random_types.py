@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from tests.operators.model import WIDE
+from tests.seeds import WIDE
 
 _VALUES = {
     "INT": ["0", "1", "2", "3", "-1"],
@@ -99,7 +99,7 @@ def test_answers_are_those_of_plain_spark(cursor: imp_driver.Cursor) -> None:
         cursor.execute(typed.change())
     asked: list[str] = []
     decisions: Counter[str] = Counter()
-    for step in range(1_000 if WIDE else 30):
+    for step in range(300 if WIDE else 30):
         if step % 3 == 2:
             cursor.execute(typed.change())
         text = chance.choice(asked[-4:]) if asked and chance.random() < 0.5 else typed.query()

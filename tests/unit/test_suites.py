@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ def test_the_budgets_add_up_to_the_goal() -> None:
     suites, goals = read_suites()
     assert sum(suite.budget for suite in suites) <= LANES * (goals["all"] - _FOR_INSTALLS)
     assert max(suite.budget for suite in suites) <= goals["all"] - _FOR_INSTALLS
+    assert sum(suite.budget for suite in suites if suite.is_quick) <= LANES * goals["quick"]
     assert goals == {"all": 25 * 60, "quick": 4 * 60}
 
 
@@ -38,6 +40,26 @@ def test_lanes_run_each_suite_once_and_a_red_command_makes_it_red() -> None:
     assert results == told
     assert {result.suite.name: result.is_green for result in results} == {"green 0": True, "green 1": True, "green 2": True, "red": False}
     assert "no such file" in next(result.log for result in results if not result.is_green).lower()
+
+
+def test_a_suite_that_hangs_is_ended_and_red() -> None:
+    hangs = Suite("hangs", 1, (("http.server", "--bind", "127.0.0.1", "0"),), False)
+    [result] = Lanes([hangs], (), lambda _: None, factor=1).run()
+    assert not result.is_green
+    assert "Ended after 1 s" in result.log
+
+
+def test_a_suite_without_its_report_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_arguments", lambda command, report, extra: [sys.executable, "-c", "pass"])
+    silent = Suite("silent", 1, (("pytest", "nowhere"),), False)
+    [result] = Lanes([silent], (), lambda _: None).run()
+    assert not result.is_green
+    assert "FileNotFoundError" in result.log
+
+
+def test_a_run_without_the_result_of_a_suite_is_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lanes, "run", lambda lanes: [])
+    assert run.main(["quick"]) == 1
 
 
 def test_counts_are_those_of_pytest(tmp_path: Path) -> None:
