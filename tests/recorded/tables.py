@@ -48,7 +48,7 @@ _TABLES = {
         "ts",
         20,
         "timestamp'2024-01-01 00:00:00' + make_dt_interval(CAST(id DIV 20 AS INT), CAST(id % 24 AS INT)) AS ts, "
-        "CAST(id DIV 50 * 7 % 97 AS INT) AS visitor, element_at(array('home', 'search', 'cart', 'pay'), CAST(id % 4 + 1 AS INT)) AS page, "
+        "CAST(id DIV 50 * 37 % 97 AS INT) AS visitor, element_at(array('home', 'search', 'cart', 'pay'), CAST(id % 4 + 1 AS INT)) AS page, "
         "CAST(id DIV 60 + id % 13 AS INT) AS seconds FROM range(7300)",
     ),
 }
