@@ -142,7 +142,13 @@ class Sketches:
         if own is not None:
             return own
         is_first = not self._admission.has_admitted(admission_name(request))
-        return (None if is_first else lifted(request)) or request
+        wide = None if is_first else lifted(request)
+        return request if wide is None or self._cannot_be_captured(wide, choice) else wide
+
+    def _cannot_be_captured(self, request: Request, choice: Choice) -> bool:
+        """Say whether a capture failed: without the conditions on keys an expression may meet rows that it cannot be computed for."""
+        entry = self.store.find(state_key(request, choice))
+        return entry is not None and entry.failure is not None and entry.failure.reason is Reason.CAPTURE_FAILED
 
     def _state_at_hand(self, request: Request, choice: Choice) -> Request | None:
         """Return the request about a state that is there; None when one must be captured."""

@@ -18,10 +18,23 @@ class SparkText(Spark):
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - the parser's classes are made from plain lists
 
     class Generator(SparkGenerator):
-        """Texts as ``quoted_text`` writes them: the library's short escape of NUL means another character before digits."""
+        """Texts as ``quoted_text`` writes them: the library's short escape of NUL means another character before digits.
+
+        -128Y is one number, the least of its type; the library reads it as the negative of 128, which its type has not.
+        """
+
+        def neg_sql(self, expression: exp.Neg) -> str:
+            cast = expression.this
+            if isinstance(cast, exp.Cast) and cast.is_type(*exp.DataType.INTEGER_TYPES) and _is_integer(cast.this):
+                return self.sql(exp.Cast(this=exp.Literal(this=f"-{cast.this.this}", is_string=False), to=cast.to.copy()))
+            return super().neg_sql(expression)
 
         def literal_sql(self, expression: exp.Literal) -> str:
             return quoted_text(expression.this) if expression.is_string else super().literal_sql(expression)
 
         def rawstring_sql(self, expression: exp.RawString) -> str:
             return quoted_text(expression.this)
+
+
+def _is_integer(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.is_int

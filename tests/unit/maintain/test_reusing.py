@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from imp_driver.reasons import Decision
+from imp_driver.config import Options, SketchMode
+from imp_driver.errors import DataError
+from imp_driver.middleware import Middleware
+from imp_driver.reasons import Decision, Reason
+from tests.soundness.engine import DuckSession
 from tests.unit.maintain.test_sharing import World
 
 ALL = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 1"
@@ -55,3 +60,25 @@ def test_conditions_on_groups_are_asked_of_a_state_with_more_groups() -> None:
     report = world.ask("SELECT g, sum(a) AS f FROM r WHERE g % 2 = 0 GROUP BY g HAVING sum(a) > 13")
     assert report.decision is Decision.FRESH
     assert "served by the state of other constants" in report.detail
+
+
+class _Overflowing(DuckSession):
+    """Finds a row with a large key, for which ``g * 2`` cannot be computed, where no condition on keys keeps it away."""
+
+    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+        if "* 2" in text and "g < " not in text.replace("`", ""):
+            raise DataError("[ARITHMETIC_OVERFLOW] overflow", error_class="ARITHMETIC_OVERFLOW")
+        return DuckSession.read(self, text, tag, most_bytes)
+
+
+def test_where_all_groups_cannot_be_captured_those_that_the_conditions_leave_are() -> None:
+    world = World()
+    world.middleware = Middleware(_Overflowing(world.warehouse), world.warehouse, world.sketches, Options(sketch=SketchMode.SHADOW))
+    text = "SELECT g, sum(a) AS f FROM r WHERE g < {} AND g * 2 < {} GROUP BY g HAVING sum(a) > 3"
+    assert world.ask(text.format(7, 9)).decision is Decision.CAPTURED
+    assert world.ask(text.format(8, 11)).reason is Reason.CAPTURE_FAILED
+    deferred, captured, fresh = (world.ask(text.format(8, 11)) for _ in range(3))
+    assert deferred.reason is Reason.CAPTURE_DEFERRED
+    assert (captured.decision, fresh.decision) == (Decision.CAPTURED, Decision.FRESH)
+    world.insert(2, 40)
+    assert world.ask(text.format(8, 11)).decision is Decision.MAINTAINED

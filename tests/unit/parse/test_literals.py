@@ -7,9 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import sqlglot
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.batch_insert import batch_insert
+from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.literals import bind_text, rendered
 from imp_driver.parse.markers import by_name
 
@@ -130,3 +132,20 @@ def test_batch_insert_refuses_rows_that_do_not_fit() -> None:
         batch_insert("insert into t values (:a)", [{"b": 1}])
     with pytest.raises(DataError, match="Row 2"):
         batch_insert("insert into t values (?)", [(1,), (2,), ("x",)])
+
+
+@pytest.mark.parametrize(
+    ("text", "rendered_text"),
+    [
+        ("-128Y", "CAST(-128 AS TINYINT)"),
+        ("-32768S", "CAST(-32768 AS SMALLINT)"),
+        ("1 - - 9223372036854775808L", "1 - CAST(-9223372036854775808 AS BIGINT)"),
+        ("-CAST(-5 AS INT)", "-CAST(-5 AS INT)"),
+        ("-CAST('5' AS INT)", "-CAST('5' AS INT)"),
+        ("-1.5D", "-CAST(1.5 AS DOUBLE)"),
+        ("-2147483648", "-2147483648"),
+        ("-x", "-x"),
+    ],
+)
+def test_the_least_number_of_a_type_is_one_literal(text: str, rendered_text: str) -> None:
+    assert sqlglot.parse_one(text, read=SparkText).sql(dialect=SparkText) == rendered_text
