@@ -1,7 +1,7 @@
 """Run the suites of ``suites.toml`` in two lanes and print what each took.
 
-``python -m tests.run all|quick|wide [SUITE ..] [-- ARGUMENT ..]``: ``wide`` is ``all`` with the full numbers of cases (IMP_WIDE=1); what
-stands after ``--`` goes to each command of pytest.
+``python -m tests.run all|quick|wide [SUITE ..] [-- ARGUMENT ..]``: ``wide`` is ``all`` with the full numbers of cases (IMP_WIDE=1), whose
+results are kept in wide.json; what stands after ``--`` goes to each command of pytest.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -213,33 +214,38 @@ def main(arguments: list[str]) -> int:
     suites, goals = read_suites()
     # The suites of one run try the cases of one day, also past midnight.
     os.environ["IMP_SEED"] = str(SEED)
-    factor = 10
+    factor, told = 10, _tell
     if asked.kind == "wide":
         os.environ["IMP_WIDE"] = "1"
-        factor = _WIDE_FACTOR
+        factor, told = _WIDE_FACTOR, partial(_tell_and_record, _commit())
 
     began = time.monotonic()
     chosen = list(_chosen(suites, asked.kind, asked.suite))
-    results = Lanes(chosen, extra, _tell, factor).run()
+    results = Lanes(chosen, extra, told, factor).run()
     Console(width=110).print(_table(results, time.monotonic() - began, goals["quick" if asked.kind == "quick" else "all"]))
     passed, failed, skipped = (sum(getattr(each, name) for each in results) for name in ("passed", "failed", "skipped"))
-    if asked.kind == "wide" and not asked.suite:
-        _record(results, time.monotonic() - began)
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     return 0 if {each.suite.name for each in results if each.is_green} == {suite.name for suite in chosen} else 1
 
 
-def _record(results: Sequence[Result], seconds: float) -> None:
-    """Keep what the last wide run did: a difference in a random case fails its test."""
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.strip()
-    suites = {
-        each.suite.name: {"seconds": round(each.seconds), "passed": each.passed, "failed": each.failed, "cases": each.cases}
-        for each in sorted(results, key=lambda each: each.suite.name)
+def _commit() -> str:
+    return subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _tell_and_record(commit: str, result: Result) -> None:
+    """Keep what the last wide run of each suite did, at once: a run takes hours. A difference in a random case fails its test."""
+    _tell(result)
+    kept = json.loads(WIDE_RECORD.read_text(encoding="utf-8")) if WIDE_RECORD.exists() else {}
+    kept[result.suite.name] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit,
+        "seed": SEED,
+        "seconds": round(result.seconds),
+        "passed": result.passed,
+        "failed": result.failed,
+        "cases": result.cases,
     }
-    record = {"date": datetime.now(UTC).date().isoformat(), "commit": commit, "seed": SEED, "seconds": round(seconds), "suites": suites}
-    WIDE_RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    WIDE_RECORD.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def _tell(result: Result) -> None:

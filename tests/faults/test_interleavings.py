@@ -178,16 +178,18 @@ def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tup
     # A database of its own, since a connection of its own takes longer than all that is asked of it.
     connection.execute("ATTACH ':memory:' AS world")
     connection.execute("USE world")
-    warehouse = StepwiseWarehouse(connection)
-    warehouse.commit("r", ROWS)
-    sketches = Sketches(warehouse, 1 << 30)
-    if is_warm:
-        path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options())
-        path.run(QUERY.format(3), None, "warm")
-        path.close()
-    yield warehouse, sketches
-    connection.execute("USE memory")
-    connection.execute("DETACH world")
+    try:
+        warehouse = StepwiseWarehouse(connection)
+        warehouse.commit("r", ROWS)
+        sketches = Sketches(warehouse, 1 << 30)
+        if is_warm:
+            path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options())
+            path.run(QUERY.format(3), None, "warm")
+            path.close()
+        yield warehouse, sketches
+    finally:
+        connection.execute("USE memory")
+        connection.execute("DETACH world")
 
 
 def _play(order: tuple[str, ...], warehouse: StepwiseWarehouse, sketches: Sketches, texts: tuple[str, str]) -> list[Reader]:

@@ -44,9 +44,13 @@ def _shown(connection: imp_driver.Connection) -> list[dict[str, Any]]:
 
 
 def _wait_until_even(connection: imp_driver.Connection) -> None:
+    """Wait until the worker has nothing left to do."""
     deadline = time.monotonic() + PATIENT
-    while any(row["behind_versions"] for row in _shown(connection)) and time.monotonic() < deadline:
+    while (
+        behind := [row for row in _shown(connection) if row["behind_versions"] and not row["eager_problem"]]
+    ) and time.monotonic() < deadline:
         time.sleep(0.05)
+    assert behind == []
 
 
 def _compare(connection: imp_driver.Connection, plain: imp_driver.Connection, text: str, values: list[int]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,20 @@ def test_a_suite_without_its_report_is_red(tmp_path: Path, monkeypatch: pytest.M
 def test_a_run_without_the_result_of_a_suite_is_red(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lanes, "run", lambda lanes: [])
     assert run.main(["quick"]) == 1
+
+
+def test_a_wide_run_of_a_suite_is_kept_beside_those_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "wide.json"
+    monkeypatch.setattr(run, "WIDE_RECORD", record)
+    suite = Suite("lint", 1, (), True)
+    run._tell_and_record("c0ffee", Result(suite, 12.4, True, "", passed=3))
+    run._tell_and_record("c0ffee", Result(replace(suite, name="faults"), 7.6, True, "", passed=1, cases=40))
+    run._tell_and_record("decade", Result(suite, 2, False, "", passed=1, failed=2))
+    kept = {
+        name: [each[key] for key in ("commit", "seconds", "passed", "failed", "cases")]
+        for name, each in json.loads(record.read_text()).items()
+    }
+    assert kept == {"faults": ["c0ffee", 8, 1, 0, 40], "lint": ["decade", 2, 1, 2, 0]}
 
 
 def test_counts_are_those_of_pytest(tmp_path: Path) -> None:
