@@ -81,7 +81,7 @@ def find_cuts(block: Block, index: int) -> KeyCuts:
     if not every or not can_be_cut(every[0]):
         raise Refused(Reason.NO_PLAIN_GROUP_KEY)
     for cuts in _tries(every, own):
-        verdict = judge(block.top, Setting(_assignment(cuts), may_pin=False))
+        verdict = judge(block.top, Setting(assignment_of(cuts), may_pin=False))
         if verdict.is_safe and (_places(cuts) <= _places(own) or verdict.has_whole_groups(index)):
             return KeyCuts(cuts, verdict)
     raise refused_by(verdict)
@@ -159,5 +159,6 @@ def _equated(conjuncts: Iterable[exp.Expr], types: Mapping[str, Attribute], want
     return frozenset(name for pair in pairs if pair & wanted for name in pair)
 
 
-def _assignment(cuts: tuple[Cut, ...]) -> Assignment:
+def assignment_of(cuts: tuple[Cut, ...]) -> Assignment:
+    """Return the assignment of occurrences that are cut by one common set of fragments."""
     return Assignment({cut.scan.occurrence: cut.attribute.identifier for cut in cuts}, {cut.scan.occurrence: 0 for cut in cuts})

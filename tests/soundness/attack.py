@@ -22,14 +22,16 @@ from imp_driver.parse.supported import Refused
 from imp_driver.plan.blocks import Block, find_blocks
 from imp_driver.plan.nodes import Aggregate, Plan, Scan, TopK, children, scans
 from imp_driver.plan.resolve import resolve
-from imp_driver.safety.cuts import KeyCuts, find_cuts
+from imp_driver.safety.cuts import KeyCuts, assignment_of, find_cuts
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
+from tests.pairs.grammar import random_choice, text_of
 from tests.soundness.cases import ACCEPTED, CASES
-from tests.soundness.interpret import Annotated, Value, bag, evaluate
+from tests.soundness.interpret import Annotated, bag, evaluate
 from tests.soundness.queries import Queries
 from tests.soundness.tables import Catalog, Database, SignFacts, random_database
 from tests.soundness.ties import ends_decided
+from tests.soundness.values import Value
 
 NULL_FRAGMENT = -1
 
@@ -153,12 +155,14 @@ def drops_rows(plan: Plan, assignment: Assignment, kept: Mapping[int, set[int]],
 
 
 def queries(seed: int, first: int = 0) -> Iterator[Query]:
-    """Yield queries without end: the corpus twice, then random ones with one of the corpus now and then."""
+    """Yield queries without end: the corpus twice, then random ones with one of the corpus now and then; every fourth by the grammar."""
     corpus = [*(case.text for case in CASES), *ACCEPTED]
     for number in count(first):
         chance = random.Random(f"{seed} {number}")
         if number < 2 * len(corpus):
             text = corpus[number % len(corpus)]
+        elif number % 4 == 0:
+            text = text_of(random_choice(chance), chance)
         else:
             text = chance.choice(corpus) if chance.random() < 0.5 else Queries(chance).query()
         yield Query(number, text, chance)
@@ -238,15 +242,13 @@ def _attack_keys(query: Query, plan: Plan, tally: Tally) -> None:
 
 def _attack_block(query: Query, block: Block, index: int, found: KeyCuts, tally: Tally) -> None:
     chance, top = query.chance, block.top
-    assignment = Assignment(
-        {cut.scan.occurrence: cut.attribute.identifier for cut in found.cuts}, {cut.scan.occurrence: 0 for cut in found.cuts}
-    )
+    assignment = assignment_of(found.cuts)
     key = groups_of(top).key_attributes[index].identifier
     for _ in range(4):
         database = random_database(chance, nonnegative=False)
         if not all(ends_decided(each, database) for each in found.verdict.needs.undecided):
             continue
-        rows = evaluate(top, database)
+        expected = bag(top, evaluate(top, database))
         bounds = list(range(-3, 5))
         least = {fragment(bounds, row.row[key]) for row in evaluate(_with_skipped(top), database)}
         for share in (0.0, 0.3):
@@ -255,10 +257,10 @@ def _attack_block(query: Query, block: Block, index: int, found: KeyCuts, tally:
                 continue
             tally.by_key += 1
             answer = bag(top, on_cut(top, assignment, kept, database, bounds))
-            if answer != bag(top, rows):
+            if answer != expected:
                 cut: dict[str, object] = {f"{occurrence}: {name}": kept[0] for occurrence, name in assignment.columns.items()}
                 derivation = found.verdict.derivation
-                tally.differences += (Difference(query.number, query.text, cut, database, bag(top, rows), answer, derivation),)
+                tally.differences += (Difference(query.number, query.text, cut, database, expected, answer, derivation),)
 
 
 def _with_skipped(top: Plan) -> Plan:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from imp_driver.safety.levels import Refusal
-from tests.soundness.interpret import Value
+from tests.soundness.values import Value
 
 Rows = tuple[tuple[Value, ...], ...]
 N = None

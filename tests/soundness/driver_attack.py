@@ -31,6 +31,7 @@ from imp_driver.operators.aggregate import balance
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.reasons import Decision, Reason
 from imp_driver.sketch.ranges import RangePartition
+from tests.pairs.grammar import STATES, asked_before, random_choice, text_of
 from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
@@ -120,6 +121,13 @@ def _asked_ahead(chance: random.Random) -> list[str]:
     return [*(chance.choice([reusable, of_rows, joins, nested])(chance) for _ in range(4)), queries.simple(), queries.grouped()]
 
 
+def _asked_by_grammar(chance: random.Random) -> list[str]:
+    """Queries that each differ from the first in one feature, so that states meet later, different ones."""
+    first = random_choice(chance)
+    others = [asked_before({**first, "state": state}, chance) for state in STATES]
+    return [text_of(each, chance) for each in (first, *others) if each is not None]
+
+
 _ALL = Manner(_asked_of_all, changes_each=3)
 _JOINS = Manner(lambda chance: [joins(chance) for _ in range(3)], changes_each=1)
 _NESTED = Manner(lambda chance: [nested(chance) for _ in range(3)], changes_each=1)
@@ -131,6 +139,7 @@ KINDS: Mapping[str, Kind] = {
     "lookups": Kind((_JOINS, _NESTED), (sides, "MOST_SIDE_ROWS", 20)),
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
     "buckets": Kind((_JOINS, _ALL), (capture, "ROW_OVERHEAD", 1 << 30)),
+    "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
 
 
@@ -164,6 +173,11 @@ def attack_eager(warehouses: int, seed: int) -> Tally:
     return attack_kind("eager", seed, range(warehouses))
 
 
+def attack_grammar(warehouses: int, seed: int) -> Tally:
+    """Ask queries of the grammar that differ in one feature, half of them while states are maintained ahead."""
+    return attack_kind("grammar", seed, range(warehouses))
+
+
 def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     """Attack the warehouses of these numbers until there is a difference."""
     tally, kind = Tally(), KINDS[name]
@@ -180,7 +194,7 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     return tally
 
 
-_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2}
+_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2, "grammar": 2}
 
 
 def rounds(warehouses: int, seed: int) -> Iterator[tuple[str, Tally]]:

@@ -30,6 +30,12 @@ DRIVER_MUTANTS = (
         "False",
     ),
     Mutant(
+        "order over groups that the block has not",
+        "../reuse/states.py",
+        "is_exact and implied((*old.rows, *old.keys, *asked), unasked, EQUAL)",
+        "is_exact",
+    ),
+    Mutant(
         "one state for all row conditions",
         "../maintain/keys.py",
         "return _hashed(family_of(request, choice), request.block.where_sql)",

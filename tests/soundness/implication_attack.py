@@ -21,7 +21,7 @@ from imp_driver.reuse.decide import Answer, BlockConditions, answers
 from imp_driver.reuse.relations import implies_related
 from imp_driver.reuse.solver import proves
 from imp_driver.safety.levels import Bound
-from tests.soundness.interpret import Row, Value, value
+from tests.soundness.values import Row, Value, value
 
 Conjuncts = tuple[exp.Expr, ...]
 Relation = Mapping[str, Bound]

@@ -16,9 +16,8 @@ from sqlglot import exp
 
 from imp_driver.plan import nodes
 from imp_driver.plan.nodes import Plan
+from tests.soundness.values import Row, Value, value
 
-Value: TypeAlias = int | Fraction | bool | None
-Row: TypeAlias = dict[str, Value]
 Origin: TypeAlias = frozenset[tuple[int, int]]
 """(occurrence, row number) of every base row that a result row comes from."""
 Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
@@ -265,85 +264,3 @@ def _ranks(function: exp.Window, rows: list[Annotated], places: list[int]) -> It
         if number == 1 or _compared(keys, rows[ordered[number - 2]], rows[place]) != 0:
             rank, dense = number, dense + 1
         yield place, number if isinstance(function.this, exp.RowNumber) else rank if isinstance(function.this, exp.Rank) else dense
-
-
-def value(node: exp.Expr, row: Row) -> Value:
-    """Compute an expression with SQL's NULL and three-valued logic."""
-    match node:
-        case exp.Paren():
-            return value(node.this, row)
-        case exp.Column():
-            return row[node.name]
-        case exp.Literal():
-            return int(str(node.this))
-        case exp.Null():
-            return None
-        case exp.Neg():
-            inner = value(node.this, row)
-            return None if inner is None else -inner
-        case exp.Not():
-            inner = value(node.this, row)
-            return None if inner is None else not inner
-        case exp.And() | exp.Or():
-            return _logical(value(node.left, row), value(node.right, row), isinstance(node, exp.And))
-        case exp.Is():
-            return value(node.this, row) is None
-        case exp.NullSafeEQ():
-            return value(node.left, row) == value(node.right, row)
-        case exp.In():
-            return _in(value(node.this, row), [value(each, row) for each in node.expressions])
-        case exp.Between():
-            inner, low, high = (value(node.args[name], row) for name in ("this", "low", "high"))
-            return _logical(_operated(exp.GTE, inner, low), _operated(exp.LTE, inner, high), is_and=True)
-        case exp.Coalesce():
-            for each in (node.this, *node.expressions):
-                found = value(each, row)
-                if found is not None:
-                    return found
-            return None
-        case exp.Abs():
-            inner = value(node.this, row)
-            return -inner if inner is not None and inner < 0 else inner
-        case exp.Case():
-            for branch in node.args["ifs"]:
-                if value(branch.this, row) is True:
-                    return value(branch.args["true"], row)
-            otherwise: exp.Expr | None = node.args.get("default")
-            return None if otherwise is None else value(otherwise, row)
-        case exp.Binary():
-            return _operated(type(node), value(node.left, row), value(node.right, row))
-        case _:
-            raise NotImplementedError(node.sql())
-
-
-def _logical(left: Value, right: Value, is_and: bool) -> Value:
-    decisive = not is_and
-    if left is decisive or right is decisive:
-        return decisive
-    return None if left is None or right is None else not decisive
-
-
-def _in(left: Value, right: list[Value]) -> Value:
-    if left is None:
-        return None
-    return True if left in [each for each in right if each is not None] else None if None in right else False
-
-
-_OPERATIONS: dict[type[exp.Expr], Callable[[int, int], Value]] = {
-    exp.Add: lambda one, other: one + other,
-    exp.Sub: lambda one, other: one - other,
-    exp.Mul: lambda one, other: one * other,
-    exp.IntDiv: lambda one, other: None if other == 0 else int(Fraction(one, other)),
-    exp.EQ: lambda one, other: one == other,
-    exp.NEQ: lambda one, other: one != other,
-    exp.GT: lambda one, other: one > other,
-    exp.GTE: lambda one, other: one >= other,
-    exp.LT: lambda one, other: one < other,
-    exp.LTE: lambda one, other: one <= other,
-}
-
-
-def _operated(operation: type[exp.Expr], left: Value, right: Value) -> Value:
-    if left is None or right is None:
-        return None
-    return _OPERATIONS[operation](left, right)  # type: ignore[arg-type]

@@ -134,4 +134,10 @@ MUTANTS = (
         "return _sum(interval_of(expression.left, known), (",
     ),
     Mutant("missing ELSE branch", "intervals.py", "return branches if default is None else [*branches, default]", "return branches"),
+    Mutant(
+        "provenance lies where the keys lie",
+        "cuts.py",
+        "if verdict.is_safe and (_places(cuts) <= _places(own) or verdict.has_whole_groups(index)):",
+        "if verdict.is_safe:",
+    ),
 )

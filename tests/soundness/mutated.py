@@ -26,13 +26,14 @@ from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
-CALCULUS = "calculus"
+CALCULUS, PAIRS = "calculus", "pairs"
+_PAIRS_A_TURN = 100
 MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS}
 
 
 @dataclass(frozen=True, slots=True)
 class Killer:
-    """A case that can be tried alone: a query of the attack on the calculus, or a warehouse of a kind of attack on the driver."""
+    """What can be tried alone: a query of the attack on the calculus, a case of the one by pairs, a warehouse of the one on the driver."""
 
     kind: str
     seed: int
@@ -133,6 +134,10 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.attack import attack_query
 
         return [str(each) for each in attack_query(case.seed, case.number).differences]
+    if case.kind == PAIRS:
+        from tests.pairs.play import attack_pairs
+
+        return attack_pairs(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -145,11 +150,15 @@ def _searched(*, of_driver: bool) -> tuple[Killer | None, str]:
 
         differences = attack(60_000, 0).differences
         return (Killer(CALCULUS, 0, differences[0].number), str(differences[0])) if differences else (None, "")
+    from tests.pairs.play import attack_pairs
     from tests.soundness.driver_attack import rounds
 
-    for kind, tally in rounds(400, 0):
+    for turn, (kind, tally) in enumerate(rounds(400, 0)):
         if tally.found_in is not None:
             return Killer(kind, 0, tally.found_in), tally.differences[0]
+        found = attack_pairs(0, range(turn * _PAIRS_A_TURN, (turn + 1) * _PAIRS_A_TURN))
+        if found.differences:
+            return Killer(PAIRS, 0, turn * _PAIRS_A_TURN + found.tried - 1), found.differences[0]
     return None, ""
 
 

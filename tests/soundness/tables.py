@@ -12,7 +12,7 @@ from imp_driver.parse.supported import Refused
 from imp_driver.plan.context import TableDefinition
 from imp_driver.reasons import Reason
 from imp_driver.safety.intervals import Interval
-from tests.soundness.interpret import Value
+from tests.soundness.values import Value
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {"r": ("id", "g", "x", "a"), "s": ("id", "k", "y", "b")}
 

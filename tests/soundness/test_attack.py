@@ -16,11 +16,12 @@ from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import judge
 from tests.seeds import SEED, WIDE
 from tests.soundness.attack import attack, queries
-from tests.soundness.interpret import Value, bag, evaluate
+from tests.soundness.interpret import bag, evaluate
 from tests.soundness.killers import problems, survivors
 from tests.soundness.mutants import MUTANTS
 from tests.soundness.tables import COLUMNS, Catalog, Database, random_database
 from tests.soundness.ties import ends_decided
+from tests.soundness.values import Value
 
 
 @pytest.mark.parametrize("seed", range(4))

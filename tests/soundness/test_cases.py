@@ -13,8 +13,9 @@ from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import judge
 from tests.soundness.attack import assignments, attack
 from tests.soundness.cases import ACCEPTED, CASES, Case
-from tests.soundness.interpret import Value, bag, evaluate
+from tests.soundness.interpret import bag, evaluate
 from tests.soundness.tables import COLUMNS, Catalog, Database, SignFacts
+from tests.soundness.values import Value
 
 
 def _plan(text: str) -> Plan:

@@ -11,13 +11,21 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.seeds import SEED, WIDE
-from tests.soundness.driver_attack import attack, attack_buckets, attack_eager, attack_joins, attack_lookups, attack_nested
+from tests.soundness.driver_attack import (
+    attack,
+    attack_buckets,
+    attack_eager,
+    attack_grammar,
+    attack_joins,
+    attack_lookups,
+    attack_nested,
+)
 from tests.soundness.driver_checks import OPERATORS, Tally
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import problems, survivors
 
 Recorder = Callable[[str, object], None]
-KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager)
+KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -69,6 +77,15 @@ def test_states_that_do_not_fit_into_memory(record_property: Recorder) -> None:
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.in_buckets > 20
+
+
+def test_states_meet_later_queries_that_differ_in_one_feature(record_property: Recorder) -> None:
+    tally = attack_grammar(200 if WIDE else 6, 0)
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.reused > 5
+    assert tally.shared > 20
+    assert tally.reasons[Reason.FILTERED] > 100
 
 
 def test_states_that_were_maintained_ahead_are_those_of_a_query(record_property: Recorder) -> None:

@@ -13,8 +13,9 @@ from imp_driver.operators.truth import Truth
 from imp_driver.parse.nodes import AggregateReference
 from imp_driver.plan.nodes import TopK
 from imp_driver.sketch.codes import BooleanArray
-from tests.soundness.interpret import Value, evaluate, value
+from tests.soundness.interpret import evaluate
 from tests.soundness.tables import Database
+from tests.soundness.values import Value, value
 
 _YES, _NO = np.ones(1, dtype=bool), np.zeros(1, dtype=bool)
 

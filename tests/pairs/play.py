@@ -1,0 +1,234 @@
+"""Attack on the whole driver by pairs of features: a query, what was asked before it, a change in between, each a choice of the grammar.
+
+``python -m tests.pairs.play`` searches cases that reach all that can be reached, and writes those that are enough to cases.json.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+import duckdb
+
+from imp_driver.capture import capture
+from imp_driver.config import Options, SketchMode
+from imp_driver.errors import InternalError
+from imp_driver.maintain import lazy, sides
+from imp_driver.maintain.ahead import Round
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
+from imp_driver.observe import stopwatch
+from imp_driver.operators.aggregate import balance
+from imp_driver.reasons import Reason
+from tests.pairs.grammar import (
+    CLUSTERING,
+    Choice,
+    Interaction,
+    asked_before,
+    every_interaction,
+    interactions_of,
+    random_choice,
+    text_of,
+    wanted_for,
+    why_out_of_reach,
+)
+from tests.soundness.driver_attack import Clock
+from tests.soundness.engine import DuckSession, Row, Warehouse
+
+KNOWN = Path(__file__).with_name("cases.json")
+MOST_KEYS = 9
+
+
+@dataclass(slots=True)
+class Reached:
+    """``cases`` are those that reached an interaction first; ``tried`` counts all, ``used`` those whose sketch was used."""
+
+    interactions: set[Interaction] = field(default_factory=set)
+    cases: list[str] = field(default_factory=list)
+    tried: int = 0
+    used: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def play(self, case: str) -> None:
+        """Try a case and note what it reached."""
+        choice, chance = choice_of(case), random.Random(f"{case} rows")
+        outcome = play(choice, chance)
+        self.tried += 1
+        if isinstance(outcome, str):
+            self.differences.append(f"{case}: {outcome}")
+        elif outcome:
+            self.used += 1
+            new = set(interactions_of(choice)) - self.interactions
+            if new:
+                self.interactions |= new
+                self.cases.append(case)
+
+
+def attack_pairs(seed: int, numbers: Iterable[int]) -> Reached:
+    """Try the cases of these numbers until there is a difference."""
+    found = Reached()
+    for number in numbers:
+        found.play(case_name(seed, number))
+        if found.differences:
+            break
+    return found
+
+
+def known_cases() -> list[str]:
+    """Return the cases that reach every interaction that can be reached."""
+    return [json.dumps(case) for case in json.loads(KNOWN.read_text(encoding="utf-8"))]
+
+
+def case_name(seed: int, number: int, interaction: Interaction = ()) -> str:
+    """Name a case: its seed, its number, and the interaction that it must have."""
+    return json.dumps([seed, number, interaction])
+
+
+def choice_of(case: str) -> Choice:
+    seed, number, interaction = json.loads(case)
+    chance = random.Random(f"{seed} {number}")
+    return random_choice(chance, wanted_for(interaction, chance))
+
+
+def play(choice: Choice, chance: random.Random) -> bool | str:
+    """Ask the query of a choice after what goes before it; return whether its sketch was used, or what was wrong."""
+    clock = Clock(random.Random(chance.random()))
+    small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (sides, "MOST_SIDE_ROWS", 5)}
+    holder = small.get(choice["holder"], (balance, "FEWEST_ROWS", 3))
+    with (
+        patch.object(balance, "FEWEST_ROWS", 3),
+        patch.object(*holder),
+        patch.object(lazy, "time", clock),
+        patch.object(stopwatch, "time", clock),
+    ):
+        return _Play(choice, chance).run()
+
+
+class _Play:
+    def __init__(self, choice: Choice, chance: random.Random) -> None:
+        self._choice, self._chance = choice, chance
+        clustering, has_look_up = 1 + CLUSTERING.index(choice["clustering"]), choice["look-ups"] == "without one"
+        self._warehouse = Warehouse(clustering=clustering, has_look_up=has_look_up)
+        for table in ("r", "s"):
+            self._warehouse.commit(table, [self._row(number) for number in range(chance.randint(30, 60))])
+        self._sketches = Sketches(self._warehouse, 1 << 30, buckets="buckets")
+        options = Options(sketch=SketchMode.SHADOW, fragments=int(choice["fragments"]), maximum_runs=int(choice["runs"]))
+        self._path = Middleware(DuckSession(self._warehouse), self._warehouse, self._sketches, options)
+
+    def run(self) -> bool | str:
+        try:
+            return self._asked()
+        except InternalError as error:
+            return str(error)
+        except duckdb.InternalException:
+            # A failed assertion of the engine.
+            return False
+        finally:
+            self._warehouse.connection.close()
+
+    def _asked(self) -> bool | str:
+        choice, chance = self._choice, self._chance
+        text = text_of(choice, chance)
+        before = asked_before(choice, chance)
+        for _ in range(2 if before is not None else 0):
+            earlier = text if choice["state"] == "again" else text_of(before or {}, chance)
+            self._ask(earlier)
+        self._change()
+        for _ in range(1 if before is None else 2):
+            reason, detail = self._ask(text)
+            if reason is Reason.INTERNAL:
+                return f"{text}: {detail}"
+            if reason is Reason.FILTERED:
+                return True
+        return False
+
+    def _ask(self, text: str) -> tuple[Reason, str]:
+        report = self._path.run(text, None, "tag").report
+        return report.reason, report.detail
+
+    def _change(self) -> None:
+        kind = self._choice["change"]
+        if kind == "none":
+            return
+        table = "s" if kind == "of the other table" else "r"
+        self._warehouse.commit(table, self._changed(kind, self._warehouse.rows(table)))
+        if self._choice["holder"] == "ahead":
+            Round(self._sketches.store, self._sketches.guard, self._warehouse, lambda: 0.0).run(1, lambda: False)
+
+    def _changed(self, kind: str, rows: Sequence[Row]) -> list[Row]:
+        chance = self._chance
+        one = chance.randint(0, MOST_KEYS)
+
+        def some(row: Row) -> bool:
+            return row[1] == one or chance.random() < 0.1
+
+        if kind == "delete":
+            return [row for row in rows if not some(row)]
+        if kind == "end of a group":
+            return [row for row in rows if row[1] != one]
+        if kind == "update of a value":
+            return [(*row[:3], (row[3] or 0) + 2) if some(row) else row for row in rows]
+        if kind == "update of a key":
+            return [(row[0], one, *row[2:]) if some(row) else row for row in rows]
+        return [*rows, *(self._row(100 + number) for number in range(chance.randint(1, 6)))]
+
+    def _row(self, number: int) -> Row:
+        chance = self._chance
+
+        def maybe(value: int) -> int | None:
+            return None if chance.random() < 0.1 else value
+
+        # Keys of unequal frequency, so that few groups are large.
+        key = min(chance.randint(0, MOST_KEYS), chance.randint(0, MOST_KEYS))
+        return (number, maybe(key), maybe(chance.randint(0, 3)), maybe(chance.randint(-1 if chance.random() < 0.05 else 0, 4)))
+
+
+def search(seed: int, rounds: int, tries: int) -> Reached:
+    """Try so many random cases, then so many with each interaction that was not reached."""
+    found = Reached()
+    for number in range(rounds):
+        found.play(case_name(seed, number))
+    for interaction in every_interaction():
+        for number in range(tries):
+            if interaction in found.interactions:
+                break
+            try:
+                found.play(case_name(seed, number, interaction))
+            except ValueError:
+                break
+    return found
+
+
+def smallest(cases: Iterable[str]) -> list[str]:
+    """Return cases that have every interaction that all have, each with many of those that are left."""
+    left = {case: set(interactions_of(choice_of(case))) for case in cases}
+    chosen = []
+    while left:
+        best = max(left, key=lambda case: len(left[case]))
+        covered = left.pop(best)
+        if not covered:
+            break
+        chosen.append(best)
+        for each in left.values():
+            each -= covered
+    return chosen
+
+
+def main() -> int:
+    """Search anew and write; return 1 when a difference was found."""
+    found = search(0, 3_000, 40)
+    every = list(every_interaction())
+    print(f"{found.tried} cases, {found.used} with a sketch, {len(found.interactions)} interactions of {len(every)}; not reached:")
+    print(*(f"{each}: {why_out_of_reach(each)}" for each in every if each not in found.interactions), sep="\n")
+    print(*found.differences, sep="\n")
+    KNOWN.write_text(json.dumps([json.loads(case) for case in smallest(found.cases)], indent=0) + "\n", encoding="utf-8")
+    return bool(found.differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
