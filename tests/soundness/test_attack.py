@@ -26,7 +26,7 @@ from tests.soundness.values import Value
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_superset_of_a_sketch_changes_an_answer(seed: int, record_property: Callable[[str, object], None]) -> None:
-    tally = attack(30_000 if WIDE else 1_000, seed)
+    tally = attack(60_000 if WIDE else 1_000, seed)
     record_property("cases", tally.triples)
     assert not tally.differences, str(tally.differences[0])
     assert tally.triples >= 1_000
@@ -37,7 +37,7 @@ def test_no_superset_of_a_sketch_changes_an_answer(seed: int, record_property: C
 
 @pytest.mark.parametrize("seed", [SEED])
 def test_nor_does_one_of_today(seed: int, record_property: Callable[[str, object], None]) -> None:
-    tally = attack(30_000 if WIDE else 1_000, seed)
+    tally = attack(60_000 if WIDE else 1_000, seed)
     record_property("cases", tally.triples)
     assert not tally.differences, str(tally.differences[0])
     assert tally.triples >= 1_000
