@@ -7,7 +7,7 @@ for what was asked before, the order and the kind of condition on a key, three b
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from types import MappingProxyType
@@ -173,20 +173,24 @@ DIMENSIONS: Mapping[str, tuple[str, ...]] = {
     "look-ups": LOOK_UPS,
 }
 """The last four are 36 settings of the driver and of the warehouse."""
-_VALUES = [(dimension, value) for dimension, values in DIMENSIONS.items() for value in values]
+QUERY = tuple(DIMENSIONS)[:9]
+"""Those that a query has by itself."""
 
 
-def every_interaction() -> Iterator[Interaction]:
+def every_interaction(dimensions: Sequence[str]) -> Iterator[Interaction]:
     """Yield all pairs of values of different dimensions, then the triples of state, order and kind of condition on a key."""
-    yield from ((one, other) for one, other in combinations(_VALUES, 2) if one[0] != other[0])
-    for state, order, kind in product(STATES, ORDERS, KINDS):
-        yield ("state", state), ("order", order), (KIND, kind)
+    values = [(dimension, value) for dimension in dimensions for value in DIMENSIONS[dimension]]
+    yield from ((one, other) for one, other in combinations(values, 2) if one[0] != other[0])
+    if "state" in dimensions:
+        for state, order, kind in product(STATES, ORDERS, KINDS):
+            yield ("state", state), ("order", order), (KIND, kind)
 
 
-def interactions_of(choice: Choice) -> Iterator[Interaction]:
+def interactions_of(choice: Choice, dimensions: Sequence[str]) -> Iterator[Interaction]:
     """Yield those that a choice has."""
-    yield from combinations(((dimension, choice[dimension]) for dimension in DIMENSIONS), 2)
-    yield ("state", choice["state"]), ("order", choice["order"]), (KIND, _KIND_OF[choice["key condition"]])
+    yield from combinations(((dimension, choice[dimension]) for dimension in dimensions), 2)
+    if "state" in dimensions:
+        yield ("state", choice["state"]), ("order", choice["order"]), (KIND, _KIND_OF[choice["key condition"]])
 
 
 def wanted_for(interaction: Interaction, chance: random.Random) -> Choice:
@@ -197,24 +201,14 @@ def wanted_for(interaction: Interaction, chance: random.Random) -> Choice:
 
 
 _NO_LIMIT_WITHOUT_ORDER = "a limit without an order has no one answer, an order without a limit drops no group"
-_NO_FULL_JOIN = (
-    "the group NULL of a FULL JOIN has rows from anywhere, so that groups above it are cut only where something further up drops it"
-)
-_NO_KEY_OF_A_FULL_JOIN = "beside a FULL JOIN is cut by a column that is no group key, which is captured when it is asked for again"
-_OUT_OF_REACH: tuple[tuple[str, Mapping[str, frozenset[str]]], ...] = (
+_NO_OTHER_ORDER = "what has no order differs in none"
+OUT_OF_REACH: tuple[tuple[str, Mapping[str, frozenset[str]]], ...] = (
     (_NO_LIMIT_WITHOUT_ORDER, {"order": frozenset({"none"}), "limit": frozenset(LIMITS) - {"none"}}),
     (_NO_LIMIT_WITHOUT_ORDER, {"order": frozenset(ORDERS) - {"none"}, "limit": frozenset({"none"})}),
-    ("what has no order differs in none", {"order": frozenset({"none"}), "state": frozenset({"other order"})}),
-    ("what has no order differs in none", {"limit": frozenset({"none"}), "state": frozenset({"other order"})}),
-    (_NO_FULL_JOIN, {"source": frozenset({"full join"}), "around": frozenset({"itself", "filter", "aggregate"})}),
-    (_NO_KEY_OF_A_FULL_JOIN, {"source": frozenset({"full join"}), "state": frozenset({"first"})}),
+    (_NO_OTHER_ORDER, {"order": frozenset({"none"}), "state": frozenset({"other order"})}),
+    (_NO_OTHER_ORDER, {"limit": frozenset({"none"}), "state": frozenset({"other order"})}),
 )
-
-
-def why_out_of_reach(interaction: Interaction) -> str | None:
-    """Return why no sketch is ever used for a query that has these values; None where one may be."""
-    values = dict(interaction)
-    return next((reason for reason, found in _OUT_OF_REACH if all(values.get(name) in each for name, each in found.items())), None)
+"""Values that no query has together."""
 
 
 def is_a_query(choice: Choice) -> bool:

@@ -185,6 +185,13 @@ def attack_query(seed: int, number: int) -> Tally:
     return tally
 
 
+def attack_text(text: str, chance: random.Random) -> Tally:
+    """Try triples of a query."""
+    tally = Tally()
+    _attack_one(Query(0, text, chance), tally)
+    return tally
+
+
 def _attack_one(query: Query, tally: Tally, *, with_unsafe: bool = False) -> None:
     chance = query.chance
     try:

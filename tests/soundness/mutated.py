@@ -135,9 +135,10 @@ def _differences(case: Killer) -> Sequence[str]:
 
         return [str(each) for each in attack_query(case.seed, case.number).differences]
     if case.kind == PAIRS:
-        from tests.pairs.play import attack_pairs
+        from tests.pairs.cover import attack_numbers
+        from tests.pairs.driver import ATTACK
 
-        return attack_pairs(case.seed, [case.number]).differences
+        return attack_numbers(ATTACK, case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -150,13 +151,14 @@ def _searched(*, of_driver: bool) -> tuple[Killer | None, str]:
 
         differences = attack(60_000, 0).differences
         return (Killer(CALCULUS, 0, differences[0].number), str(differences[0])) if differences else (None, "")
-    from tests.pairs.play import attack_pairs
+    from tests.pairs.cover import attack_numbers
+    from tests.pairs.driver import ATTACK
     from tests.soundness.driver_attack import rounds
 
     for turn, (kind, tally) in enumerate(rounds(400, 0)):
         if tally.found_in is not None:
             return Killer(kind, 0, tally.found_in), tally.differences[0]
-        found = attack_pairs(0, range(turn * _PAIRS_A_TURN, (turn + 1) * _PAIRS_A_TURN))
+        found = attack_numbers(ATTACK, 0, range(turn * _PAIRS_A_TURN, (turn + 1) * _PAIRS_A_TURN))
         if found.differences:
             return Killer(PAIRS, 0, turn * _PAIRS_A_TURN + found.tried - 1), found.differences[0]
     return None, ""

@@ -1,16 +1,9 @@
-"""Attack on the whole driver by pairs of features: a query, what was asked before it, a change in between, each a choice of the grammar.
-
-``python -m tests.pairs.play`` searches cases that reach all that can be reached, and writes those that are enough to cases.json.
-"""
+"""Attack on the whole driver by pairs of features: a query, what was asked before it, a change in between, each a choice of the grammar."""
 
 from __future__ import annotations
 
-import json
 import random
-import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 from unittest.mock import patch
 
 import duckdb
@@ -25,74 +18,12 @@ from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
 from imp_driver.operators.aggregate import balance
 from imp_driver.reasons import Reason
-from tests.pairs.grammar import (
-    CLUSTERING,
-    Choice,
-    Interaction,
-    asked_before,
-    every_interaction,
-    interactions_of,
-    random_choice,
-    text_of,
-    wanted_for,
-    why_out_of_reach,
-)
+from tests.pairs.cover import Attack
+from tests.pairs.grammar import CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
-KNOWN = Path(__file__).with_name("cases.json")
 MOST_KEYS = 9
-
-
-@dataclass(slots=True)
-class Reached:
-    """``cases`` are those that reached an interaction first; ``tried`` counts all, ``used`` those whose sketch was used."""
-
-    interactions: set[Interaction] = field(default_factory=set)
-    cases: list[str] = field(default_factory=list)
-    tried: int = 0
-    used: int = 0
-    differences: list[str] = field(default_factory=list)
-
-    def play(self, case: str) -> None:
-        """Try a case and note what it reached."""
-        choice, chance = choice_of(case), random.Random(f"{case} rows")
-        outcome = play(choice, chance)
-        self.tried += 1
-        if isinstance(outcome, str):
-            self.differences.append(f"{case}: {outcome}")
-        elif outcome:
-            self.used += 1
-            new = set(interactions_of(choice)) - self.interactions
-            if new:
-                self.interactions |= new
-                self.cases.append(case)
-
-
-def attack_pairs(seed: int, numbers: Iterable[int]) -> Reached:
-    """Try the cases of these numbers until there is a difference."""
-    found = Reached()
-    for number in numbers:
-        found.play(case_name(seed, number))
-        if found.differences:
-            break
-    return found
-
-
-def known_cases() -> list[str]:
-    """Return the cases that reach every interaction that can be reached."""
-    return [json.dumps(case) for case in json.loads(KNOWN.read_text(encoding="utf-8"))]
-
-
-def case_name(seed: int, number: int, interaction: Interaction = ()) -> str:
-    """Name a case: its seed, its number, and the interaction that it must have."""
-    return json.dumps([seed, number, interaction])
-
-
-def choice_of(case: str) -> Choice:
-    seed, number, interaction = json.loads(case)
-    chance = random.Random(f"{seed} {number}")
-    return random_choice(chance, wanted_for(interaction, chance))
 
 
 def play(choice: Choice, chance: random.Random) -> bool | str:
@@ -188,47 +119,20 @@ class _Play:
         return (number, maybe(key), maybe(chance.randint(0, 3)), maybe(chance.randint(-1 if chance.random() < 0.05 else 0, 4)))
 
 
-def search(seed: int, rounds: int, tries: int) -> Reached:
-    """Try so many random cases, then so many with each interaction that was not reached."""
-    found = Reached()
-    for number in range(rounds):
-        found.play(case_name(seed, number))
-    for interaction in every_interaction():
-        for number in range(tries):
-            if interaction in found.interactions:
-                break
-            try:
-                found.play(case_name(seed, number, interaction))
-            except ValueError:
-                break
-    return found
-
-
-def smallest(cases: Iterable[str]) -> list[str]:
-    """Return cases that have every interaction that all have, each with many of those that are left."""
-    left = {case: set(interactions_of(choice_of(case))) for case in cases}
-    chosen = []
-    while left:
-        best = max(left, key=lambda case: len(left[case]))
-        covered = left.pop(best)
-        if not covered:
-            break
-        chosen.append(best)
-        for each in left.values():
-            each -= covered
-    return chosen
-
-
-def main() -> int:
-    """Search anew and write; return 1 when a difference was found."""
-    found = search(0, 3_000, 40)
-    every = list(every_interaction())
-    print(f"{found.tried} cases, {found.used} with a sketch, {len(found.interactions)} interactions of {len(every)}; not reached:")
-    print(*(f"{each}: {why_out_of_reach(each)}" for each in every if each not in found.interactions), sep="\n")
-    print(*found.differences, sep="\n")
-    KNOWN.write_text(json.dumps([json.loads(case) for case in smallest(found.cases)], indent=0) + "\n", encoding="utf-8")
-    return bool(found.differences)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+_FULL_JOIN = frozenset({"full join"})
+ATTACK = Attack(
+    "driver",
+    play,
+    tuple(DIMENSIONS),
+    (
+        *OUT_OF_REACH,
+        (
+            "the group NULL of a FULL JOIN has rows from anywhere, so that it is cut only by what stands beside its groups",
+            {"source": _FULL_JOIN, "around": frozenset({"itself", "filter", "aggregate"})},
+        ),
+        (
+            "beside a FULL JOIN is cut by a column that is no group key, which is captured when it is asked for again",
+            {"source": _FULL_JOIN, "state": frozenset({"first"})},
+        ),
+    ),
+)
