@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers
 from imp_driver.reuse.relations import implies_related
-from imp_driver.reuse.solver import DEFAULT_TIMEOUT_MILLISECONDS, proves
+from imp_driver.reuse.solver import DEFAULT_EFFORT, proves
 from imp_driver.reuse.texts import is_fixed, text_of
 from imp_driver.safety.levels import Bound
 
@@ -66,28 +66,28 @@ def answers(
     old: BlockConditions,
     types: Mapping[str, str | None],
     *,
-    timeout_milliseconds: int = DEFAULT_TIMEOUT_MILLISECONDS,
+    effort: int = DEFAULT_EFFORT,
     checks_overflow: bool = False,
 ) -> Answer:
     """Say whether a sketch captured under ``old`` holds the provenance of the block under ``new``, on every database.
 
     ``types`` gives the Delta type names of attributes, aggregates included; what has none is compared by its text alone.
-    ``timeout_milliseconds`` is for one question to the solver, of which there are at most four and two per ``unchanged`` conjunct;
+    ``effort`` bounds one question to the solver, of which there are at most four and two per ``unchanged`` conjunct;
     0 asks none.
     """
 
-    by_atoms, by_solver = implications(types, timeout_milliseconds, checks_overflow=checks_overflow)
+    by_atoms, by_solver = implications(types, effort, checks_overflow=checks_overflow)
     if _texts(new) == _texts(old) and all(is_fixed(each) for part in new.all for each in part):
         return Answer.SAME_CONSTANTS
     if _is_contained(new, old, by_atoms):
         return Answer.BY_ATOMS
-    if timeout_milliseconds > 0 and _is_contained(new, old, by_solver):
+    if effort > 0 and _is_contained(new, old, by_solver):
         return Answer.BY_SOLVER
     return Answer.NO
 
 
 def implications(
-    types: Mapping[str, str | None], timeout_milliseconds: int = DEFAULT_TIMEOUT_MILLISECONDS, *, checks_overflow: bool = False
+    types: Mapping[str, str | None], effort: int = DEFAULT_EFFORT, *, checks_overflow: bool = False
 ) -> tuple[Implication, Implication]:
     """Return the cheap test and the strong one, which asks the solver where the cheap one says no."""
 
@@ -95,9 +95,7 @@ def implications(
         return implies_related(one, other, relation, types)
 
     def by_solver(one: Conjuncts, other: Conjuncts, relation: Mapping[str, Bound]) -> bool:
-        return by_atoms(one, other, relation) or proves(
-            one, other, types, relation, timeout_milliseconds=timeout_milliseconds, checks_overflow=checks_overflow
-        )
+        return by_atoms(one, other, relation) or proves(one, other, types, relation, effort=effort, checks_overflow=checks_overflow)
 
     return by_atoms, by_solver
 

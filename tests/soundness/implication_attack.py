@@ -146,11 +146,11 @@ def by_atoms(new: Conjuncts, old: Conjuncts, relation: Relation, types: Types) -
 
 
 def by_solver(new: Conjuncts, old: Conjuncts, relation: Relation, types: Types) -> bool:
-    return proves(new, old, types, relation, timeout_milliseconds=5_000, checks_overflow=True)
+    return proves(new, old, types, relation, effort=10_000_000, checks_overflow=True)
 
 
 def by_wrapping_solver(new: Conjuncts, old: Conjuncts, relation: Relation, types: Types) -> bool:
-    return proves(new, old, types, relation, timeout_milliseconds=5_000)
+    return proves(new, old, types, relation, effort=10_000_000)
 
 
 def attack(cases: int, seed: int, judges: Mapping[str, Judge], *, related: bool, counts_implied: bool = True) -> Tally:
@@ -239,12 +239,12 @@ def _block(texts: list[list[str]]) -> BlockConditions:
     return BlockConditions(rows, keys, groups, BLOCK_RELATIONS)
 
 
-def attack_blocks(cases: int, seed: int, *, timeout_milliseconds: int = 0) -> tuple[dict[Answer, int], str]:
+def attack_blocks(cases: int, seed: int, *, effort: int = 0) -> tuple[dict[Answer, int], str]:
     """Ask for blocks over random tables whose column a is never negative; return the answers and the first wrong one."""
     chance = random.Random(seed)
     counts = dict.fromkeys(Answer, 0)
     for _, (new, old) in zip(range(cases), block_pairs(chance), strict=False):
-        answer = answers(new, old, BLOCK_TYPES, timeout_milliseconds=timeout_milliseconds, checks_overflow=True)
+        answer = answers(new, old, BLOCK_TYPES, effort=effort, checks_overflow=True)
         counts[answer] += 1
         if answer is Answer.NO:
             continue
@@ -264,4 +264,4 @@ if __name__ == "__main__":
     every: Mapping[str, Judge] = {"atoms": by_atoms, "wrapping solver": by_wrapping_solver, "solver": by_solver}
     for with_relation in (False, True):
         print(attack(int(sys.argv[1]), 0, every, related=with_relation))
-    print(attack_blocks(int(sys.argv[1]), 0), attack_blocks(int(sys.argv[1]), 1, timeout_milliseconds=5_000))
+    print(attack_blocks(int(sys.argv[1]), 0), attack_blocks(int(sys.argv[1]), 1, effort=10_000_000))
