@@ -141,8 +141,8 @@ def main(name: str) -> int:
     print(f"{found.tried} cases, {found.used} with a sketch, {len(found.interactions)} interactions of {len(every)}; not reached:")
     print(*(f"{each}: {attack.why_out_of_reach(each)}" for each in every if each not in found.interactions), sep="\n")
     print(*found.differences, sep="\n")
-    chosen = smallest(attack, found.cases)
-    attack.known.write_text(json.dumps([json.loads(case) for case in chosen], indent=0) + "\n", encoding="utf-8")
+    lines = ",\n".join(smallest(attack, found.cases))
+    attack.known.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return bool(found.differences)
 
 
