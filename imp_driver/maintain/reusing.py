@@ -78,6 +78,7 @@ class Reuse:
             having=tuple(each for place, each in enumerate(asked.having) if place in found.conditions),
             order=asked.order,
             limit=asked.limit,
+            offset=asked.offset,
         )
         note = f"served by the state of other constants, shown by {'the solver' if found.is_by_solver else 'their order'}"
         return Reused(replace(request, block=block, lifted=None, reuse=note), found.is_exact)

@@ -47,7 +47,7 @@ def computed(rows: pa.Table, expression: Expression) -> pa.Array:
         case Constant(value):
             return repeated(value, rows.num_rows)
         case Arithmetic(operator, left, right):
-            return _checked(expression, arithmetic(operator, computed(rows, left), computed(rows, right)))
+            return _checked(rows, expression, arithmetic(operator, computed(rows, left), computed(rows, right)))
         case Case(branches, default):
             otherwise = None if default is None else computed(rows, default)
             return cased([truth(rows, when) for when, _ in branches], [computed(rows, then) for _, then in branches], otherwise)
@@ -102,11 +102,39 @@ def _date_part(part: str, values: pa.Array) -> pa.Array:
     return _PARTS[part](values).cast(pa.int32())
 
 
-def _checked(expression: Expression, result: pa.Array) -> pa.Array:
+def _checked(rows: pa.Table, expression: Arithmetic, result: pa.Array) -> pa.Array:
     if pa.types.is_decimal(result.type) and result.type.scale > _KEPT_SCALE and _has_decimal_constant(expression):
         # A bound parameter is decimal(38, 18) to Spark, so it may round the result to six places.
         raise NotEvaluable("arithmetic with a decimal constant may be rounded")
+    if pa.types.is_signed_integer(result.type):
+        bits = _least_bits(rows, expression)
+        try:
+            result.cast(_INTEGERS[bits])
+        except pa.ArrowInvalid as error:
+            raise NotEvaluable(f"arithmetic in {bits} bits may overflow") from error
     return result
+
+
+_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+
+
+def _least_bits(rows: pa.Table, expression: Expression) -> int:
+    """Return the bits in which Spark may compute an integer: a constant may be of any type that holds it (1Y, 1S, 1)."""
+    match expression:
+        case Constant(value):
+            number = value if isinstance(value, int) else 0
+            return next((bits for bits in _INTEGERS if -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)), 64)
+        case Column(name):
+            kind = rows.schema.field(name).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            return kind.bit_width if pa.types.is_signed_integer(kind) else 8
+        case DatePart():
+            return 32
+        case Case(branches, default):
+            values = (*(then for _, then in branches), Constant(None) if default is None else default)
+        case _:
+            values = parts_of(expression)
+    return max((_least_bits(rows, each) for each in values), default=8)
 
 
 def _has_decimal_constant(expression: Expression) -> bool:

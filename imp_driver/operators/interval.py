@@ -152,8 +152,8 @@ def constant(value: Value) -> Interval:
     if isinstance(value, bool):
         return _point(Family.BOOLEAN, float(value))
     if isinstance(value, int) and -(2**63) <= value < 2**63:
-        # A literal may be INT or BIGINT; the narrower width overflows first, the wider has more digits: each is the careful choice.
-        bits = 32 if -(2**31) <= value < 2**31 else 64
+        # A literal may be TINYINT to BIGINT; the narrower width overflows first, the wider has more digits: each is the careful choice.
+        bits = next(bits for bits in sorted(INTEGER_DIGITS) if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
         return _point(Family.NUMBER, float(value), NumberForm(20, 0, bits), exact=abs(value) <= EXACT_LIMIT)
     if isinstance(value, (int, Decimal)):
         return _decimal_constant(Decimal(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
@@ -24,7 +25,6 @@ from imp_driver.parse.nodes import (
     Not,
     Opaque,
     Or,
-    Value,
 )
 from imp_driver.parse.statement import DIALECT
 
@@ -131,6 +131,9 @@ def constant(node: exp.Expr) -> Constant | None:
     if isinstance(node, exp.Boolean):
         return Constant(bool(node.this))
     if isinstance(node, exp.Neg):
+        if isinstance(node.this, exp.Cast) and isinstance(node.this.this, exp.Literal) and not node.this.this.is_string:
+            # -128Y: 128 itself is beyond its type.
+            return _cast_constant(exp.Cast(this=exp.Neg(this=node.this.this), to=node.this.to))
         inner = constant(node.this)
         negative = inner is not None and isinstance(inner.value, (int, float, Decimal)) and not isinstance(inner.value, bool)
         return Constant(-inner.value) if negative else None  # type: ignore[union-attr,operator]
@@ -148,27 +151,50 @@ def _number(text: str) -> Constant | None:
         return None
 
 
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_DOUBLE = re.compile(rf"{_NUMBER.pattern}(?:[eE][+-]?[0-9]+)?|NaN|-?Infinity")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})?")
+_BITS = {exp.DType.TINYINT: 8, exp.DType.SMALLINT: 16, exp.DType.INT: 32, exp.DType.BIGINT: 64}
+_LOCAL = exp.DType.TIMESTAMPNTZ
+_INSTANTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
+
+
 def _cast_constant(node: exp.Cast) -> Constant | None:
+    """Read a cast that keeps its value: one that rounds, is out of range, or reads a text of another form, is Spark's to compute."""
     inner = constant(node.this)
-    if inner is None or inner.value is None:
+    if inner is None or isinstance(inner.value, bool) or node.args.get("format"):
         return None
-    value: Value = inner.value
+    value, target = inner.value, node.to.this
     try:
-        match node.to.this:
-            case exp.DType.DOUBLE:
-                return Constant(float(value)) if isinstance(value, (int, Decimal, float, str)) else None
-            case exp.DType.INT | exp.DType.BIGINT | exp.DType.SMALLINT | exp.DType.TINYINT:
-                return Constant(value) if isinstance(value, int) else None
-            case exp.DType.DECIMAL:
-                return Constant(Decimal(value)) if isinstance(value, str) else None
-            case exp.DType.DATE:
-                return Constant(datetime.date.fromisoformat(value)) if isinstance(value, str) and len(value) == 10 else None
-            case exp.DType.TIMESTAMP | exp.DType.TIMESTAMPTZ | exp.DType.TIMESTAMPLTZ:
-                instant = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
-                return Constant(instant) if instant is not None and instant.tzinfo is not None else None
-            case exp.DType.TIMESTAMPNTZ:
-                local = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
-                return Constant(local) if local is not None and local.tzinfo is None else None
+        if target in _BITS:
+            return inner if isinstance(value, int) and -(2 ** (_BITS[target] - 1)) <= value < 2 ** (_BITS[target] - 1) else None
+        if isinstance(value, str):
+            return _text_constant(value, node.to)
+        return Constant(float(value)) if target is exp.DType.DOUBLE and isinstance(value, (int, Decimal, float)) else None
     except (ValueError, ArithmeticError):
         return None
+
+
+def _text_constant(text: str, target: exp.DataType) -> Constant | None:
+    match target.this:
+        case exp.DType.DOUBLE if _DOUBLE.fullmatch(text):
+            return Constant(float(text))
+        case exp.DType.DECIMAL if _NUMBER.fullmatch(text) and _holds(target, Decimal(text)):
+            return Constant(Decimal(text))
+        case exp.DType.DATE if _DATE.fullmatch(text):
+            return Constant(datetime.date.fromisoformat(text))
+        case kind if kind is _LOCAL or kind in _INSTANTS:
+            found = _MOMENT.fullmatch(text)
+            has_zone = found is not None and found[1] is not None
+            return Constant(datetime.datetime.fromisoformat(text)) if found and has_zone is (kind is not _LOCAL) else None
     return None
+
+
+def _holds(target: exp.DataType, value: Decimal) -> bool:
+    """Say whether a DECIMAL, by itself DECIMAL(10, 0), has the digits of a value."""
+    written = [int(str(each.name)) for each in target.expressions] or [10]
+    precision, scale = written[0], written[1] if len(written) > 1 else 0
+    exponent = value.as_tuple().exponent
+    return isinstance(exponent, int) and -exponent <= scale and abs(value) < Decimal(10) ** (precision - scale)

@@ -9,11 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.interval import Family, Interval, NumberForm, arithmetic, constant
+from imp_driver.operators.interval import Family, Interval, NumberForm, arithmetic, constant, from_codes
 from imp_driver.operators.truth import compare
 from tests.operators.answers import calculated, compared
 from tests.operators.model import NAN, budget, canonical, inside
@@ -50,10 +51,39 @@ def test_arithmetic_holds_the_result(left: Any, right: Any, operator: str) -> No
     assert inside(math.nan if value is NAN else value, result.lower[0], result.upper[0], scale)
 
 
+def _wide(value: Any) -> Interval:
+    """Return a number as a BIGINT column has it: a constant may be of a narrower type, which overflows."""
+    return from_codes(pa.int64(), np.array([value]), np.array([False])) if isinstance(value, int) else constant(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "operator", "other", "is_known"),
+    [
+        (pa.int16(), 8, "+", 32_760, False),
+        (pa.int16(), 7, "+", 32_760, True),
+        (pa.int8(), 8, "+", 120, False),
+        (pa.int8(), 32, "*", 4, False),
+        (pa.int8(), 31, "*", 4, True),
+        (pa.int32(), 32, "*", 4, True),
+        (pa.int64(), 2**40, "+", 1, True),
+        (pa.int8(), 100, "+", 1_000, True),
+    ],
+)
+def test_a_constant_may_be_as_narrow_as_the_column(kind: pa.DataType, value: int, operator: str, other: int, is_known: bool) -> None:
+    result = arithmetic(operator, from_codes(kind, np.array([value]), np.array([False])), constant(other))
+    assert bool(np.isfinite(result.lower[0]) and np.isfinite(result.upper[0])) is is_known
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64()])
+def test_the_negative_of_the_least_number_is_unknown(kind: pa.DataType) -> None:
+    least = from_codes(kind, np.array([-(2 ** (kind.bit_width - 1))]), np.array([False]))
+    assert not np.isfinite(arithmetic("-", constant(0), least).lower[0])
+
+
 @budget(200)
 @given(left=small, right=small, operator=st.sampled_from(["+", "-", "*"]))
 def test_arithmetic_on_small_exact_numbers_is_exact(left: Any, right: Any, operator: str) -> None:
-    result = arithmetic(operator, constant(left), constant(right))
+    result = arithmetic(operator, _wide(left), _wide(right))
     assert result.form is not None
     if result.form.scale <= 6:
         assert result.lower[0] == result.upper[0]
