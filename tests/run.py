@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from xml.etree import ElementTree
 
 from rich.console import Console
@@ -212,6 +213,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("suite", nargs="*")
     asked, extra = parser.parse_args(arguments[:end]), arguments[end + 1 :]
     suites, goals = read_suites()
+    end_when_told()
     # The suites of one run try the cases of one day, also past midnight.
     os.environ["IMP_SEED"] = str(SEED)
     factor, told = 10, _tell
@@ -226,6 +228,15 @@ def main(arguments: list[str]) -> int:
     passed, failed, skipped = (sum(getattr(each, name) for each in results) for name in ("passed", "failed", "skipped"))
     print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
     return 0 if {each.suite.name for each in results if each.is_green} == {suite.name for suite in chosen} else 1
+
+
+def end_when_told() -> None:
+    """Let a request to end be an exception, as Ctrl-C is one, so that what runs is ended too."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def _commit() -> str:

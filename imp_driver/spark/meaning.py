@@ -16,13 +16,16 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.ctePrecedencePolicy",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
-SETTINGS_OF_SPEED = (
+SETTINGS_WITHOUT_MEANING = (
     "spark.sql.shuffle.partitions",
     "spark.sql.adaptive.enabled",
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.files.maxPartitionBytes",
     "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.execution.arrow.pyspark.enabled",
+    # Folders of this installation: a state outlives them.
+    "spark.sql.hive.metastore.jars.path",
+    "spark.sql.warehouse.dir",
 )
 """Settings known not to change what a query means."""
 CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"

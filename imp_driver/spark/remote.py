@@ -20,7 +20,7 @@ from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
 
@@ -178,7 +178,7 @@ class ConnectSession:
             named = self._client.config(ConfigRequest.Operation(get_option=ConfigRequest.GetOption(keys=NAMED_SETTINGS))).pairs
             every = self._client.config(ConfigRequest.Operation(get_all=ConfigRequest.GetAll(prefix="spark.sql."))).pairs
         # Which settings matter to a query is Spark's to know, so all count but a few. The server leaves the prefix away.
-        kept = sorted((name, value) for name, value in every if f"spark.sql.{name}" not in SETTINGS_OF_SPEED)
+        kept = sorted((name, value) for name, value in every if f"spark.sql.{name}" not in SETTINGS_WITHOUT_MEANING)
         current = self._ask("SELECT current_catalog() AS catalog, current_schema() AS schema")[0]
         digest = hashlib.blake2s(repr(kept).encode(), digest_size=8).hexdigest()
         return (*((name, str(value)) for name, value in named), *((name, str(current[name])) for name in current), ("set", digest))

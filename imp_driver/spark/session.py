@@ -22,7 +22,7 @@ from imp_driver.spark.cancellation import Cancellation, ContextJobs, undone
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import cancelled, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_SPEED
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.parameters import native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
@@ -278,12 +278,15 @@ class SparkChildSession:
 
     def _digest_of_set_entries(self) -> str:
         """Digest every SQL setting that is set: which of them matter to a query is Spark's to know, so all count but a few."""
+        return hashlib.blake2s(self._set_entries().encode(), digest_size=8).hexdigest()
+
+    def _set_entries(self) -> str:
         java: Any = self._jvm.java.util
         every = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.spark._jsparkSession.sessionState().conf().getAllConfs())
         entries = java.TreeMap(every).subMap("spark.sql.", "spark.sql/")
-        for name in SETTINGS_OF_SPEED:
+        for name in SETTINGS_WITHOUT_MEANING:
             entries.remove(name)
-        return hashlib.blake2s(str(entries.toString()).encode(), digest_size=8).hexdigest()
+        return str(entries.toString())
 
     def _refresh(self) -> None:
         if self._owned_by_application or self._epoch != _EPOCH.value:

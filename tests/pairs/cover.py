@@ -14,20 +14,29 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from tests.pairs.grammar import Choice, Interaction, every_interaction, interactions_of, random_choice, wanted_for
+from tests.pairs.grammar import Choice, Interaction, every_interaction, interactions_of, random_choice, wanted_for, why_none
 
 FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a sketch was used, the dimensions whose value had no effect in that, and what was wrong if something was."""
+
+    is_used: bool
+    idle: frozenset[str] = frozenset()
+    difference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Attack:
-    """``play`` tries a choice and says whether a sketch was used, or what was wrong; ``dimensions`` are those that it looks at.
+    """``play`` tries a choice; ``dimensions`` are those that it looks at.
 
     ``out_of_reach`` has reasons why no sketch is ever used for a query that has values of some dimensions.
     """
 
     name: str
-    play: Callable[[Choice, random.Random], bool | str]
+    play: Callable[[Choice, random.Random], Outcome]
     dimensions: tuple[str, ...]
     out_of_reach: Sequence[tuple[str, Mapping[str, frozenset[str]]]]
 
@@ -47,17 +56,19 @@ class Attack:
 
     def why_out_of_reach(self, interaction: Interaction) -> str | None:
         """Return why no sketch is ever used for a query that has these values; None where one may be."""
-        values = dict(interaction)
-        return next((why for why, found in self.out_of_reach if all(values.get(name) in each for name, each in found.items())), None)
+        return why_none(dict(interaction), self.out_of_reach)
 
 
 @dataclass(slots=True)
 class Reached:
-    """``cases`` are those that reached an interaction first; ``tried`` counts all, ``used`` those whose sketch was used."""
+    """``cases`` are those that reached an interaction first, with all that they reached.
+
+    ``tried`` counts all, ``used`` those whose sketch was used.
+    """
 
     attack: Attack
     interactions: set[Interaction] = field(default_factory=set)
-    cases: list[str] = field(default_factory=list)
+    cases: dict[str, set[Interaction]] = field(default_factory=dict)
     tried: int = 0
     used: int = 0
     differences: list[str] = field(default_factory=list)
@@ -66,14 +77,15 @@ class Reached:
         """Try a case and note what it reached."""
         outcome = self.attack.play(choice_of(case), random.Random(f"{case} rows"))
         self.tried += 1
-        if isinstance(outcome, str):
-            self.differences.append(f"{case}: {outcome}")
-        elif outcome:
+        if outcome.difference:
+            self.differences.append(f"{case}: {outcome.difference}")
+        elif outcome.is_used:
             self.used += 1
-            new = self.attack.interactions_of(case) - self.interactions
+            met = {each for each in self.attack.interactions_of(case) if not outcome.idle.intersection(dict(each))}
+            new = met - self.interactions
             if new:
                 self.interactions |= new
-                self.cases.append(case)
+                self.cases[case] = met
 
     def missed(self) -> list[Interaction]:
         """Return the interactions that were not reached and can be."""
@@ -118,9 +130,9 @@ def search(attack: Attack, rounds: int, tries: int) -> Reached:
     return found
 
 
-def smallest(attack: Attack, cases: Iterable[str]) -> list[str]:
-    """Return cases that have every interaction that all have, each with many of those that are left."""
-    left = {case: attack.interactions_of(case) for case in cases}
+def smallest(cases: Mapping[str, set[Interaction]]) -> list[str]:
+    """Return cases that reach all that these do, each with many of those that are left."""
+    left = {case: set(met) for case, met in cases.items()}
     chosen = []
     while left:
         best = max(left, key=lambda case: len(left[case]))
@@ -141,7 +153,7 @@ def main(name: str) -> int:
     print(f"{found.tried} cases, {found.used} with a sketch, {len(found.interactions)} interactions of {len(every)}; not reached:")
     print(*(f"{each}: {attack.why_out_of_reach(each)}" for each in every if each not in found.interactions), sep="\n")
     print(*found.differences, sep="\n")
-    lines = ",\n".join(smallest(attack, found.cases))
+    lines = ",\n".join(smallest(found.cases))
     attack.known.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return bool(found.differences)
 

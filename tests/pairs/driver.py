@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from unittest.mock import patch
 
 import duckdb
@@ -16,9 +16,10 @@ from imp_driver.maintain.ahead import Round
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
+from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate import balance
-from imp_driver.reasons import Reason
-from tests.pairs.cover import Attack
+from imp_driver.reasons import Decision, Reason
+from tests.pairs.cover import Attack, Outcome
 from tests.pairs.grammar import CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
 from tests.soundness.engine import DuckSession, Row, Warehouse
@@ -26,8 +27,8 @@ from tests.soundness.engine import DuckSession, Row, Warehouse
 MOST_KEYS = 9
 
 
-def play(choice: Choice, chance: random.Random) -> bool | str:
-    """Ask the query of a choice after what goes before it; return whether its sketch was used, or what was wrong."""
+def play(choice: Choice, chance: random.Random) -> Outcome:
+    """Ask the query of a choice after what goes before it."""
     clock = Clock(random.Random(chance.random()))
     small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (sides, "MOST_SIDE_ROWS", 5)}
     holder = small.get(choice["holder"], (balance, "FEWEST_ROWS", 3))
@@ -43,44 +44,62 @@ def play(choice: Choice, chance: random.Random) -> bool | str:
 class _Play:
     def __init__(self, choice: Choice, chance: random.Random) -> None:
         self._choice, self._chance = choice, chance
-        clustering, has_look_up = 1 + CLUSTERING.index(choice["clustering"]), choice["look-ups"] == "without one"
+        clustering, has_look_up = 1 + CLUSTERING.index(choice["clustering"]), choice["look-ups"] == "in files"
         self._warehouse = Warehouse(clustering=clustering, has_look_up=has_look_up)
         for table in ("r", "s"):
             self._warehouse.commit(table, [self._row(number) for number in range(chance.randint(30, 60))])
         self._sketches = Sketches(self._warehouse, 1 << 30, buckets="buckets")
         options = Options(sketch=SketchMode.SHADOW, fragments=int(choice["fragments"]), maximum_runs=int(choice["runs"]))
-        self._path = Middleware(DuckSession(self._warehouse), self._warehouse, self._sketches, options)
+        self._session = DuckSession(self._warehouse)
+        self._path = Middleware(self._session, self._warehouse, self._sketches, options)
 
-    def run(self) -> bool | str:
+    def run(self) -> Outcome:
         try:
             return self._asked()
         except InternalError as error:
-            return str(error)
+            return Outcome(False, difference=str(error))
         except duckdb.InternalException:
             # A failed assertion of the engine.
-            return False
+            return Outcome(False)
         finally:
             self._warehouse.connection.close()
 
-    def _asked(self) -> bool | str:
+    def _asked(self) -> Outcome:
         choice, chance = self._choice, self._chance
         text = text_of(choice, chance)
         before = asked_before(choice, chance)
         for _ in range(2 if before is not None else 0):
-            earlier = text if choice["state"] == "again" else text_of(before or {}, chance)
-            self._ask(earlier)
+            self._ask(text if choice["state"] == "again" else text_of(before or {}, chance))
+        had_state = any(entry.is_held for entry in self._sketches.store.entries())
         self._change()
         for _ in range(1 if before is None else 2):
-            reason, detail = self._ask(text)
-            if reason is Reason.INTERNAL:
-                return f"{text}: {detail}"
-            if reason is Reason.FILTERED:
-                return True
-        return False
+            report = self._ask(text)
+            if report.reason is Reason.INTERNAL:
+                return Outcome(False, difference=f"{text}: {report.detail}")
+            if report.reason is Reason.FILTERED:
+                return Outcome(True, frozenset(self._idle(report, had_state)))
+        return Outcome(False)
 
-    def _ask(self, text: str) -> tuple[Reason, str]:
-        report = self._path.run(text, None, "tag").report
-        return report.reason, report.detail
+    def _ask(self, text: str) -> SketchReport:
+        return self._path.run(text, None, "tag").report
+
+    def _idle(self, report: SketchReport, had_state: bool) -> Iterator[str]:
+        """Yield the dimensions whose value had no effect: a state that was made anew has followed no change, and so on."""
+        choice = self._choice
+        entry = next(each for each in self._sketches.store.entries() if each.identifier == report.sketch_id)
+        was_ahead = report.decision is Decision.FRESH and entry.ahead.steps > 0
+        if choice["state"] != "first" and not had_state:
+            yield "state"
+        if choice["change"] != "none" and report.decision is not Decision.MAINTAINED and not was_ahead:
+            yield "change"
+        has_effect = {
+            "memory": entry.state is not None,
+            "buckets": entry.bucketed is not None,
+            "few rows kept": self._warehouse.looked_up + self._session.joined > 0,
+            "ahead": was_ahead,
+        }
+        if not has_effect[choice["holder"]]:
+            yield "holder"
 
     def _change(self) -> None:
         kind = self._choice["change"]

@@ -7,6 +7,7 @@ for what was asked before, the order and the kind of condition on a key, three b
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -146,14 +147,14 @@ AROUND: Mapping[str, str] = {
     "join": "SELECT q.k1, q.f, u.b FROM ({block}) q JOIN s u ON u.k = q.k1",
     "IN": "SELECT id, a FROM r WHERE g IN (SELECT k1 FROM ({block}) q)",
 }
-STATES = ("first", "again", "other constants", "asked for all keys", "other key condition", "other conditions on groups", "other order")
+STATES = ("first", "again", "other constants", "all keys", "other key condition", "other condition on groups", "other order", "no order")
 """What was asked before: nothing, the same, or a query that differs in this."""
 CHANGES = ("none", "insert", "delete", "update of a value", "update of a key", "end of a group", "of the other table")
 HOLDERS = ("memory", "buckets", "few rows kept", "ahead")
 FRAGMENTS = ("10000", "7", "2")
 RUNS = ("40", "2")
 CLUSTERING = ("first", "second", "third")
-LOOK_UPS = ("by a query", "without one")
+LOOK_UPS = ("by the engine", "in files")
 DIMENSIONS: Mapping[str, tuple[str, ...]] = {
     "source": tuple(SOURCES),
     "keys": tuple(KEYS),
@@ -202,23 +203,36 @@ def wanted_for(interaction: Interaction, chance: random.Random) -> Choice:
 
 _NO_LIMIT_WITHOUT_ORDER = "a limit without an order has no one answer, an order without a limit drops no group"
 _NO_OTHER_ORDER = "what has no order differs in none"
+_ORDERED = frozenset(ORDERS) - {"none"}
+_CHANGED = frozenset(CHANGES) - {"none"}
+_OF_ONE_TABLE = frozenset(name for name, source in SOURCES.items() if "s" not in re.findall(r"\w+", f"{source.text} {source.where}"))
 OUT_OF_REACH: tuple[tuple[str, Mapping[str, frozenset[str]]], ...] = (
     (_NO_LIMIT_WITHOUT_ORDER, {"order": frozenset({"none"}), "limit": frozenset(LIMITS) - {"none"}}),
-    (_NO_LIMIT_WITHOUT_ORDER, {"order": frozenset(ORDERS) - {"none"}, "limit": frozenset({"none"})}),
-    (_NO_OTHER_ORDER, {"order": frozenset({"none"}), "state": frozenset({"other order"})}),
-    (_NO_OTHER_ORDER, {"limit": frozenset({"none"}), "state": frozenset({"other order"})}),
+    (_NO_LIMIT_WITHOUT_ORDER, {"order": _ORDERED, "limit": frozenset({"none"})}),
+    (_NO_OTHER_ORDER, {"order": frozenset({"none"}), "state": frozenset({"other order", "no order"})}),
+    (_NO_OTHER_ORDER, {"limit": frozenset({"none"}), "state": frozenset({"other order", "no order"})}),
+    ("what asks for all keys was asked for all keys", {"key condition": frozenset({"none"}), "state": frozenset({"all keys"})}),
+    ("what asks for all keys was asked for all keys", {KIND: frozenset({"none"}), "state": frozenset({"all keys"})}),
+    ("before the first query there is no state to follow a change", {"state": frozenset({"first"}), "change": _CHANGED}),
+    ("groups of one table do not follow the other", {"source": _OF_ONE_TABLE, "change": frozenset({"of the other table"})}),
+    ("only changes are maintained ahead", {"holder": frozenset({"ahead"}), "change": frozenset({"none"})}),
+    ("only changes are maintained ahead", {"holder": frozenset({"ahead"}), "state": frozenset({"first"})}),
+    ("partners are looked up for changed rows", {"holder": frozenset({"few rows kept"}), "change": frozenset({"none"})}),
+    ("partners are looked up for changed rows", {"holder": frozenset({"few rows kept"}), "state": frozenset({"first"})}),
+    ("groups of one table have no partners", {"holder": frozenset({"few rows kept"}), "source": _OF_ONE_TABLE}),
 )
-"""Values that no query has together."""
+"""Values that no query has together, or that have no effect together."""
+
+
+def why_none(values: Mapping[str, str], reasons: Sequence[tuple[str, Mapping[str, frozenset[str]]]] = OUT_OF_REACH) -> str | None:
+    """Return the first reason why no query has these values."""
+    return next((why for why, found in reasons if all(values.get(name) in each for name, each in found.items())), None)
 
 
 def is_a_query(choice: Choice) -> bool:
-    """Say whether a choice has one answer, and its sketch something to leave out: a limit needs an order, an order alone drops nothing."""
-    if (choice["order"] == "none") != (choice["limit"] == "none"):
-        return False
-    if choice["state"] == "other order" and choice["order"] == "none":
-        return False
+    """Say whether a choice has one answer, effects of all its values, and something for its sketch to leave out."""
     drops = (choice["key condition"], choice["row condition"], choice["group condition"], choice["limit"])
-    return any(value != "none" for value in drops)
+    return why_none(choice) is None and any(value != "none" for value in drops)
 
 
 def random_choice(chance: random.Random, wanted: Choice = MappingProxyType({})) -> Choice:
@@ -226,7 +240,7 @@ def random_choice(chance: random.Random, wanted: Choice = MappingProxyType({})) 
 
     Raises ValueError where none has them all.
     """
-    for _ in range(200):
+    for _ in range(2_000):
         choice = {
             dimension: wanted.get(dimension) or (values[0] if chance.random() < 0.35 else chance.choice(values))
             for dimension, values in DIMENSIONS.items()
@@ -270,10 +284,15 @@ def asked_before(choice: Choice, chance: random.Random) -> Choice | None:
     state = choice["state"]
     if state == "first":
         return None
+
+    def other(dimension: str) -> dict[str, str]:
+        return {dimension: chance.choice([value for value in DIMENSIONS[dimension] if value not in (choice[dimension], "none")])}
+
     changed = {
-        "asked for all keys": {"key condition": "none"},
-        "other key condition": {"key condition": chance.choice(list(KEY_CONDITIONS))},
-        "other conditions on groups": {"group condition": chance.choice(list(GROUP_CONDITIONS))},
-        "other order": {"order": "none", "limit": "none", "group condition": ">"},
+        "all keys": {"key condition": "none"},
+        "other key condition": other("key condition"),
+        "other condition on groups": other("group condition"),
+        "other order": other("order"),
+        "no order": {"order": "none", "limit": "none", "group condition": ">"},
     }
     return {**choice, **changed.get(state, {})}

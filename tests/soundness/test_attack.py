@@ -1,4 +1,4 @@
-"""Random attack on the calculus, on the plans and on the attack itself. IMP_WIDE=1 tries 100,000 triples and more."""
+"""Random attack on the calculus, on the plans and on the attack itself. IMP_WIDE=1 tries 300,000 triples."""
 
 from __future__ import annotations
 
@@ -89,4 +89,4 @@ def test_every_wrong_rule_is_found() -> None:
 
 
 def test_there_are_enough_mutants() -> None:
-    assert len(MUTANTS) >= 15
+    assert len(MUTANTS) > 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import imp_driver
+from imp_driver.config import Options
 from imp_driver.parse.literals import rendered
+from imp_driver.spark import local
 from imp_driver.spark.packages import COORDINATES, pyspark_jars
 from tests import jvm
 
@@ -256,6 +259,13 @@ def test_types_of_rows(connection: imp_driver.Connection) -> None:
         b"\x00",
         Decimal("1.50"),
     )
+
+
+def test_states_outlive_the_folders_of_an_installation(engine: imp_driver.Connection, warehouse: Path) -> None:
+    """Every setting that counts is a part of what a state is known by."""
+    entries = local.open_session(Options(warehouse=str(warehouse)))._set_entries()
+    assert "spark.sql." in entries
+    assert [folder for folder in (sys.prefix, str(warehouse)) if folder in entries] == []
 
 
 def test_the_engine_has_the_settings_for_tiny_tables(spark: SparkSession) -> None:

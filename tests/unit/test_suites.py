@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +52,34 @@ def test_a_suite_that_hangs_is_ended_and_red() -> None:
     [result] = Lanes([hangs], (), lambda _: None, factor=1).run()
     assert not result.is_green
     assert "Ended after 1 s" in result.log
+
+
+_HANGING = """
+import threading, time
+from tests import run
+
+lanes = run.Lanes([run.Suite("hangs", 60, (("http.server", "--bind", "127.0.0.1", "0"),), False)], (), print)
+
+def tell():
+    while not lanes._running:
+        time.sleep(0.01)
+    print(next(iter(lanes._running)).pid, flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+run.end_when_told()
+lanes.run()
+"""
+
+
+def test_a_run_that_is_ended_ends_its_suites() -> None:
+    with subprocess.Popen([sys.executable, "-c", _HANGING], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    # A process that has ended may wait for a moment to be noticed.
+    while Path(f"/proc/{child}/stat").exists() and Path(f"/proc/{child}/stat").read_text().split()[2] != "Z":
+        time.sleep(0.01)
 
 
 def test_a_suite_without_its_report_is_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
