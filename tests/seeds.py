@@ -1,7 +1,7 @@
 """Which random cases are tried, and whether many are.
 
-By the seed of the day the attacks try other cases each day, and the same ones all day on every machine; IMP_SEED=20261123 repeats those of
-a day. IMP_WIDE=1 tries the full numbers.
+By the seed of the day the attacks without a JVM try other cases each day, and the same ones all day on every machine; IMP_SEED=20261123
+repeats those of a day. IMP_WIDE=1 tries the full numbers.
 """
 
 from __future__ import annotations
@@ -9,5 +9,8 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-SEED = int(os.environ.get("IMP_SEED") or datetime.now(UTC).strftime("%Y%m%d"))
+_ASKED = os.environ.get("IMP_SEED") or datetime.now(UTC).strftime("%Y%m%d")
+if not _ASKED.isdecimal():
+    raise SystemExit(f"IMP_SEED must be a number such as 20261123, not {_ASKED!r}.")
+SEED = int(_ASKED)
 WIDE = os.environ.get("IMP_WIDE") == "1"

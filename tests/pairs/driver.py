@@ -20,7 +20,7 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate import balance
 from imp_driver.reasons import Decision, Reason
 from tests.pairs.cover import Attack, Outcome
-from tests.pairs.grammar import CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
+from tests.pairs.grammar import CHANGES, CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
@@ -138,7 +138,7 @@ class _Play:
         return (number, maybe(key), maybe(chance.randint(0, 3)), maybe(chance.randint(-1 if chance.random() < 0.05 else 0, 4)))
 
 
-_FULL_JOIN = frozenset({"full join"})
+_FULL_JOIN, _DISTINCT = frozenset({"full join"}), frozenset({"DISTINCT", "UNION"})
 ATTACK = Attack(
     "driver",
     play,
@@ -149,6 +149,10 @@ ATTACK = Attack(
             "the group NULL of a FULL JOIN has rows from anywhere, so that it is cut only by what stands beside its groups",
             {"source": _FULL_JOIN, "around": frozenset({"itself", "filter", "aggregate"})},
         ),
+        ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "change": frozenset(CHANGES) - {"none"}}),
+        ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "holder": frozenset({"few rows kept", "ahead"})}),
+        ("a state that is cut by a column that is no group key stays in memory", {"source": _FULL_JOIN, "holder": frozenset({"buckets"})}),
+        ("rows that DISTINCT tells apart are followed by the next query", {"source": _DISTINCT, "holder": frozenset({"ahead"})}),
         (
             "beside a FULL JOIN is cut by a column that is no group key, which is captured when it is asked for again",
             {"source": _FULL_JOIN, "state": frozenset({"first"})},

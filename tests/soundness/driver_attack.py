@@ -158,6 +158,11 @@ def attack_nested(warehouses: int, seed: int) -> Tally:
     return attack_kind("nested", seed, range(warehouses))
 
 
+def attack_absent(warehouses: int, seed: int) -> Tally:
+    """Ask groups over NOT IN again and again, each time after a change."""
+    return attack_kind("absent", seed, range(warehouses))
+
+
 def attack_lookups(warehouses: int, seed: int) -> Tally:
     """As so many of ``attack_joins`` and of ``attack_nested``, where only tables of a few rows are kept, so that others are looked up."""
     return attack_kind("lookups", seed, range(2 * warehouses))

@@ -13,6 +13,7 @@ from imp_driver.reasons import Decision, Reason
 from tests.seeds import SEED, WIDE
 from tests.soundness.driver_attack import (
     attack,
+    attack_absent,
     attack_buckets,
     attack_eager,
     attack_grammar,
@@ -25,7 +26,7 @@ from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import problems, survivors
 
 Recorder = Callable[[str, object], None]
-KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar)
+KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -66,3 +66,14 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     command = "python3 -m venv .venv && .venv/bin/pip install -q tox tox-uv && .venv/bin/tox"
     assert command in (ROOT / "README.md").read_text(encoding="utf-8")
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda each: each.name)
+def test_every_path_in_a_document_exists(document: Path) -> None:
+    if document.name == "CHANGELOG.md":
+        return
+    named = re.findall(r"`((?:tests|imp_driver|dialect|benchmarks|examples|docs)/[\w./-]+)`", document.read_text(encoding="utf-8"))
+    assert [name for name in named if not (ROOT / name).exists() and name not in _MADE_LATER] == []
+
+
+_MADE_LATER = {"tests/wide.json"}
