@@ -151,7 +151,6 @@ def _number(text: str) -> Constant | None:
         return None
 
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(rf"{_NUMBER.pattern}(?:[eE][+-]?[0-9]+)?|NaN|-?Infinity")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
