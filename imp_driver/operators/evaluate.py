@@ -30,6 +30,7 @@ from imp_driver.parse.nodes import (
     Or,
     parts_of,
 )
+from imp_driver.parse.widening import least_bits
 from imp_driver.sketch.codes import is_string, one_array
 
 _KEPT_SCALE = 6
@@ -122,8 +123,7 @@ def _least_bits(rows: pa.Table, expression: Expression) -> int:
     """Return the bits in which Spark may compute an integer: a constant may be of any type that holds it (1Y, 1S, 1)."""
     match expression:
         case Constant(value):
-            number = value if isinstance(value, int) else 0
-            return next((bits for bits in _INTEGERS if -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)), 64)
+            return least_bits(value) if isinstance(value, int) else 8
         case Column(name):
             kind = rows.schema.field(name).type
             kind = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.parse.nodes import Value
-from imp_driver.parse.widening import INTEGER_DIGITS
+from imp_driver.parse.widening import INTEGER_DIGITS, least_bits
 from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
 
 EXACT_LIMIT = 2.0**53
@@ -153,8 +153,7 @@ def constant(value: Value) -> Interval:
         return _point(Family.BOOLEAN, float(value))
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         # A literal may be TINYINT to BIGINT; the narrower width overflows first, the wider has more digits: each is the careful choice.
-        bits = next(bits for bits in sorted(INTEGER_DIGITS) if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
-        return _point(Family.NUMBER, float(value), NumberForm(20, 0, bits), exact=abs(value) <= EXACT_LIMIT)
+        return _point(Family.NUMBER, float(value), NumberForm(20, 0, least_bits(value)), exact=abs(value) <= EXACT_LIMIT)
     if isinstance(value, (int, Decimal)):
         return _decimal_constant(Decimal(value))
     if isinstance(value, float):

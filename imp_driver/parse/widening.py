@@ -10,6 +10,11 @@ INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 """Digits of the decimal that Spark takes an integer of so many bits for."""
 
 
+def least_bits(value: int) -> int:
+    """Return the width of the narrowest integer type that holds a value; 128 where none does."""
+    return next((bits for bits in INTEGER_DIGITS if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)), 128)
+
+
 def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
     """Return the type that Spark brings the branches of a CASE to, None where that is not certain; NULL has any type."""
     known = list(dict.fromkeys(kind for kind in kinds if not pa.types.is_null(kind)))

@@ -27,6 +27,7 @@ from imp_driver.parse.nodes import (
     Or,
 )
 from imp_driver.parse.statement import DIALECT
+from imp_driver.parse.widening import least_bits
 
 
 def row_expression(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> Expression:
@@ -168,7 +169,7 @@ def _cast_constant(node: exp.Cast) -> Constant | None:
     value, target = inner.value, node.to.this
     try:
         if target in _BITS:
-            return inner if isinstance(value, int) and -(2 ** (_BITS[target] - 1)) <= value < 2 ** (_BITS[target] - 1) else None
+            return inner if isinstance(value, int) and least_bits(value) <= _BITS[target] else None
         if isinstance(value, str):
             return _text_constant(value, node.to)
         return Constant(float(value)) if target is exp.DType.DOUBLE and isinstance(value, (int, Decimal, float)) else None
