@@ -55,7 +55,7 @@ def test_a_suite_that_hangs_is_ended_and_red() -> None:
 
 
 _HANGING = """
-import threading, time
+import os, threading, time
 from tests import run
 
 lanes = run.Lanes([run.Suite("hangs", 60, (("http.server", "--bind", "127.0.0.1", "0"),), False)], (), print)
@@ -63,7 +63,8 @@ lanes = run.Lanes([run.Suite("hangs", 60, (("http.server", "--bind", "127.0.0.1"
 def tell():
     while not lanes._running:
         time.sleep(0.01)
-    print(next(iter(lanes._running)).pid, flush=True)
+    # Not print: a thread that holds the buffer of the output while Python ends is a fatal error.
+    os.write(1, f"{next(iter(lanes._running)).pid}\\n".encode())
 
 threading.Thread(target=tell, daemon=True).start()
 run.end_when_told()
