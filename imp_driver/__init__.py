@@ -19,6 +19,7 @@ from imp_driver.dbapi.typeobjects import (
     TimestampFromTicks,
 )
 from imp_driver.errors import (
+    CANCELLED,
     CONNECTION_LOST,
     DatabaseError,
     DataError,
@@ -29,10 +30,13 @@ from imp_driver.errors import (
     NotSupportedError,
     OperationalError,
     ProgrammingError,
+    QueryPosition,
     Warning,
 )
 from imp_driver.observe.registry import metrics
+from imp_driver.observe.report import SketchReport
 from imp_driver.ports import TableDefinition
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.redaction import LOGGERS as _LOGGERS
 from imp_driver.redaction import RedactingFilter as _RedactingFilter
 
@@ -48,6 +52,7 @@ for _name in _LOGGERS:
 
 __all__ = [
     "BINARY",
+    "CANCELLED",
     "CONNECTION_LOST",
     "DATETIME",
     "NUMBER",
@@ -60,6 +65,8 @@ __all__ = [
     "DatabaseError",
     "Date",
     "DateFromTicks",
+    "Decision",
+    "DeltaSource",
     "Error",
     "IntegrityError",
     "InterfaceError",
@@ -67,6 +74,10 @@ __all__ = [
     "NotSupportedError",
     "OperationalError",
     "ProgrammingError",
+    "QueryPosition",
+    "Reason",
+    "RecaptureReason",
+    "SketchReport",
     "TableDefinition",
     "Time",
     "TimeFromTicks",

@@ -95,3 +95,8 @@ class ProgrammingError(DatabaseError):
 
 class NotSupportedError(DatabaseError):
     """The database or this driver cannot do what was asked."""
+
+
+def cancelled(query_id: str | None) -> OperationalError:
+    """Return what a run ends with that was cancelled."""
+    return OperationalError("The query was cancelled.", error_class=CANCELLED, sqlstate="57014", query_id=query_id)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from imp_driver.advise.advisor import Advisor
+from imp_driver.cancel import CancellationToken
 from imp_driver.changes import Changes
 from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.dbapi.pipeline import Outcome
@@ -30,11 +32,12 @@ from imp_driver.observe.cluster import check_failure, cluster_statements
 from imp_driver.observe.commands import advise, explain, run_command
 from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
-from imp_driver.observe.shadow import compare, same
+from imp_driver.observe.shadow import Answer, check_same
 from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.observe.summary import report_of
 from imp_driver.parse.batch_insert import batch_insert
-from imp_driver.parse.statement import CommandKind, Statement, StatementKind, parse
+from imp_driver.parse.markers import check_values
+from imp_driver.parse.statement import LARGEST_CHANGE, CommandKind, Statement, StatementKind, parse
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
 from imp_driver.parse.time_travel import time_travel
@@ -47,6 +50,13 @@ from imp_driver.safety.analysis import Analysis
 from imp_driver.versions import TRANSACTION_COMMANDS, ReadTransaction, TextVersions, text_at
 
 _LOG = logging.getLogger("imp_driver")
+
+
+def _check_values(statement: Statement, parameters: Parameters) -> None:
+    """Raise ProgrammingError where values and markers do not match; a question mark in a command is no marker."""
+    is_likely = "?" in statement.text and statement.kind in (StatementKind.QUERY, StatementKind.CHANGE)
+    if parameters or (is_likely and len(statement.text) <= LARGEST_CHANGE):
+        check_values(statement.text, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,7 @@ class Middleware:
         self._source = source
         self._sketches = sketches
         self._options = options
-        self._interrupted: set[str] = set()
+        self._tokens: dict[str, CancellationToken] = {}
         self._advisor = Advisor(session, source, sketches)
         self._transaction = ReadTransaction(source, options.snapshot)
         self._changes = Changes(session, source, sketches, self._transaction)
@@ -76,9 +86,25 @@ class Middleware:
 
     def run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch | None = None) -> Outcome:
         """Run one statement; ``watch`` is told its stages. Raises only errors of this driver."""
-        watch = watch or Stopwatch()
+        with self._cancellable(tag):
+            return self._run(text, parameters, tag, watch or Stopwatch())
+
+    @contextmanager
+    def _cancellable(self, tag: str) -> Iterator[None]:
+        """Let a run be interrupted from now on, in all of its statements."""
+        if tag in self._tokens:
+            yield
+            return
+        self._tokens[tag] = CancellationToken(tag)
+        try:
+            yield
+        finally:
+            del self._tokens[tag]
+
+    def _run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch) -> Outcome:
         with watch.stage("parse"):
             statement = parse(text)
+        _check_values(statement, parameters)
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._command(statement, parameters, tag)
         if statement.kind is not StatementKind.QUERY:
@@ -131,7 +157,7 @@ class Middleware:
         def read_own(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
             return self._session.read(text, tag, most_bytes) if view is None else self._session.read_with(text, view, rows, tag)
 
-        return Means(read_own, watch, self._session.buckets(tag))
+        return Means(read_own, watch, self._session.buckets(tag), self._tokens[tag])
 
     def _read(self, statement: Statement, tag: str, *, is_told: bool = False) -> tuple[Reading, Statement]:
         """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
@@ -216,7 +242,9 @@ class Middleware:
             return Reason.TABLE_CHANGED_MEANWHILE, ""
         if self._options.sketch is SketchMode.SHADOW:
             with watch.stage("shadow"):
-                stream = same(stream, self._session.execute(rewritten.pinned_text, parameters, tag), rewritten.text)
+                answer = Answer(stream)
+                check_same(answer, Answer(self._session.execute(rewritten.pinned_text, parameters, tag)), rewritten.text)
+                return Outcome(answer, -1, report)
         elif random.random() < self._options.sketch_guard:
             with watch.stage("guard"):
                 return self._guarded(stream, rewritten, parameters, tag, report)
@@ -224,16 +252,26 @@ class Middleware:
 
     def _guarded(self, stream: ResultStream, rewritten: Rewritten, parameters: Parameters, tag: str, report: SketchReport) -> Outcome:
         """Compare with the plain answer; on a difference that one is returned and the template is disabled."""
-        compared = compare(stream, self._session.execute(rewritten.pinned_text, parameters, tag))
+        answer = Answer(stream)
+        try:
+            plain = Answer(self._session.execute(rewritten.pinned_text, parameters, tag))
+        except Error as error:
+            if self._tokens[tag].is_cancelled:
+                raise
+            _LOG.warning("An answer could not be checked: %s", described(error))
+            return Outcome(answer, -1, report)
+        difference = answer.difference(plain)
         templates = tuple(each.template or "" for each in (report, *report.also))
-        self._sketches.guard.record(templates, compared.difference)
-        if compared.difference is None:
-            return Outcome(compared.first, -1, report)
+        self._sketches.guard.record(templates, difference)
+        if difference is None:
+            return Outcome(answer, -1, report)
         # From the store a wrong state would come back after a restart, when nobody knows of it any more.
-        self._sketches.drop([part.prepared.entry for part in rewritten.parts])
-        why, text = compared.difference, rewritten.pinned_text
-        disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, why, report.template, times=report.times, executed_sql=text)
-        return Outcome(compared.second, -1, disabled)
+        self._sketches.drop([part.prepared.relation for part in rewritten.parts])
+        text = rewritten.pinned_text
+        disabled = SketchReport(
+            Decision.NOT_USED, Reason.TEMPLATE_DISABLED, difference, report.template, times=report.times, executed_sql=text
+        )
+        return Outcome(plain, -1, disabled)
 
     def _plain(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch, reason: Reason, detail: str) -> Outcome:
         report = SketchReport(Decision.NOT_USED, reason, detail, times=watch.times, executed_sql=text)
@@ -243,7 +281,7 @@ class Middleware:
 
     def _failed(self, error: Exception, tag: str) -> tuple[Reason, str]:
         """Let the query run unchanged after the sketch failed, unless it was cancelled; in shadow mode nothing is hidden."""
-        if tag in self._interrupted or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
+        if self._tokens[tag].is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
             raise error
         _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
         return Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0]
@@ -264,7 +302,8 @@ class Middleware:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
         batch, watch = batch_insert(text, rows), watch or Stopwatch()
         if batch is None:
-            return self._run_each(text, rows, tag, watch)
+            with self._cancellable(tag):
+                return self._run_each(text, rows, tag, watch)
         self._transaction.check(parse(text))
         before = self._changes.target(parse(text))
         with watch.stage("execute"):
@@ -332,7 +371,9 @@ class Middleware:
 
     def interrupt(self, tag: str) -> None:
         """Cancel the run with this tag, from any thread."""
-        self._interrupted.add(tag)
+        token = self._tokens.get(tag)
+        if token is not None:
+            token.cancel()
         self._session.interrupt(tag)
 
     def close(self) -> None:

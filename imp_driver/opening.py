@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from pathlib import Path
+from weakref import WeakKeyDictionary, ref
 
 from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.gauges import gauges_of
+from imp_driver.observe.metrics import Metrics
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Session
 
+_LOG = logging.getLogger("imp_driver")
 _lock = threading.Lock()
 _source = DeltaTables()
 _shared: dict[tuple[str, str], Sketches] = {}
+_of_sessions: WeakKeyDictionary[object, dict[str, Sketches]] = WeakKeyDictionary()
+"""Of sessions of the application, by store: they go with the session."""
 
 
 def open_pipeline(options: Options, session: object | None) -> Observed:
@@ -36,7 +42,7 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     if session is not None:
         from imp_driver.spark.owned import open_session as open_owned
 
-        opened, key, folder = open_owned(session, options), f"session {id(session)}", None
+        opened, key, folder = open_owned(session, options), "", None
     elif options.server is not None:
         from imp_driver.spark.connect import open_session as open_connect
 
@@ -50,15 +56,34 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
         key = str(folder)
     observer = observer_of(folder)
     with _lock:
-        sketches = _shared.get((key, options.store))
-        if sketches is None:
-            workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
-            buckets = None if repository is None else f"{repository.location}/buckets"
-            sketches = Sketches(_source, options.memory, workload, repository, observer.metrics, buckets)
-            _shared[key, options.store] = sketches
+        sketches = _sketches(session, key, options, folder, observer.metrics)
+    if options.memory not in (Options().memory, sketches.registry.memory_budget):
+        message = "memory=%d is not used: other connections of this process to the warehouse share its sketches, with memory=%d."
+        _LOG.warning(message, options.memory, sketches.registry.memory_budget)
     middleware = Middleware(opened, _source, sketches, options)
-    observer.connect(f"{key} {options.store}", lambda: gauges_of(sketches))
+    # The counters outlive a session of the application, whose sketches do not.
+    shared = ref(sketches)
+    observer.connect(f"{key or id(sketches)} {options.store}", lambda: {} if (found := shared()) is None else gauges_of(found))
     return Observed(middleware, observer, Spans(with_text=options.trace_query_text))
+
+
+def _sketches(session: object | None, key: str, options: Options, folder: Path | None, metrics: Metrics) -> Sketches:
+    """Return the sketches that a connection shares with others, made by the first; the caller holds the lock."""
+
+    def made() -> Sketches:
+        workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
+        buckets = None if repository is None else f"{repository.location}/buckets"
+        return Sketches(_source, options.memory, workload, repository, metrics, buckets)
+
+    if session is None:
+        found = _shared.get((key, options.store))
+        if found is None:
+            found = _shared[key, options.store] = made()
+        return found
+    by_store = _of_sessions.setdefault(session, {})
+    if options.store not in by_store:
+        by_store[options.store] = made()
+    return by_store[options.store]
 
 
 def _repository(store: str, warehouse: Path | None) -> DeltaRepository | None:

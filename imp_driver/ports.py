@@ -171,6 +171,13 @@ class Session(Protocol):
     def close(self) -> None: ...
 
 
+class SparkReader(Protocol):
+    """Reads a query of the driver's own; with ``rows``, these are visible under the name ``view``."""
+
+    def __call__(self, text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
+        """Raises Error, ResultTooLarge beyond ``most_bytes``."""
+
+
 BUCKET = "bucket"
 """Column of captured groups, signed rows and states: the number of the bucket."""
 BUCKET_ROW = pa.schema(

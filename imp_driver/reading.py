@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TypeAlias
 
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
 from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.settings import check_settings
-from imp_driver.parse.statement import Statement
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.statement import Statement, per_statement
+from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
@@ -94,7 +93,7 @@ class _Known:
     scans: tuple[Scan, ...]
     times_read: Mapping[int, int]
     template_text: str
-    refused: Refused | None
+    refused: Grounds | None
     blocks: dict[int, Blocks] = field(default_factory=dict)
 
 
@@ -173,7 +172,7 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
     if known.refused is not None:
-        raise Refused(known.refused.reason, known.refused.detail)
+        raise Refused.on(known.refused)
     numbers = _numbers(known.analyses)
     tables, is_pinned = snapshots.tables, snapshots.is_pinned
     return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, tables, settings, is_pinned, known.blocks)
@@ -207,7 +206,7 @@ def _numbers(analyses: Sequence[Analysis]) -> tuple[int, ...]:
     return tuple(names.index(name) for name in names)
 
 
-@lru_cache(maxsize=2_000)
+@per_statement
 def _cell(statement: Statement) -> list[_Known]:
     """Return the place where what is known of a statement is kept."""
     return []
@@ -227,7 +226,7 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         text = template_text(tree) + _views_text(every)
         return _Known(snapshots.definitions, analyses, tuple(places.values()), times_read, text, None)
     except Refused as refused:
-        return _Known(snapshots.definitions, (), (), {}, "", refused)
+        return _Known(snapshots.definitions, (), (), {}, "", refused.grounds)
 
 
 def _views_text(every: Iterable[Scan]) -> str:

@@ -15,18 +15,24 @@ from typing import Any
 import numpy as np
 
 from benchmarks.states import AVERAGE_DOUBLE, SUM_DOUBLE, make, random_rows
-from imp_driver.delta.contract import ChangeSource
-from imp_driver.maintain.entry import StateEntry, TableState
-from imp_driver.maintain.keeping import Keeper
-from imp_driver.maintain.saving import Saver
+from imp_driver.delta.contract import ChangeSource, SchemaColumn
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, StoredChoice, StoredSketch, StoredTable
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.sketch.store import SketchStore
+from imp_driver.plan.bind import bind
+from imp_driver.snapshot.vector import TableState
+from imp_driver.state.checkpoint import Checkpoint
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.recovery import Recovery
+from imp_driver.state.registry import Registry
+from imp_driver.state.values import Identity
+from tests.unit.tables import analysis_of
 
 SKETCHES = 1_000
 SPECIFICATIONS = (AVERAGE_DOUBLE, SUM_DOUBLE)
 STEPS = 150
+TEXT = "SELECT g, sum(a) FROM t GROUP BY g HAVING sum(a) > 1"
+SCHEMA = (SchemaColumn("g", "long", True), SchemaColumn("a", "double", True))
 PAUSE = 0.02
 """Seconds between two steps: a busy dashboard."""
 
@@ -68,8 +74,7 @@ def _restoring(folder: Path, groups: int) -> dict[str, Any]:
         names = [f"{number:032x}" for number in range(begin, begin + 50)]
         repository.save([(replace(record, key=name, state=name), columns) for name in names])
     begin_all = time.perf_counter()
-    store: SketchStore[StateEntry] = SketchStore(1 << 30)
-    found = Keeper(store, DeltaRepository(repository.location), _source()).restored()
+    found = Recovery(Registry(1 << 30), DeltaRepository(repository.location), _source()).restored()
     restored = time.perf_counter() - begin_all
     begin_one = time.perf_counter()
     repository.load(record)
@@ -107,22 +112,25 @@ def _maintaining(folder: Path, groups: int, repetitions: int) -> dict[str, Any]:
 def _steps(repository: DeltaRepository | None, groups: int) -> tuple[float, int]:
     """Return the seconds in which the caller waited for steps of 100 changed rows each, and the number of saves."""
     chance = np.random.default_rng(11)
-    entry = StateEntry("id", "00", "t", "SELECT", "t", "/t", "g", state=make(chance, SPECIFICATIONS, groups))
-    saver = Saver(repository, _source())
+    relation = Maintained(Identity("00", "t", "SELECT", "t", "/t", "g"))
+    analysis = analysis_of(TEXT, SCHEMA)
+    relation.captured(make(chance, SPECIFICATIONS, groups), bind(analysis.block, None, analysis.columns), (), {})
+    saver = Checkpoint(repository, _source())
     saver.open()
     waited, stored, saves = 0.0, None, 0
     for step in range(STEPS):
         rows = random_rows(chance, SPECIFICATIONS, groups, 100).signed()
         begin = time.perf_counter()
-        with entry.lock:
-            assert entry.state is not None
-            entry.state.apply(rows)
-            entry.state.sketch(entry.state.alive)
-            entry.vector = {"/t": TableState("id", step, None)}
-            saver.note(entry)
+        with relation.ownership.held():
+            with relation.changing() as state:
+                assert isinstance(state, GroupState)
+                state.apply(rows)
+                state.sketch(state.alive)
+                relation.advanced({"/t": TableState("id", step, None)}, None, 100)
+            saver.note(relation)
         waited += time.perf_counter() - begin
         time.sleep(PAUSE)
-        saves += entry.stored is not stored
-        stored = entry.stored
+        saves += relation.stored is not stored
+        stored = relation.stored
     saver.close()
     return waited, saves

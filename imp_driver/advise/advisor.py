@@ -6,7 +6,6 @@ import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.quoting import qualified
-from imp_driver.parse.statement import Statement, parse
+from imp_driver.parse.statement import Statement, parse, per_statement
 from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import RelationKind, Session
@@ -185,13 +184,13 @@ class Advisor:
         known = self._sketches.state_of(request)
         if known is None:
             return None
-        entry, block = known
-        with entry.lock:
-            if entry.state is None:
+        relation, block = known
+        with relation.ownership.held():
+            if relation.state is None:
                 return None
-            sketch = derive_sketch(entry, entry.state, block, may_tie=False)
-            rows, partition = entry.state.fragment_rows(), entry.state.partition
-        files = FileFragments.locate(_snapshot_of(request).files, entry.attribute, partition)
+            sketch = derive_sketch(relation, relation.state, block, may_tie=False)
+            rows, partition = relation.state.fragment_rows(), relation.state.partition
+        files = FileFragments.locate(_snapshot_of(request).files, relation.identity.attribute, partition)
         return plan_use(sketch, [files], rows, Options().maximum_runs).coverage.bytes_kept
 
     def _from_state(self, request: Request) -> dict[str, Shares] | None:
@@ -199,9 +198,9 @@ class Advisor:
         known = self._sketches.state_of(request)
         if known is None:
             return None
-        entry, block = known
-        with entry.lock:
-            state = entry.state
+        relation, block = known
+        with relation.ownership.held():
+            state = relation.state
             if state is None:
                 return None
             slots = np.flatnonzero(state.alive)
@@ -261,7 +260,7 @@ def _record_of(request: Request, known: Record | None) -> Record:
     )
 
 
-@lru_cache(maxsize=2_000)
+@per_statement
 def _refused(statement: Statement) -> Record:
     """Return the record of one run of a statement that was refused before its tables were known."""
     if statement.tree is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.bounded import Bounded
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
@@ -21,14 +21,16 @@ from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
 
+MOST_TABLES = 500
+"""That are kept open, each with the statistics of its files; the least recently used is read anew when it is asked for."""
+
 
 class DeltaTables:
     """A ChangeSource over delta-rs (versions, statistics) and the log's own files (changes). Thread-safe."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        self._lock = threading.Lock()
-        self._handles: dict[str, TableHandle] = {}
+        self._handles: Bounded[str, TableHandle] = Bounded(MOST_TABLES)
         self._read = ReadFiles()
 
     def snapshot(self, location: str) -> TableSnapshot:
@@ -122,8 +124,7 @@ class DeltaTables:
         return read_metrics(self._handle(location).store, version)
 
     def _handle(self, location: str) -> TableHandle:
-        with self._lock:
-            return self._handles.setdefault(location, TableHandle(location))
+        return self._handles.get_or_add(location, lambda: TableHandle(location))
 
 
 def _expect(handle: TableHandle, table_id: str, version: int) -> TableState:

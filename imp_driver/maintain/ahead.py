@@ -1,28 +1,31 @@
-"""One round of the eager strategy: which entries have enough changed rows waiting, and one maintenance step for each, without the engine.
+"""One round of the eager strategy: which relations have enough changed rows waiting, and one maintenance step for each, without the engine.
 
 The steps are those of lazy.py. What they cannot do from the tables' own files, or what would end in a new capture, is left to the next
-query, with the state as it was. Source: IMP report section 8.5.
+query, with the relation as it was. Source: IMP report section 8.5.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
+from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.changes import are_read_in_process
-from imp_driver.maintain.entry import PATIENCE, StateEntry, Vector, vector_of
 from imp_driver.maintain.lazy import apply_rows, planned, read_rows
-from imp_driver.maintain.request import Request
+from imp_driver.maintain.request import Request, Use
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.observe.failures import described
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
-from imp_driver.sketch.store import SketchStore
+from imp_driver.snapshot.vector import Vector, vector_of
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.registry import Registry
+from imp_driver.state.values import Cause
 
 HOT_SECONDS = 600.0
 """Since the last query that used an entry; after that it is maintained before use only."""
@@ -62,84 +65,115 @@ class Backlog:
             self._waiting[key] = known
         return known.rows
 
-    def forget_others(self, entries: tuple[StateEntry, ...]) -> None:
-        """Forget what no entry waits for any more."""
-        kept = {(location, known.table_id, known.version) for entry in entries for location, known in entry.vector.items()}
+    def forget_others(self, relations: Iterable[Maintained]) -> None:
+        """Forget what no relation waits for any more."""
+        kept = {(location, known.table_id, known.version) for relation in relations for location, known in relation.vector.items()}
         self._waiting = {key: waiting for key, waiting in self._waiting.items() if key in kept}
 
 
+@dataclass(slots=True, eq=False)
+class Ahead:
+    """What the worker knows of a relation. Mutable; changed by who holds that.
+
+    Attributes:
+        use: the newest query that was served; None before the first.
+        left: the vector from which the worker did not get on; the next query does.
+        problem: why, or what went wrong; empty after a step that succeeded.
+        steps, milliseconds: of the worker.
+    """
+
+    use: Use | None = None
+    left: Vector | None = None
+    problem: str = ""
+    steps: int = 0
+    milliseconds: float = 0.0
+    cost: BatchCost = field(default_factory=BatchCost)
+
+    def leave(self, vector: Vector, problem: str) -> None:
+        """Leave a relation at a vector to the next query."""
+        self.left, self.problem = vector, problem
+
+    def count(self, delta_rows: int, milliseconds: float) -> None:
+        """Learn from a step that succeeded."""
+        self.problem = ""
+        self.steps += 1
+        self.milliseconds += milliseconds
+        self.cost.learn(delta_rows, milliseconds)
+
+
 class Round:
-    """Looks at every entry in turn. Used by one thread; ``clock`` gives seconds."""
+    """Looks at every relation in turn. Used by one thread; ``ahead`` finds what is known of one, ``clock`` gives seconds."""
 
     def __init__(
         self,
-        store: SketchStore[StateEntry],
+        registry: Registry,
+        ahead: Callable[[Maintained], Ahead],
         guard: Guard,
         source: ChangeSource,
         clock: Callable[[], float],
-        metrics: Metrics | None = None,
+        metrics: Metrics,
     ) -> None:
-        self._store = store
+        self._registry = registry
+        self._ahead = ahead
         self._guard = guard
         self._source = source
         self._clock = clock
-        self._metrics = metrics or Metrics()
+        self._metrics = metrics
         self._backlog = Backlog(source)
 
     def run(self, batch: int | None, is_over: Callable[[], bool]) -> None:
         """Maintain what ``batch`` changed rows or more wait for (None: by measured cost), the newest uses first, until ``is_over``."""
         snapshots: dict[str, TableSnapshot] = {}
-        entries = self._store.entries()
-        self._backlog.forget_others(entries)
-        for entry in reversed(entries):
+        relations = self._registry.relations()
+        self._backlog.forget_others(relations)
+        for relation in reversed(relations):
             if is_over():
                 return
-            if self._is_hot(entry):
-                self._look_at(entry, batch, snapshots)
-        self._metrics.count("imp_evictions_total", amount=len(self._store.evict()))
+            if self._is_hot(relation):
+                self._look_at(relation, batch, snapshots)
+        self._metrics.count("imp_evictions_total", amount=len(self._registry.evict()))
 
-    def _is_hot(self, entry: StateEntry) -> bool:
-        ahead = entry.ahead
-        if ahead.use is None or ahead.due is not None or ahead.left is entry.vector or entry.state is None:
+    def _is_hot(self, relation: Maintained) -> bool:
+        ahead = self._ahead(relation)
+        if ahead.use is None or ahead.left is relation.vector or relation.state is None:
             return False
-        is_wanted = entry.useless < PATIENCE and self._guard.problem(entry.template) is None
+        is_wanted = not relation.costs.is_useless and self._guard.problem(relation.identity.template) is None
         return is_wanted and self._clock() - ahead.use.at <= HOT_SECONDS
 
-    def _look_at(self, entry: StateEntry, batch: int | None, snapshots: dict[str, TableSnapshot]) -> None:
-        vector = entry.vector
+    def _look_at(self, relation: Maintained, batch: int | None, snapshots: dict[str, TableSnapshot]) -> None:
+        vector, ahead = relation.vector, self._ahead(relation)
         try:
             for location in vector:
                 if location not in snapshots:
                     snapshots[location] = self._source.snapshot(location)
             rows = self._backlog.rows(vector, snapshots)
-            if rows is None or rows >= (batch or entry.ahead.cost.batch()):
-                self._advance(entry, snapshots)
+            if rows is None or rows >= (batch or ahead.cost.batch()):
+                self._advance(relation, ahead, snapshots)
         except (ChangesUnavailable, NeedsEngine) as found:
-            _leave(entry, vector, f"left to the next query: {found}")
+            ahead.leave(vector, f"left to the next query: {found}")
             self._metrics.count("imp_background_problems_total", "left")
         except Exception as error:
-            _leave(entry, vector, f"{type(error).__name__}: {error}".split("\n", 1)[0])
+            ahead.leave(vector, f"{type(error).__name__}: {error}".split("\n", 1)[0])
             self._metrics.count("imp_background_problems_total", "failed")
-            _LOG.warning("Eager maintenance of sketch %s failed: %s", entry.identifier, described(error))
+            _LOG.warning("Eager maintenance of sketch %s failed: %s", relation.identifier, described(error))
 
-    def _advance(self, entry: StateEntry, snapshots: Mapping[str, TableSnapshot]) -> None:
-        # A query that holds the lock brings the entry up to date itself.
-        if not entry.lock.acquire(blocking=False):
-            return
-        try:
-            use = entry.ahead.use
-            if use is None or not self._is_hot(entry) or not set(entry.vector) <= set(snapshots):
+    def _advance(self, relation: Maintained, ahead: Ahead, snapshots: Mapping[str, TableSnapshot]) -> None:
+        # A query that holds the relation brings it up to date itself.
+        with relation.ownership.held_if_free() as is_held:
+            if not is_held or ahead.use is None or not self._is_hot(relation) or not set(relation.vector) <= set(snapshots):
                 return
-            request = use.request_at(snapshots)
-            if entry.is_ahead_of(request.tables) or entry.vector == vector_of(request.tables):
+            request = ahead.use.request_at(snapshots)
+            if relation.is_ahead_of(request.tables) or relation.vector == vector_of(request.tables):
                 return
             begin = time.perf_counter()
-            upkeep = maintain_ahead(entry, request, self._source)
+            try:
+                upkeep = maintain_ahead(relation, request, self._source)
+            finally:
+                self._registry.weigh(relation)
             seconds = time.perf_counter() - begin
-            _count(entry, upkeep, seconds * 1000)
+            ahead.count(upkeep.delta_rows, seconds * 1000)
+            relation.costs.note_maintenance(upkeep.delta_rows, seconds)
             self._count(upkeep, seconds)
-        finally:
-            entry.lock.release()
 
     def _count(self, upkeep: Upkeep, seconds: float) -> None:
         self._metrics.count("imp_maintenance_steps_total", "background")
@@ -148,43 +182,23 @@ class Round:
         _LOG.debug("step decision=%s delta_rows=%d total_ms=%.2f", upkeep.decision.name, upkeep.delta_rows, seconds * 1000)
 
 
-def maintain_ahead(entry: StateEntry, request: Request, source: ChangeSource) -> Upkeep:
-    """Bring a state to the request's versions by the steps of lazy maintenance; the caller holds the entry's lock.
+def maintain_ahead(relation: Maintained, request: Request, source: ChangeSource) -> Upkeep:
+    """Bring a relation to the request's versions by the steps of lazy maintenance; the caller holds it.
 
     Raises:
-        NeedsEngine: that would take a query of the engine; the state is as it was.
-        ChangesUnavailable: only a new capture would do; the state is as it was, or the entry knows that the capture is due.
+        NeedsEngine: that would take a query of the engine; the relation is as it was.
+        ChangesUnavailable: only a new capture would do; the relation is as it was, or knows that the capture is due.
     """
-    changes = planned(entry, request, source)
+    changes = planned(relation, request, source)
     if not are_read_in_process(changes):
         raise NeedsEngine("the changed rows can only be had by a query")
-    state = entry.state
-    assert state is not None
-    step = read_rows(entry, state.partition, request, changes, source, _no_engine)
-    # The state stays in its place meanwhile: without the lock others only ask whether there is one.
+    step = read_rows(relation, request, changes, source, _no_engine)
     try:
-        return apply_rows(entry, state, request, step)
+        return apply_rows(relation, request, step)
     except ChangesUnavailable as unavailable:
-        entry.ahead.due, entry.stored = unavailable, None
-        raise
-    except BaseException:
-        entry.state = None
+        relation.invalidated(Cause(unavailable.reason, unavailable.detail))
         raise
 
 
 def _no_engine(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
     raise NeedsEngine("an expression of the query can only be evaluated by a query")
-
-
-def _leave(entry: StateEntry, vector: Vector, problem: str) -> None:
-    entry.ahead.left, entry.ahead.problem = vector, problem
-
-
-def _count(entry: StateEntry, upkeep: Upkeep, milliseconds: float) -> None:
-    entry.counters.maintained += 1
-    entry.counters.delta_rows += upkeep.delta_rows
-    entry.ahead.problem = ""
-    entry.ahead.steps += 1
-    entry.ahead.milliseconds += milliseconds
-    entry.ahead.cost.learn(upkeep.delta_rows, milliseconds)
-    entry.costs.note_maintenance(upkeep.delta_rows, milliseconds / 1000)

@@ -19,9 +19,8 @@ from imp_driver.delta.contract import ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import constants_of
-from imp_driver.maintain.entry import Derived, StateEntry, Stored
 from imp_driver.maintain.request import Request
-from imp_driver.maintain.upkeep import Means, SparkReader
+from imp_driver.maintain.upkeep import Means
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.contract import AccumulatorKind, ProjectedRows
 from imp_driver.parse.nodes import Column
@@ -29,11 +28,13 @@ from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.persist.encoding import encoded_state
 from imp_driver.persist.record import Record, StoredBuckets
-from imp_driver.ports import BUCKET, BucketEngine
+from imp_driver.ports import BUCKET, BucketEngine, SparkReader
 from imp_driver.reasons import Reason, RecaptureReason
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 from imp_driver.sketch.sketch import Sketch
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.sketches import Derived
 
 BUCKET_BYTES = 32 << 20
 """Of groups that one bucket should hold: a worker has a few of them in memory at once."""
@@ -94,19 +95,18 @@ def _kernel(request: Request, choice: Choice, read: SparkReader, partition: Rang
     return Kernel(specifications, types, choice.key, partition, block.condition, nothing)
 
 
-def attach(entry: StateEntry, stored: Stored, request: Request, choice: Choice, means: Means) -> bool:
-    """Let an entry use the buckets that the store has a record of; False, with the entry given up, when they cannot be had."""
-    buckets = stored.record.buckets
-    if buckets is None or means.buckets is None or choice.key is None:
+def attach(relation: Maintained, request: Request, choice: Choice, means: Means) -> bool:
+    """Let a relation use the buckets that the store has a record of; False, with the relation given up, when they cannot be had."""
+    record = None if relation.stored is None else relation.stored.record
+    if record is None or record.buckets is None or means.buckets is None or choice.key is None:
         return False
     try:
-        entry.bucketed = restore_buckets(stored.record, buckets, request, choice, means.read)
+        bucketed = restore_buckets(record, record.buckets, request, choice, means.read)
     except (Error, StateCorrupt) as error:
         _raise_if_cancelled(error)
-        entry.give_up()
+        relation.given_up()
         return False
-    entry.put_aside()
-    entry.block, entry.vector, entry.key_types = request.block, stored.vector, entry.bucketed.kernel.key_types
+    relation.restored(bucketed, request.block, bucketed.kernel.key_types)
     return True
 
 
@@ -133,33 +133,33 @@ def step_buckets(state: BucketedState, request: Request, shares: Sequence[Projec
         raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact.sum()} groups")
 
 
-def bucketed_sketch(entry: StateEntry, state: BucketedState, request: Request, means: Means) -> Derived:
-    """Return the sketch of a state at its versions.
+def bucketed_sketch(relation: Maintained, state: BucketedState, request: Request, means: Means) -> Derived:
+    """Return the sketch of groups in buckets at their versions.
 
     Raises:
-        Refused: the state cannot be read, and is given up; or another template's state has the groups, but not their order.
+        Refused: they cannot be read, and are given up; or another template's have the groups, but not their order.
     """
     if request.block.limit is not None:
         raise Refused(Reason.STATE_TOO_LARGE, _NO_ORDER)
     constants = constants_of(request.block, may_tie=request.analysis.may_tie)
-    known = entry.derived
-    if known is None or known.vector != entry.vector or known.constants != constants:
-        entry.put_aside()
-        fragments = _fragments(entry, state, request, means)
-        versions = {location: table.version for location, table in entry.vector.items()}
-        sketch = Sketch(versions, entry.attribute, state.partition, fragments)
-        known = entry.derived = Derived(entry.vector, constants, sketch, state.rows.copy())
-    return known
+    known = relation.sketches.newest
+    if known is not None and known.vector == relation.vector and known.constants == constants:
+        return known
+    relation.sketches.put_aside()
+    fragments = _fragments(relation, state, request, means)
+    versions = {location: table.version for location, table in relation.vector.items()}
+    sketch = Sketch(versions, relation.identity.attribute, state.partition, fragments)
+    return relation.sketches.add(Derived(relation.vector, constants, sketch, state.rows.copy()))
 
 
-def _fragments(entry: StateEntry, state: BucketedState, request: Request, means: Means) -> FragmentSet:
+def _fragments(relation: Maintained, state: BucketedState, request: Request, means: Means) -> FragmentSet:
     if means.buckets is None:
         raise Refused(Reason.STATE_TOO_LARGE, "the state is in buckets, which this session cannot read")
     try:
         return state.fragments(means.buckets, request.block.condition, _constants(request))
     except (Error, StateCorrupt) as error:
         _raise_if_cancelled(error)
-        entry.give_up()
+        relation.given_up()
         raise Refused(Reason.RECAPTURE_DEFERRED, str(error).split("\n", 1)[0]) from error
 
 

@@ -1,6 +1,9 @@
-"""Fill the state of an entry from Spark: one query of the groups, and one of their rows per fragment where the attribute is no key."""
+"""Read the groups of a relation from Spark: one query of the groups, and one of their rows per fragment where the attribute is no key."""
 
 from __future__ import annotations
+
+import time
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +15,8 @@ from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, d
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.bucketing import capture_buckets, why_not_bucketed
 from imp_driver.maintain.choice import Choice
-from imp_driver.maintain.entry import CaptureFailure, StateEntry, vector_of
 from imp_driver.maintain.request import Request
-from imp_driver.maintain.upkeep import Means, SparkReader
+from imp_driver.maintain.upkeep import Means
 from imp_driver.operators.aggregate.accumulator import StateCorrupt
 from imp_driver.operators.aggregate.cells import CapturedCells, cell_groups, groups_in_cells
 from imp_driver.operators.aggregate.group import GroupState
@@ -23,11 +25,14 @@ from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.render import quoted
-from imp_driver.ports import ResultTooLarge
+from imp_driver.ports import ResultTooLarge, SparkReader
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.sketch.codes import is_orderable
 from imp_driver.sketch.ranges import RangePartition, equi_depth
+from imp_driver.snapshot.vector import vector_of
+from imp_driver.state.maintained import Contents, Maintained
+from imp_driver.state.values import CaptureFailure
 
 FEW_ROWS = 1_000_000
 """Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""
@@ -39,39 +44,44 @@ class _UnorderedKey(Exception):
     """Values of a group key have no codes."""
 
 
-def capture_into(entry: StateEntry, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
-    """Capture the state of ``entry`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
+KeyTypes: TypeAlias = tuple[pa.DataType, ...]
+
+
+def capture_into(relation: Maintained, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
+    """Capture the groups of ``relation`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
 
     Raises:
-        Refused: Spark failed, the state would be too large, or groups of a key's type are not told apart here; the entry remembers it.
+        Refused: Spark failed, there are too many groups, or those of a key's type are not told apart here; the relation remembers it.
     """
+    begin = time.perf_counter()
     try:
-        _fill(entry, request, choice, means, budget, folder)
+        contents, key_types = _contents(relation, request, choice, means, budget, folder)
     except StateTooLarge as error:
-        entry.failure = CaptureFailure(Reason.STATE_TOO_LARGE, str(error), None)
-        raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
+        raise _failed(relation, CaptureFailure(Reason.STATE_TOO_LARGE, str(error), rows=request.rows)) from error
     except _UnorderedKey as error:
-        entry.failure = CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error), None)
-        raise Refused(Reason.UNSUPPORTED_EXPRESSION, str(error)) from error
+        raise _failed(relation, CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error))) from error
     except (Error, StateCorrupt) as error:
         if isinstance(error, Error) and error.error_class == CANCELLED:
             raise
-        entry.failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
-        raise Refused(Reason.CAPTURE_FAILED, entry.failure.detail) from error
-    entry.failure = None
-    entry.vector, entry.block = vector_of(request.tables), request.block
-    entry.file_fragments = entry.sides = entry.derived = entry.stored = None
-    # The state before may have been given up because something was wrong with it, and its sketches with it.
-    entry.older.clear()
-    entry.is_proven = True
+        failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
+        raise _failed(relation, failure) from error
+    relation.captured(contents, request.block, key_types, vector_of(request.tables), time.perf_counter() - begin)
 
 
-def _fill(entry: StateEntry, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
+def _failed(relation: Maintained, failure: CaptureFailure) -> Refused:
+    relation.failed(failure)
+    return Refused(failure.reason, failure.detail)
+
+
+def _contents(
+    relation: Maintained, request: Request, choice: Choice, means: Means, budget: int, folder: str | None
+) -> tuple[Contents, KeyTypes]:
+    deep = relation.needs_deep_buffers or request.rows < FEW_ROWS
     try:
-        entry.state = _captured(entry, request, choice, means.read, budget)
+        return _captured(request, choice, means.read, budget, deep_buffers=deep)
     except StateTooLarge as error:
-        entry.bucketed = _bucketed(request, choice, means, error, folder)
-        entry.key_types = entry.bucketed.kernel.key_types
+        bucketed = _bucketed(request, choice, means, error, folder)
+        return bucketed, bucketed.kernel.key_types
 
 
 def _bucketed(request: Request, choice: Choice, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
@@ -82,36 +92,35 @@ def _bucketed(request: Request, choice: Choice, means: Means, found: StateTooLar
     raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
 
 
-def _captured(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:
+def _captured(request: Request, choice: Choice, read: SparkReader, budget: int, *, deep_buffers: bool) -> tuple[GroupState, KeyTypes]:
     block, relation = request.block, at_versions(request.versions)
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
     if choice.key is None and not specifications:
-        return _captured_cells(entry, request, choice, read, budget)
-    deep = entry.deep_buffers or request.rows < FEW_ROWS
-    captured = _read_checked(capture_sql(block, relation, deep_buffers=deep), read, budget)
+        return _captured_cells(request, choice, read, budget)
+    captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers), read, budget)
     keys = _keys(captured, request)
-    entry.key_types = types = tuple(key.type for key in keys)
+    types = tuple(key.type for key in keys)
     rows = column(captured, "row_count")
     parts = parts_of(captured, specifications) | _values_of(request, types, keys, read, budget)
     if choice.key is not None:
         partition = equi_depth(keys[choice.key], np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64), request.fragments)
-        return GroupState.capture(keys, rows, parts, specifications, types, choice.key, partition)
+        return GroupState.capture(keys, rows, parts, specifications, types, choice.key, partition), types
     partition = _partition_of_files(request, choice)
     table = _read_checked(cells_sql(block, relation, bucket_of(request, partition)), read, budget)
     groups = cell_groups(types, keys, _keys(table, request))
     cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
-    return GroupState.capture(keys, rows, parts, specifications, types, None, partition, cells)
+    return GroupState.capture(keys, rows, parts, specifications, types, None, partition, cells), types
 
 
-def _captured_cells(entry: StateEntry, request: Request, choice: Choice, read: SparkReader, budget: int) -> GroupState:
+def _captured_cells(request: Request, choice: Choice, read: SparkReader, budget: int) -> tuple[GroupState, KeyTypes]:
     """Without aggregates the rows per fragment say all that there is to know of a group."""
     partition = _partition_of_files(request, choice)
     table = _read_checked(cells_sql(request.block, at_versions(request.versions), bucket_of(request, partition)), read, budget)
     cell_keys = _keys(table, request)
-    entry.key_types = types = tuple(key.type for key in cell_keys)
+    types = tuple(key.type for key in cell_keys)
     keys, rows, groups = groups_in_cells(types, cell_keys, column(table, "cell_rows"))
     cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
-    return GroupState.capture(keys, rows, {}, (), types, None, partition, cells)
+    return GroupState.capture(keys, rows, {}, (), types, None, partition, cells), types
 
 
 def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:

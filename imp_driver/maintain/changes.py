@@ -15,12 +15,10 @@ import pyarrow as pa
 
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
+from imp_driver.circuit.sides import LookUp, Sides
 from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot, at_version
 from imp_driver.errors import CANCELLED, Error
-from imp_driver.maintain.entry import TableState
 from imp_driver.maintain.partners import partner_conditions
-from imp_driver.maintain.sides import LookUp, Sides
-from imp_driver.maintain.upkeep import SparkReader
 from imp_driver.operators.contract import ProjectedRows
 from imp_driver.operators.project import NotEvaluable, project
 from imp_driver.operators.relation import NotFound
@@ -30,8 +28,10 @@ from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.render import read_identifiers
+from imp_driver.ports import SparkReader
 from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.sketch.ranges import RangePartition
+from imp_driver.snapshot.vector import TableState
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def choose(request: Request) -> Choice:
             return Choice(None, analysis.scans.index(cut.scan), cut.attribute.name)
     if best is None:
         assert analysis.refused is not None
-        raise Refused(analysis.refused.reason, analysis.refused.detail)
+        raise Refused.on(analysis.refused)
     raise Refused(Reason.NOT_CLUSTERED, _why_not(analysis.attribute(best), overlap_of(files[best]), savings[best]))
 
 

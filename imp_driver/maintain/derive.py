@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from imp_driver.maintain.entry import Derived, StateEntry
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.operators.condition import GroupValues, evaluate
 from imp_driver.operators.merge import Merge
@@ -19,26 +18,28 @@ from imp_driver.reasons import Reason
 from imp_driver.sketch.codes import BooleanArray, IntegerArray
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.sketch import Sketch
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.sketches import Derived
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 
 
-def known_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, fragments: int, *, may_tie: bool) -> Derived:
+def known_sketch(relation: Maintained, state: GroupState, block: BoundBlock, fragments: int, *, may_tie: bool) -> Derived:
     """Return what ``derive_sketch`` does and the rows per fragment; kept for the next query of the same versions and constants.
 
     Before a new version's sketch, ranges of very unequal rows are cut anew, into at most ``fragments``.
     """
     constants = constants_of(block, may_tie=may_tie)
-    known = entry.derived
-    if known is None or known.vector != entry.vector or known.constants != constants:
-        # What has changed since is taken from the state below: interrupted there, the known one would lack it.
-        entry.put_aside()
-        touched = state.take_touched()
-        state.rebalance(fragments)
-        merged = _merged(known, state, block, constants, touched) if block.limit is None and state.is_aligned else None
-        sketch = derive_sketch(entry, state, block, may_tie=may_tie) if merged is None else _sketch(entry, state, merged.fragments())
-        known = entry.derived = Derived(entry.vector, constants, sketch, state.fragment_rows(), merged)
-    return known
+    known = relation.sketches.newest
+    if known is not None and known.vector == relation.vector and known.constants == constants:
+        return known
+    # What has changed since is taken from the state below: interrupted there, the known one would lack it.
+    relation.sketches.put_aside()
+    touched = state.take_touched()
+    state.rebalance(fragments)
+    merged = _merged(known, state, block, constants, touched) if block.limit is None and state.is_aligned else None
+    sketch = derive_sketch(relation, state, block, may_tie=may_tie) if merged is None else _sketch(relation, state, merged.fragments())
+    return relation.sketches.add(Derived(relation.vector, constants, sketch, state.fragment_rows(), merged))
 
 
 def constants_of(block: BoundBlock, *, may_tie: bool) -> str:
@@ -56,8 +57,8 @@ def _merged(known: Derived | None, state: GroupState, block: BoundBlock, constan
     return known.merged
 
 
-def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:
-    """Return the sketch of all groups that may be in the block's answer at the state's versions; the caller holds the entry's lock.
+def derive_sketch(relation: Maintained, state: GroupState, block: BoundBlock, *, may_tie: bool) -> Sketch:
+    """Return the sketch of all groups that may be in the block's answer at the state's versions; the caller holds the relation.
 
     Raises:
         Refused: ``may_tie`` says that the order leaves ties, and there may be one where the top-k begins or ends.
@@ -66,12 +67,12 @@ def derive_sketch(entry: StateEntry, state: GroupState, block: BoundBlock, *, ma
         row = undecided_boundary(state, _truth(state, block), block.order, (block.offset, block.limit))
         if row is not None:
             raise Refused(Reason.TIE_AT_LIMIT, f"rows {row} and {row + 1}; a tie-break at the end of ORDER BY would decide")
-    return _sketch(entry, state, state.sketch(retained_groups(state, block)))
+    return _sketch(relation, state, state.sketch(retained_groups(state, block)))
 
 
-def _sketch(entry: StateEntry, state: GroupState, fragments: FragmentSet) -> Sketch:
-    versions = {location: table.version for location, table in entry.vector.items()}
-    return Sketch(versions, entry.attribute, state.partition, fragments)
+def _sketch(relation: Maintained, state: GroupState, fragments: FragmentSet) -> Sketch:
+    versions = {location: table.version for location, table in relation.vector.items()}
+    return Sketch(versions, relation.identity.attribute, state.partition, fragments)
 
 
 def retained_groups(groups: OrderedGroups, block: BoundBlock) -> BooleanArray:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
@@ -20,6 +19,7 @@ from imp_driver.safety.analysis import Analysis
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCut
 from imp_driver.sketch.sketch import Sketch
+from imp_driver.state.maintained import Maintained
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Prepared:
         reuse: that of the request which the sketch was made for.
     """
 
-    entry: StateEntry
+    relation: Maintained
     upkeep: Upkeep
     sketch: Sketch
     cuts: tuple[Cut, ...]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conditions import with_conditions
 from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
 from imp_driver.reuse.union import covering
+from imp_driver.state.maintained import Maintained
 
 FoundT = TypeVar("FoundT")
 
@@ -39,23 +39,28 @@ class Reuse:
         self._unions: OrderedDict[tuple[str, ...], tuple[int, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, request: Request, family: str, entries: Iterable[StateEntry]) -> Reused | None:
-        """Return the request about the best state of a family: exact ones first, then those of the fewest rows, then the newest."""
+    def find(self, request: Request, family: Sequence[Maintained]) -> Reused | None:
+        """Return the request about the best relation of a family: exact ones first, then those of the fewest rows, then the newest."""
         found: list[tuple[bool, int, int, Reused]] = []
-        for place, (entry, captured) in enumerate(reversed(_candidates(request, family, entries))):
-            reused = self._reused(request, entry.key, captured)
+        for place, (relation, captured) in enumerate(reversed(_candidates(request, family))):
+            reused = self._reused(request, relation.identity.key, captured)
             # Another thread may be about to capture it anew.
-            state = entry.state
+            state = relation.state
             rows = 0 if state is None else state.total_rows
             if reused is not None:
                 found.append((not reused.is_exact, rows, place, reused))
         return min(found, key=lambda each: each[:3])[3] if found else None
 
-    def find_union(self, request: Request, family: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
+    def find_union(self, request: Request, family: Sequence[Maintained]) -> tuple[Request, ...]:
         """Return requests about states that serve a block of rows together; none when they do not."""
-        candidates = _candidates(request, family, entries)
+        candidates = _candidates(request, family)
         blocks = [block for _, block in candidates]
-        question = ("union", *(entry.key for entry, _ in candidates), "", *(repr(each) for each in request.block.where_nodes))
+        question = (
+            "union",
+            *(relation.identity.key for relation, _ in candidates),
+            "",
+            *(repr(each) for each in request.block.where_nodes),
+        )
         found = self._remembered(
             self._unions,
             question,
@@ -106,18 +111,18 @@ class Reuse:
         return found
 
 
-def _candidates(request: Request, family: str, entries: Iterable[StateEntry]) -> list[tuple[StateEntry, BoundBlock]]:
-    """Return the states of a family with their blocks that are asked about, the most recently used last."""
-    held = [entry for entry in entries if entry.family == family and entry.is_held][-MOST_CANDIDATES:]
-    return [(entry, block) for entry in held if (block := _block(entry, request)) is not None]
+def _candidates(request: Request, family: Sequence[Maintained]) -> list[tuple[Maintained, BoundBlock]]:
+    """Return the relations of a family with their blocks that are asked about, the most recently used last."""
+    held = [relation for relation in family if relation.is_held][-MOST_CANDIDATES:]
+    return [(relation, block) for relation in held if (block := _block(relation, request)) is not None]
 
 
-def _block(entry: StateEntry, request: Request) -> BoundBlock | None:
-    """Return the block of a state; that of a former process is the request's with the row conditions of the state."""
-    stored = entry.stored
-    if entry.block is None and stored is not None and stored.record.conditions is not None:
-        entry.block = with_conditions(request.block, stored.record.conditions, request.analysis.columns)
-    return entry.block
+def _block(relation: Maintained, request: Request) -> BoundBlock | None:
+    """Return the block of a relation; that of a former process is the request's with the row conditions of the relation."""
+    stored = relation.stored
+    if relation.block is None and stored is not None and stored.record.conditions is not None:
+        relation.described(with_conditions(request.block, stored.record.conditions, request.analysis.columns))
+    return relation.block
 
 
 def _types(request: Request) -> dict[str, str | None]:

@@ -9,30 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.operators.contract import OrderKey
 from imp_driver.parse.nodes import AggregateReference, Expression, parts_of, with_parts
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.state.maintained import Maintained
 
 
-def forms(request: Request, prefix: str, entries: Iterable[StateEntry]) -> tuple[Request, ...]:
-    """Return the request about every state's aggregates that hold its own, then the request itself."""
-    every = {entry.block.aggregates: entry.block for entry in entries if entry.prefix == prefix and entry.is_held and entry.block}
+def forms(request: Request, relations: Iterable[Maintained]) -> tuple[Request, ...]:
+    """Return the request about the aggregates of every one of these relations of its prefix that has its own, then the request itself."""
+    every = {relation.block.aggregates: relation.block for relation in relations if relation.is_held and relation.block is not None}
     every.pop(request.block.aggregates, None)
     holding = [block for aggregates, block in every.items() if set(request.block.aggregates) <= set(aggregates)]
     return (*(_over(request, block) for block in holding), request)
 
 
-def replaced_by(entry: StateEntry, entries: Iterable[StateEntry]) -> list[StateEntry]:
-    """Return the other states whose blocks a newly captured one serves."""
-    block = entry.block
+def replaced_by(relation: Maintained, relations: Iterable[Maintained]) -> list[Maintained]:
+    """Return those of the relations of its prefix whose blocks a newly captured one serves."""
+    block = relation.block
     assert block is not None
     return [
         other
-        for other in entries
-        if other is not entry
-        and other.prefix == entry.prefix
+        for other in relations
+        if other is not relation
         and other.block is not None
         and other.block.where_sql == block.where_sql
         and set(other.block.aggregates) < set(block.aggregates)

@@ -1,46 +1,51 @@
-"""The sketches of one warehouse: find or make the entry of a block, bring it up to a snapshot, derive the sketch of the query."""
+"""The sketches of one warehouse: find or make the relation of a block, bring it up to a snapshot, derive the sketch of the query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from imp_driver.advise.workload import Workload
+from imp_driver.bounded import Bounded
 from imp_driver.capture.clustering import cut_files
 from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.maintain.admission import Admission
 from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.bucketing import attach, bucketed_sketch
 from imp_driver.maintain.capturing import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
 from imp_driver.maintain.derive import constants_of, known_sketch
 from imp_driver.maintain.eager import EagerWorker
-from imp_driver.maintain.entry import Derived, StateEntry, Vector, vector_of
-from imp_driver.maintain.keeping import Keeper, choice_of
-from imp_driver.maintain.keys import admission_name, family_of, lifted, new_entry, prefix_of, state_key
+from imp_driver.maintain.identity import admission_name, choice_of, family_of, identity_of, lifted, prefix_of, state_key
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
-from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sharing import forms, replaced_by
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.parse.supported import Refused
+from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
-from imp_driver.safety.cuts import Cut
-from imp_driver.sketch.store import SketchStore
+from imp_driver.snapshot.vector import Vector, vector_of
+from imp_driver.state.admission import Admission
+from imp_driver.state.checkpoint import Checkpoint
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.recovery import Recovery
+from imp_driver.state.registry import Registry
+from imp_driver.state.sketches import Derived
+
+MOST_TEMPLATES = 10_000
+"""Of which it is remembered what they are cut on, or why on nothing."""
 
 
 class Sketches:
-    """Shared by all connections of a process to one warehouse; entries are keyed by everything that changes their meaning.
+    """Shared by all connections of a process to one warehouse; relations are keyed by everything that changes their meaning.
 
     ``buckets`` is the folder of states that are too large for ``memory`` bytes; None where there is none.
     """
@@ -55,18 +60,18 @@ class Sketches:
         buckets: str | None = None,
     ) -> None:
         self.metrics = metrics or Metrics()
-        self.store: SketchStore[StateEntry] = SketchStore(memory)
+        self.registry = Registry(memory)
         self.guard = Guard()
         self.workload: Workload[Request] = Workload(workload_file)
-        self.eager = EagerWorker(self.store, self.guard, source, metrics=self.metrics)
-        self.saver = Saver(repository, source)
-        self._keeper = Keeper(self.store, repository, source)
+        self.eager = EagerWorker(self.registry, self.guard, source, metrics=self.metrics)
+        self.checkpoint = Checkpoint(repository, source)
+        self._recovery = Recovery(self.registry, repository, source)
         self._folders = Folders(buckets)
         self._source = source
         self._admission = Admission()
-        self._choices: dict[str, Choice] = {}
-        self._settled: set[str] = set()
-        self._unclustered: dict[str, tuple[Vector, Refused]] = {}
+        self._choices: Bounded[str, Choice] = Bounded(MOST_TEMPLATES)
+        self._settled: Bounded[str, bool] = Bounded(MOST_TEMPLATES)
+        self._unclustered: Bounded[str, tuple[Vector, Grounds]] = Bounded(MOST_TEMPLATES)
         self._reuse = Reuse()
 
     def prepare(self, request: Request, means: Means) -> Prepared:
@@ -87,49 +92,50 @@ class Sketches:
         return united(prepared)
 
     def _evict(self) -> None:
-        evicted = self.store.evict()
+        evicted = self.registry.evict()
         self.metrics.count("imp_evictions_total", amount=len(evicted))
         if evicted:
             # Without its numbers a state in buckets is no more use than a new capture.
-            self._leave(entry for entry in evicted if entry.bucketed is not None)
-            self._keeper.look_again()
+            self._leave(relation for relation in evicted if relation.bucketed is not None)
+            self._recovery.look_again()
 
     def restore(self, *, is_missed: bool = False) -> bool:
         """Take over what former processes have saved; say whether there was anything new."""
-        entries = self._keeper.restored(is_missed=is_missed)
-        for entry in entries:
-            for template in tuple(entry.templates):
-                self._choices.setdefault(template, choice_of(entry))
-        return bool(entries)
+        relations = self._recovery.restored(is_missed=is_missed)
+        for relation in relations:
+            for template in relation.templates:
+                self._choices.get_or_add(template, lambda relation=relation: choice_of(relation.identity))  # type: ignore[misc]
+        return bool(relations)
 
     def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
-        key = state_key(request, choice)
-        entry = self.store.get_or_add(key, lambda: new_entry(request, key, choice))
-        entry.templates.add(request.template.identifier)
-        try:
-            with entry.lock:
-                return self._prepare_locked(request, entry, choice, means)
-        except BaseException:
-            if not entry.is_held and entry.failure is None and entry.awaited is None:
-                self.store.discard(key, entry)
-            raise
+        relation = self.registry.get_or_add(state_key(request, choice), lambda: Maintained(identity_of(request, choice)))
+        self.registry.serve(relation, request.template.identifier)
+        with relation.ownership.held(means.token):
+            try:
+                return self._prepare_held(request, relation, choice, means)
+            except BaseException:
+                if not relation.is_wanted:
+                    self.registry.discard(relation)
+                raise
+            finally:
+                self.registry.weigh(relation)
 
     def _choice(self, request: Request) -> Choice:
         """Return the attribute that the template's states are cut on; without a state it is chosen by the files as they are now."""
         template, vector = request.template.identifier, vector_of(request.tables)
         known = self._choices.get(template)
-        is_held = known is not None and any(template in entry.templates and entry.is_held for entry in self.store.entries())
-        if known is not None and is_held and known.fits(request):
+        is_in_service = known is not None and any(relation.is_in_service for relation in self.registry.of_template(template))
+        if known is not None and is_in_service and known.fits(request):
             return known
-        refused = self._unclustered.get(template)
-        if refused is not None and refused[0] == vector:
-            raise Refused(refused[1].reason, refused[1].detail)
+        unclustered = self._unclustered.get(template)
+        if unclustered is not None and unclustered[0] == vector:
+            raise Refused.on(unclustered[1])
         try:
-            self._choices[template] = choose(request)
-        except Refused as found:
-            self._unclustered[template] = (vector, found)
+            found = self._choices[template] = choose(request)
+        except Refused as refused:
+            self._unclustered[template] = (vector, refused.grounds)
             raise
-        return self._choices[template]
+        return found
 
     def _with_state(self, request: Request, choice: Choice) -> Request:
         """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured.
@@ -147,20 +153,19 @@ class Sketches:
 
     def _cannot_be_captured(self, request: Request, choice: Choice) -> bool:
         """Say whether a capture failed: without the conditions on keys an expression may meet rows that it cannot be computed for."""
-        entry = self.store.find(state_key(request, choice))
-        return entry is not None and entry.failure is not None and entry.failure.reason is Reason.CAPTURE_FAILED
+        relation = self.registry.find(state_key(request, choice))
+        return relation is not None and relation.failure is not None and relation.failure.reason is Reason.CAPTURE_FAILED
 
     def _state_at_hand(self, request: Request, choice: Choice) -> Request | None:
         """Return the request about a state that is there; None when one must be captured."""
-        prefix, entries = prefix_of(request, choice), self.store.entries()
-        every = forms(request, prefix, entries) if prefix else (request,)
+        every = forms(request, self.registry.of_prefix(prefix_of(request, choice)))
         for form in every:
             for own in filter(None, (form, lifted(form))):
-                entry = self.store.find(state_key(own, choice))
-                if entry is not None and entry.is_held:
+                relation = self.registry.find(state_key(own, choice))
+                if relation is not None and relation.is_in_service:
                     return own
         for form in every:
-            reused = self._reuse.find(form, family_of(form, choice), entries)
+            reused = self._reuse.find(form, self.registry.of_family(family_of(form, choice)))
             # One that is served by a larger state is captured itself when it is asked for again.
             if reused is not None and (reused.is_exact or self._admission.is_first(state_key(request, choice))):
                 return reused.request
@@ -172,52 +177,52 @@ class Sketches:
         if not request.analysis.plan.of_rows or single.reuse:
             return (single,)
         key = state_key(single, choice)
-        entry = self.store.find(key)
-        if entry is None or not entry.is_held:
-            found = self._reuse.find_union(request, family_of(request, choice), self.store.entries())
+        relation = self.registry.find(key)
+        if relation is None or not relation.is_held:
+            found = self._reuse.find_union(request, self.registry.of_family(family_of(request, choice)))
             if found and self._admission.is_first(key):
                 return found
         return (single,)
 
-    def state_of(self, request: Request) -> tuple[StateEntry, BoundBlock] | None:
-        """Return the entry whose state a request would use, at whatever versions, and the block that it is the state of."""
+    def state_of(self, request: Request) -> tuple[Maintained, BoundBlock] | None:
+        """Return the relation that a request would use, at whatever versions, and the block that it is the state of."""
         choice = self._choices.get(request.template.identifier)
         if choice is None or choice.key is None:
             return None
         request = self._with_state(request, choice)
-        entry = self.store.find(state_key(request, choice))
-        return None if entry is None else (entry, request.block)
+        relation = self.registry.find(state_key(request, choice))
+        return None if relation is None else (relation, request.block)
 
     def forget(self, location: str) -> None:
-        """Drop every state that depends on a table, so that the next queries choose anew what to cut."""
-        self.drop([entry for entry in self.store.entries() if location in entry.vector])
+        """Drop every relation that depends on a table, so that the next queries choose anew what to cut."""
+        self.drop([relation for relation in self.registry.relations() if location in relation.vector])
 
-    def drop(self, entries: Iterable[StateEntry]) -> int:
-        """Drop states from memory and from the store; return how many there were."""
-        every = list(entries)
+    def drop(self, relations: Iterable[Maintained]) -> int:
+        """Drop relations from memory and from the store; return how many there were."""
+        every = list(relations)
         # Until the records are gone, a query that misses a state would find the dropped ones there.
-        with self._keeper.paused():
+        with self._recovery.paused():
             self._leave(every, is_now=True)
         return len(every)
 
-    def _leave(self, entries: Iterable[StateEntry], *, is_now: bool = False) -> None:
-        """Drop states from memory now, from the store soon."""
-        every = list(entries)
-        for entry in every:
-            self.store.discard(entry.key, entry)
-        self.saver.forget(every)
+    def _leave(self, relations: Iterable[Maintained], *, is_now: bool = False) -> None:
+        """Drop relations from memory now, from the store soon."""
+        every = list(relations)
+        for relation in every:
+            self.registry.discard(relation)
+        self.checkpoint.forget(every)
         if is_now:
-            self.saver.remove()
+            self.checkpoint.remove()
         # Records first: they say where the tables are.
         self._folders.tidy(self._targets())
 
     def _targets(self) -> set[str]:
         """Return the tables of all states in buckets, those of former processes included."""
-        return {target for entry in self.store.entries() for target in entry.targets}
+        return {target for relation in self.registry.relations() for target in relation.targets}
 
     def open(self, options: Options) -> None:
         """Count a connection, which keeps the background threads running."""
-        self.saver.open()
+        self.checkpoint.open()
         if options.sketch is SketchMode.EAGER:
             self.eager.open(options.eager_batch)
 
@@ -225,124 +230,125 @@ class Sketches:
         """Count a connection off; the last waits for the background threads."""
         if options.sketch is SketchMode.EAGER:
             self.eager.close()
-        self.saver.close()
+        self.checkpoint.close()
 
-    def _prepare_locked(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Prepared:
-        failure = entry.failure
-        if failure is not None and failure.vector in (None, vector_of(request.tables)):
+    def _prepare_held(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Prepared:
+        failure = relation.failure
+        if failure is not None and failure.stands(vector_of(request.tables), request.rows):
             raise Refused(failure.reason, failure.detail)
-        constants = constants_of(request.block, may_tie=request.analysis.may_tie)
-        kept = entry.kept(vector_of(request.tables), constants)
-        if kept is not None and (entry.state is None or entry.vector != kept.vector) and self._keeper.prove(entry):
-            entry.counters.uses += 1
-            entry.costs.note_asked(is_new=False)
-            return self._prepared(request, entry, choice, kept, Upkeep(Decision.FRESH, entry.version, detail="kept"))
+        kept = self._kept(request, relation)
+        if kept is not None:
+            return self._prepared(request, relation, choice, kept, Upkeep(Decision.FRESH, relation.version, detail="kept"))
         source = ""
-        if not entry.is_ready and entry.stored is not None and self._read_back(request, entry, choice, means):
+        if not relation.is_ready and relation.stored is not None and self._read_back(request, relation, choice, means):
             source = "read back from the store"
-        if request.is_pinned and (not entry.is_ready or entry.is_ahead_of(request.tables)):
+        if request.is_pinned and (not relation.is_ready or relation.is_ahead_of(request.tables)):
             raise Refused(Reason.OLD_VERSION)
-        if not entry.is_ready:
-            self._admit(request, entry)
-        if entry.is_ready and entry.is_ahead_of(request.tables):
+        if not relation.is_ready:
+            self._admit(request, relation)
+        if relation.is_ready and relation.is_ahead_of(request.tables):
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
             request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
             check_again(choice, request)
-        if entry.is_ready and entry.vector != vector_of(request.tables) and entry.rests():
+        if relation.is_ready and relation.vector != vector_of(request.tables) and relation.costs.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
         with means.watch.stage("maintain"):
-            upkeep = self._brought_up_to_date(request, entry, choice, means)
+            upkeep = self._brought_up_to_date(request, relation, choice, means)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
-        self._count(entry, upkeep)
-        self.eager.note_use(entry, request)
+        self._count(relation, upkeep)
+        self.eager.note_use(relation, request)
         with means.watch.stage("sketch"):
-            if upkeep.decision is Decision.CAPTURED and entry.state is not None:
-                self._reconsider(request, entry.state, choice)
-            derived = self._derived(request, entry, means)
-            self.saver.note(entry)
-            return self._prepared(request, entry, choice, derived, upkeep)
+            if upkeep.decision is Decision.CAPTURED and relation.state is not None:
+                self._reconsider(request, relation.state, choice)
+            derived = self._derived(request, relation, means)
+            self.checkpoint.note(relation)
+            return self._prepared(request, relation, choice, derived, upkeep)
 
-    def _read_back(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> bool:
+    def _kept(self, request: Request, relation: Maintained) -> Derived | None:
+        """Return a sketch of exactly these versions and constants that was made before."""
+        constants = constants_of(request.block, may_tie=request.analysis.may_tie)
+        kept = relation.sketches.find(vector_of(request.tables), constants)
+        # What is in memory at these versions is asked itself, which learns from it.
+        if kept is None or (relation.state is not None and relation.vector == kept.vector) or not self._recovery.prove(relation):
+            return None
+        relation.used()
+        relation.costs.note_asked(is_new=False)
+        return kept
+
+    def _read_back(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> bool:
         """Bring a state back from the store, into memory or as the buckets that it is in."""
-        if entry.stored is None or entry.stored.record.buckets is None:
-            return self._keeper.load(entry, request.block)
-        return self._keeper.prove(entry) and attach(entry, entry.stored, request, choice, means)
+        if relation.stored is None or relation.stored.record.buckets is None:
+            return self._recovery.load(relation, request.block)
+        return self._recovery.prove(relation) and attach(relation, request, choice, means)
 
-    def _derived(self, request: Request, entry: StateEntry, means: Means) -> Derived:
-        if entry.state is not None:
-            return known_sketch(entry, entry.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
-        bucketed = entry.bucketed
+    def _derived(self, request: Request, relation: Maintained, means: Means) -> Derived:
+        if relation.state is not None:
+            return known_sketch(relation, relation.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+        bucketed = relation.bucketed
         assert bucketed is not None
         bucketed.version = self._folders.noted(bucketed.target, bucketed.version, self._targets)
-        return bucketed_sketch(entry, bucketed, request, means)
+        return bucketed_sketch(relation, bucketed, request, means)
 
-    def _brought_up_to_date(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> Upkeep:
+    def _brought_up_to_date(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Upkeep:
         try:
-            return bring_up_to_date(entry, request, self._source, means, lambda: self._capture(request, entry, choice, means))
+            return bring_up_to_date(relation, request, self._source, means, lambda: self._capture(request, relation, choice, means))
         except Refused:
-            if not entry.is_held:
+            if not relation.is_held:
                 # What the store has may be what was just found to be of no use.
-                self.saver.forget([entry])
+                self.checkpoint.forget([relation])
             raise
 
-    def _prepared(self, request: Request, entry: StateEntry, choice: Choice, derived: Derived, upkeep: Upkeep) -> Prepared:
-        cuts = choice.cuts(request)
-        files = self._files(request, entry, cuts, derived)
-        return Prepared(entry, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
+    def _prepared(self, request: Request, relation: Maintained, choice: Choice, derived: Derived, upkeep: Upkeep) -> Prepared:
+        cuts, partition = choice.cuts(request), derived.sketch.partition
+
+        def located() -> Iterator[FileFragments]:
+            return (FileFragments.locate(files, name, partition) for files, name in cut_files(cuts, request.snapshots))
+
+        files = relation.sketches.files(derived, request.template.identifier, located)
+        return Prepared(relation, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
 
     def _reconsider(self, request: Request, state: GroupState, choice: Choice) -> None:
         """Let the template's next state be cut on another key, once, if that reads less; it is then captured at the next query."""
         template = request.template.identifier
         if template not in self._settled:
-            self._settled.add(template)
+            self._settled[template] = True
             better = better_choice(request, state, choice)
             if better is not None:
                 self._choices[template] = better
                 self._admission.is_first(state_key(request, better))
 
-    def _admit(self, request: Request, entry: StateEntry) -> None:
+    def _admit(self, request: Request, relation: Maintained) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
-        if request.partial is not None and self._admission.is_first(entry.key):
-            raise Refused(Reason.CAPTURE_DEFERRED, f"{entry.attribute} is no group key, so most of the table may be needed")
-        if not self._admission.admits(admission_name(request), entry.key):
+        identity = relation.identity
+        if request.partial is not None and self._admission.is_first(identity.key):
+            raise Refused(Reason.CAPTURE_DEFERRED, f"{identity.attribute} is no group key, so most of the table may be needed")
+        if not self._admission.admits(admission_name(request), identity.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
-        if self._admission.is_tired(entry.template):
+        if self._admission.is_tired(identity.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
 
-    def _capture(self, request: Request, entry: StateEntry, choice: Choice, means: Means) -> None:
+    def _capture(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> None:
         with means.watch.stage("capture"):
-            capture_into(entry, request, choice, means, self.store.memory_budget, self._folders.location)
+            capture_into(relation, request, choice, means, self.registry.memory_budget, self._folders.location)
         # One in memory is quicker than a larger one in buckets.
-        if entry.prefix and entry.bucketed is None:
-            self._leave(replaced_by(entry, self.store.entries()))
-
-    def _files(self, request: Request, entry: StateEntry, cuts: tuple[Cut, ...], derived: Derived) -> tuple[FileFragments, ...]:
-        known, template, partition = entry.file_fragments, request.template.identifier, derived.sketch.partition
-        if known is None or known[:2] != (derived.vector, template) or known[2] is not partition:
-            located = [FileFragments.locate(files, name, partition) for files, name in cut_files(cuts, request.snapshots)]
-            entry.file_fragments = known = (derived.vector, template, partition, tuple(located))
-        return known[3]
+        if relation.bucketed is None:
+            self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
 
     def note_use(self, prepared: Prepared, *, is_useful: bool) -> None:
         """Learn from how a sketch turned out: one that would skip nothing is maintained more rarely, and fewer of its kind are captured."""
-        entry = prepared.entry
-        entry.useless = 0 if is_useful else entry.useless + 1
+        prepared.relation.costs.note_use(is_useful=is_useful)
         if prepared.upkeep.decision is Decision.CAPTURED:
-            self._admission.learn(entry.template, is_useful=is_useful)
+            self._admission.learn(prepared.relation.identity.template, is_useful=is_useful)
 
     def note_time(self, prepared: Prepared, seconds: float, gain: float) -> None:
         """Learn what a sketch saved a query that took ``seconds``; ``gain`` is 0 where it was no filter."""
-        prepared.entry.costs.note_query(seconds, gain)
+        prepared.relation.costs.note_query(seconds, gain)
 
-    def _count(self, entry: StateEntry, upkeep: Upkeep) -> None:
-        counters = entry.counters
-        counters.uses += 1
-        counters.delta_rows += upkeep.delta_rows
+    def _count(self, relation: Maintained, upkeep: Upkeep) -> None:
+        relation.used()
         if upkeep.decision.name.endswith("CAPTURED"):
-            counters.captures += 1
             self.metrics.count("imp_captures_total", "" if upkeep.recapture_reason is None else upkeep.recapture_reason.name)
         elif upkeep.decision.name == "MAINTAINED":
-            counters.maintained += 1
             self.metrics.count("imp_maintenance_steps_total", "query")
             self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
 
-import pyarrow as pa
-
+from imp_driver.cancel import CancellationToken
 from imp_driver.observe.stopwatch import Stopwatch
-from imp_driver.ports import BucketEngine
+from imp_driver.ports import BucketEngine, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
-
-
-class SparkReader(Protocol):
-    """Reads a query of the driver's own; with ``rows``, these are visible under the name ``view``."""
-
-    def __call__(self, text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
-        """Raises Error, ResultTooLarge beyond ``most_bytes``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +17,7 @@ class Means:
     read: SparkReader
     watch: Stopwatch
     buckets: BucketEngine | None = None
+    token: CancellationToken = field(default_factory=CancellationToken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import ProgrammingError
 from imp_driver.maintain.choice import applied, choose
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.local import LocalStream
@@ -24,6 +23,7 @@ from imp_driver.ports import Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.verdict import readable
+from imp_driver.state.maintained import Maintained
 
 _NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 
@@ -35,58 +35,58 @@ def run_command(command: SketchCommand, sketches: Sketches, session: Session) ->
         ProgrammingError: there is no sketch of this identifier.
     """
     sketches.restore()
-    entries = Permissions(session).visible(sketches.store.entries())
+    relations = Permissions(session).visible(sketches.registry.relations())
     if command.kind is CommandKind.SHOW:
-        return Outcome(_show(entries, sketches), -1, _NO_SKETCH)
+        return Outcome(_show(relations, sketches), -1, _NO_SKETCH)
     is_all = command.argument.upper() == "ALL"
-    dropped = sketches.drop(entry for entry in entries if is_all or entry.identifier == command.argument)
+    dropped = sketches.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
     if dropped == 0 and command.argument.upper() != "ALL":
         raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
     return Outcome(None, dropped, _NO_SKETCH)
 
 
-def _show(entries: Sequence[StateEntry], sketches: Sketches) -> LocalStream:
-    def values(read: Callable[[StateEntry], object]) -> list[object]:
-        return [read(entry) for entry in entries]
+def _show(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
+    def values(read: Callable[[Maintained], object]) -> list[object]:
+        return [read(relation) for relation in relations]
 
-    text, number = pa.string(), pa.int64()
+    text, number, ahead = pa.string(), pa.int64(), sketches.eager.ahead
     return LocalStream(
         {
-            "sketch_id": (text, values(lambda e: e.identifier)),
-            "template": (text, values(lambda e: e.template)),
-            "table_name": (text, values(lambda e: e.table)),
-            "attribute": (text, values(lambda e: e.attribute)),
-            "version": (number, values(lambda e: e.version if e.is_held else None)),
-            "stored_version": (number, values(lambda e: None if e.stored is None else e.stored.version(e.location))),
+            "sketch_id": (text, values(lambda r: r.identifier)),
+            "template": (text, values(lambda r: r.identity.template)),
+            "table_name": (text, values(lambda r: r.identity.table)),
+            "attribute": (text, values(lambda r: r.identity.attribute)),
+            "version": (number, values(lambda r: r.version if r.is_held else None)),
+            "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
             "lives_in": (text, values(_lives_in)),
-            "groups": (number, values(lambda e: e.groups)),
-            "fragments": (number, values(lambda e: e.fragments)),
-            "bytes": (number, values(lambda e: e.memory)),
-            "uses": (number, values(lambda e: e.counters.uses)),
-            "captures": (number, values(lambda e: e.counters.captures)),
-            "maintained": (number, values(lambda e: e.counters.maintained)),
-            "delta_rows": (number, values(lambda e: e.counters.delta_rows)),
-            "capture_ms": (number, values(lambda e: _milliseconds(e.costs.captured))),
-            "maintain_ms": (number, values(lambda e: _milliseconds(e.costs.maintenance(1)))),
-            "saved_ms": (number, values(lambda e: _milliseconds(e.costs.saved))),
+            "groups": (number, values(lambda r: r.groups)),
+            "fragments": (number, values(lambda r: r.fragments)),
+            "bytes": (number, values(sketches.registry.weight)),
+            "uses": (number, values(lambda r: r.counts.uses)),
+            "captures": (number, values(lambda r: r.counts.captures)),
+            "maintained": (number, values(lambda r: r.counts.maintained)),
+            "delta_rows": (number, values(lambda r: r.counts.delta_rows)),
+            "capture_ms": (number, values(lambda r: _milliseconds(r.costs.captured))),
+            "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.maintenance(1)))),
+            "saved_ms": (number, values(lambda r: _milliseconds(r.costs.saved))),
             "behind_versions": (number, values(sketches.eager.versions_behind)),
-            "eager_steps": (number, values(lambda e: e.ahead.steps)),
-            "eager_ms": (pa.float64(), values(lambda e: e.ahead.milliseconds)),
-            "eager_problem": (text, values(lambda e: e.ahead.problem or None)),
-            "problem": (text, values(lambda e: None if e.failure is None else e.failure.detail)),
-            "statement": (text, values(lambda e: e.template_text)),
+            "eager_steps": (number, values(lambda r: ahead(r).steps)),
+            "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
+            "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
+            "problem": (text, values(lambda r: None if r.failure is None else r.failure.detail)),
+            "statement": (text, values(lambda r: r.identity.template_text)),
         }
     )
 
 
-def _lives_in(entry: StateEntry) -> str | None:
-    """Say where the state is; the sketches are in memory wherever that is."""
+def _lives_in(relation: Maintained) -> str | None:
+    """Say where the groups are; the sketches are in memory wherever that is."""
     places = [
         name
         for name, is_there in (
-            ("memory", entry.state is not None),
-            ("buckets", entry.bucketed is not None),
-            ("store", entry.stored is not None),
+            ("memory", relation.state is not None),
+            ("buckets", relation.bucketed is not None),
+            ("store", relation.stored is not None),
         )
         if is_there
     ]
@@ -144,9 +144,10 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
         *_chosen(request),
     ]
-    for entry in sketches.store.entries():
-        if request.template.identifier in entry.templates and entry.state is not None:
-            lines.append(f"Sketch {entry.identifier}: version {entry.version}, {entry.state.groups} groups, {entry.memory} bytes")
+    for relation in sketches.registry.of_template(request.template.identifier):
+        if relation.state is not None:
+            size = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
+            lines.append(f"Sketch {relation.identifier}: version {relation.version}, {size}")
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
 

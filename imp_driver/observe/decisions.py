@@ -10,12 +10,11 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterator
-from functools import lru_cache
 
 from imp_driver.observe.failures import described
 from imp_driver.observe.finished import Finished
 from imp_driver.observe.report import SketchReport
-from imp_driver.parse.statement import Statement
+from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.parse.template import text_without_constants
 from imp_driver.reasons import Reason, RecaptureReason
 
@@ -65,7 +64,7 @@ def _fields(finished: Finished) -> Iterator[tuple[str, str]]:
     yield "total_ms", f"{finished.seconds * 1000:.2f}"
 
 
-@lru_cache(maxsize=2_000)
+@per_statement
 def _shape(statement: Statement) -> str:
     """Return a hash of the statement without its constants; empty where it was not parsed."""
     return "" if statement.tree is None else hashlib.blake2s(text_without_constants(statement.tree).encode(), digest_size=6).hexdigest()

@@ -8,11 +8,11 @@ from imp_driver.maintain.sketches import Sketches
 
 
 def gauges_of(sketches: Sketches) -> Mapping[str, float]:
-    """Return gauges by name; an entry whose state another thread is just changing may be left out."""
-    entries = sketches.store.entries()
+    """Return gauges by name; a relation that another thread is just changing may be left out."""
+    registry = sketches.registry
     return {
-        "imp_sketches": sum(entry.state is not None for entry in entries),
-        "imp_state_bytes": sum(entry.memory for entry in entries),
-        "imp_state_limit_bytes": sketches.store.memory_budget,
+        "imp_sketches": sum(relation.state is not None for relation in registry.relations()),
+        "imp_state_bytes": registry.total,
+        "imp_state_limit_bytes": registry.memory_budget,
         "imp_disabled_templates": sketches.guard.differences,
     }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.parse.template import VIEW_MARK
 from imp_driver.plan.nodes import scans
 from imp_driver.ports import Session
+from imp_driver.state.maintained import Maintained
 
 
 class Permissions:
@@ -22,18 +22,19 @@ class Permissions:
             self._known[name] = self._session.may_read(name)
         return self._known[name]
 
-    def visible(self, entries: Iterable[StateEntry]) -> tuple[StateEntry, ...]:
-        """Return the entries whose every table and view is known and may be read."""
-        named = ((entry, _names(entry)) for entry in entries)
-        return tuple(entry for entry, names in named if names is not None and all(map(self.may_read, names)))
+    def visible(self, relations: Iterable[Maintained]) -> tuple[Maintained, ...]:
+        """Return the relations whose every table and view is known and may be read."""
+        named = ((relation, _names(relation)) for relation in relations)
+        return tuple(relation for relation, names in named if names is not None and all(map(self.may_read, names)))
 
 
-def _names(entry: StateEntry) -> set[tuple[str, ...]] | None:
-    """Return the names that a state depends on; None for one of a former process over views, of which only the text is known."""
-    if entry.block is not None:
-        every = scans(entry.block.source)
+def _names(relation: Maintained) -> set[tuple[str, ...]] | None:
+    """Return the names that a relation depends on; None for one of a former process over views, of which only the text is known."""
+    identity = relation.identity
+    if relation.block is not None:
+        every = scans(relation.block.source)
         return {scan.table for scan in every} | {view.name for scan in every for view in scan.views}
-    if VIEW_MARK in entry.template_text:
+    if VIEW_MARK in identity.template_text:
         return None
     # Of the other tables of a restored state only the places are known.
-    return {tuple(entry.table.split(".")), *(("delta", location) for location in entry.vector if location != entry.location)}
+    return {tuple(identity.table.split(".")), *(("delta", location) for location in relation.vector if location != identity.location)}

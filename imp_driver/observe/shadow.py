@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -18,13 +17,20 @@ from imp_driver.ports import ResultColumn, ResultStream
 TOLERANCE = 1e-9
 
 
-class _Kept:
-    """A stream over batches that were read already."""
+class Answer:
+    """An answer that was read whole, as a stream again."""
 
-    def __init__(self, stream: ResultStream, batches: list[pa.RecordBatch]) -> None:
+    def __init__(self, stream: ResultStream) -> None:
+        """Read a stream and close it. Raises Error where it fails; it is closed then, too."""
         self.columns: tuple[ResultColumn, ...] = stream.columns
         self.schema: pa.Schema = stream.schema
-        self._batches = batches[::-1]
+        self._batches: list[pa.RecordBatch] = []
+        try:
+            while (batch := stream.next_batch()) is not None:
+                self._batches.append(batch)
+        finally:
+            stream.close()
+        self._batches.reverse()
 
     def next_batch(self) -> pa.RecordBatch | None:
         return self._batches.pop() if self._batches else None
@@ -32,42 +38,19 @@ class _Kept:
     def close(self) -> None:
         self._batches = []
 
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two answers read whole; ``difference`` is None when they are the same bag of rows."""
-
-    first: ResultStream
-    second: ResultStream
-    difference: str | None
+    def difference(self, other: Answer) -> str | None:
+        """Say how the rows of another answer differ, None when they are the same; asked before any is taken."""
+        tables = [pa.Table.from_batches(each._batches, each.schema) for each in (self, other)]
+        return describe_difference(*tables)
 
 
-def compare(first: ResultStream, second: ResultStream) -> Compared:
-    """Read two answers whole and compare them."""
-    ones, others = _all(first), _all(second)
-    difference = describe_difference(pa.Table.from_batches(ones, first.schema), pa.Table.from_batches(others, second.schema))
-    return Compared(_Kept(first, ones), _Kept(second, others), difference)
-
-
-def same(stream: ResultStream, plain: ResultStream, text: str) -> ResultStream:
-    """Return the first of two answers.
-
-    Raises:
-        InternalError: the answers differ.
-    """
-    compared = compare(stream, plain)
-    if compared.difference is not None:
+def check_same(answer: Answer, plain: Answer, text: str) -> None:
+    """Raise InternalError when two answers differ."""
+    difference = answer.difference(plain)
+    if difference is not None:
         raise InternalError(
-            f"Shadow mode found a difference between the answer with the sketch and the plain answer: {compared.difference}. Query: {text}"
+            f"Shadow mode found a difference between the answer with the sketch and the plain answer: {difference}. Query: {text}"
         )
-    return compared.first
-
-
-def _all(stream: ResultStream) -> list[pa.RecordBatch]:
-    batches = []
-    while (batch := stream.next_batch()) is not None:
-        batches.append(batch)
-    return batches
 
 
 def describe_difference(first: pa.Table, second: pa.Table) -> str | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import sqlglot
 from sqlglot import Token, TokenType
 from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
+from imp_driver.ports import Parameters
 
 _ENDS_AN_EXPRESSION = {
     TokenType.VAR,
@@ -86,6 +89,74 @@ def find_markers(text: str) -> list[tuple[int, int, str | None]]:
             raise NotSupportedError(f"The colon at character {token.start} could be a marker or a path; put the marker in parentheses.")
         found.append((token.start, tokens[place + 1].end + 1, tokens[place + 1].text))
     return found
+
+
+def check_values(text: str, values: Parameters) -> None:
+    """Compare a statement's markers with the values for them. What cannot be read here is left to Spark.
+
+    Raises:
+        ProgrammingError: there are more or fewer values than ``?`` markers, a name has no value, or values of the other style were given;
+            or a marker stands for a whole list.
+    """
+    markers = _question_marks(text)
+    if markers is None:
+        return
+    if isinstance(values, Mapping):
+        if markers:
+            raise ProgrammingError(
+                f"The statement has {_counted(len(markers), '? marker')}, whose values are a sequence; a mapping was given."
+            )
+        _check_names(text, values)
+        return
+    given = len(values or ())
+    if given != len(markers):
+        hint = "" if markers else _hint(text)
+        raise ProgrammingError(f"The statement has {_counted(len(markers), '? marker')}, but {_counted(given, 'value')} given.{hint}")
+    for (start, before), value in zip(markers, values or (), strict=True):
+        if isinstance(value, list) and before == "IN":
+            wanted = ", ".join("?" * max(1, len(value)))
+            raise ProgrammingError(f"The marker after IN at character {start} has a list; write IN ({wanted}) and give each of its values.")
+
+
+def _find_question_marks(text: str) -> tuple[tuple[int, str], ...] | None:
+    """Return the place of each ``?`` marker and the word before it; None where the text cannot be read."""
+    try:
+        tokens = sqlglot.tokenize(text, read=SparkText)
+    except SqlglotError:
+        return None
+    return tuple(
+        (token.start, tokens[place - 1].text.upper() if place else "")
+        for place, token in enumerate(tokens)
+        if token.token_type is TokenType.PLACEHOLDER
+    )
+
+
+_question_marks = TextCache(_find_question_marks, each=2, most=1 << 20)
+
+
+def _check_names(text: str, values: Mapping[str, object]) -> None:
+    try:
+        names = [name for _, _, name in find_markers(text) if name is not None]
+    except (NotSupportedError, ProgrammingError):
+        return
+    missing = sorted(set(names) - set(values))
+    if missing:
+        raise ProgrammingError(f"There is no value for {', '.join(f':{name}' for name in missing)}; given: {', '.join(values) or 'none'}.")
+
+
+def _counted(number: int, word: str) -> str:
+    """Say how many there are, with the verb of a value."""
+    verb = {"value": " was" if number == 1 else " were"}.get(word, "")
+    return f"{number or 'no'} {word}{'' if number == 1 else 's'}{verb}"
+
+
+def _hint(text: str) -> str:
+    """Say which style of markers is ours where another one may have been used."""
+    other = _OTHER_STYLES.search(text)
+    return "" if other is None else f" Markers are ? for a sequence and :name for a mapping; {other[0]} is no marker for a sequence."
+
+
+_OTHER_STYLES = re.compile(r"%s|%\(\w+\)s|\$\d+|:\w+")
 
 
 def _tokens(text: str) -> list[Token]:

@@ -7,20 +7,33 @@ The parse serves analysis only. What Spark runs is always the caller's own text,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
+
+FoundT = TypeVar("FoundT")
 
 DIALECT = SparkText
 _MARKER_PREFIX = "__imp_"
 _LARGEST_TEXT = 200_000
 """Characters; longer statements are sent to Spark without a parse, they are bulk loads, not dashboard queries."""
+LARGEST_CHANGE = 10_000
+"""Characters; of a longer change only the target is looked for, which stands at its beginning."""
+_FIRST_LOOK, _ENOUGH_TOKENS = 500, 30
+"""Characters in which the target of a long change is looked for at first, and tokens after which it has been seen."""
+_TREE_BYTES = 90
+"""Of a tree for each character of its text (measured)."""
+_MOST_BYTES = 64 << 20
 
 
 class StatementKind(Enum):
@@ -52,12 +65,12 @@ class SketchCommand:
     argument: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Statement:
     """One text, parsed.
 
     Attributes:
-        tree: parse tree with markers ``?`` renamed to numbered named ones; None when the text was not parsed.
+        tree: parse tree with markers ``?`` renamed to numbered named ones; None when the text was not parsed, as a long change is not.
         markers: number of ``?`` markers.
         target: name parts of the table that an INSERT, UPDATE, DELETE or MERGE changes; None when unknown.
     """
@@ -97,14 +110,22 @@ _CHANGE_WORDS = {"INSERT", "UPDATE", "DELETE", "MERGE"}
 _INSPECTION_WORDS = {"SHOW", "DESCRIBE", "DESC", "EXPLAIN"}
 
 
-@lru_cache(maxsize=2_000)
-def _parse_cached(text: str) -> Statement:
-    return _parse(text)
-
-
 def parse(text: str) -> Statement:
     """Parse a statement; never raises: what the parser does not know has no tree and goes to Spark unchanged."""
-    return _parse_cached(text) if len(text) <= _LARGEST_TEXT else _parse(text)
+    return _parsed(text) if len(text) <= _LARGEST_TEXT else _parse(text)
+
+
+def per_statement(find: Callable[[Statement], FoundT]) -> Callable[[Statement], FoundT]:
+    """Have something found out once about each statement, and forgotten with it."""
+    known: WeakKeyDictionary[Statement, FoundT] = WeakKeyDictionary()
+
+    @wraps(find)
+    def once(statement: Statement) -> FoundT:
+        if statement not in known:
+            known[statement] = find(statement)
+        return known[statement]
+
+    return once
 
 
 def _parse(text: str) -> Statement:
@@ -113,8 +134,13 @@ def _parse(text: str) -> Statement:
         if match:
             argument = match.group(1) if match.groups() else ""
             return Statement(text, StatementKind.SKETCH_COMMAND, command=SketchCommand(command, argument))
-    if len(text) > _LARGEST_TEXT:
-        return Statement(text, _kind_by_word(text.lstrip()[:10].split(None, 1)[0].upper()))
+    first_words = text.lstrip()[:10].split(None, 1)
+    if first_words and len(text) > LARGEST_CHANGE:
+        kind = _kind_by_word(first_words[0].upper())
+        if kind is StatementKind.CHANGE:
+            return Statement(text, kind, target=_target_at_the_beginning(text))
+        if len(text) > _LARGEST_TEXT:
+            return Statement(text, kind)
     try:
         tokens = sqlglot.tokenize(text, read=DIALECT)
     except SqlglotError:
@@ -183,9 +209,23 @@ def table_name(table: exp.Table) -> tuple[str, ...]:
     return tuple(part.name for part in table.parts)
 
 
+def _target_at_the_beginning(text: str) -> tuple[str, ...] | None:
+    """Find the target of a long change by its first words."""
+    end = _FIRST_LOOK
+    while True:
+        try:
+            tokens = sqlglot.tokenize(text[:end], read=DIALECT)
+        except SqlglotError:
+            # The cut went through a text or a comment, say.
+            tokens = []
+        if len(tokens) >= _ENOUGH_TOKENS or end >= len(text):
+            return _target_by_words(tokens)
+        end += end // 2
+
+
 def _target_by_words(tokens: list[Token]) -> tuple[str, ...] | None:
-    """Find the target where the parser failed: the dotted name after INTO, UPDATE, FROM or OVERWRITE [TABLE]."""
-    for position, token in enumerate(tokens[:4]):
+    """Find the target without a tree: the dotted name after INTO, UPDATE, FROM or OVERWRITE [TABLE]."""
+    for position, token in enumerate(tokens[:6]):
         if token.text.upper() in {"INTO", "UPDATE", "FROM", "OVERWRITE"}:
             rest = tokens[position + 1 :]
             if rest and rest[0].text.upper() == "TABLE":
@@ -197,3 +237,6 @@ def _target_by_words(tokens: list[Token]) -> tuple[str, ...] | None:
                 following = following[2:]
             return tuple(parts) or None
     return None
+
+
+_parsed: TextCache[Statement] = TextCache(_parse, _TREE_BYTES, _MOST_BYTES)

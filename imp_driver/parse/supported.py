@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlglot import exp
 
 from imp_driver.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """Why a statement is not sketched, to be remembered: the exception's traceback would keep sessions, snapshots and parameters alive."""
+
+    reason: Reason
+    detail: str = ""
 
 
 class Refused(Exception):
@@ -21,6 +30,15 @@ class Refused(Exception):
         super().__init__(reason.name)
         self.reason = reason
         self.detail = detail
+
+    @property
+    def grounds(self) -> Grounds:
+        return Grounds(self.reason, self.detail)
+
+    @classmethod
+    def on(cls, grounds: Grounds) -> Refused:
+        """Return the refusal that was remembered."""
+        return cls(grounds.reason, grounds.detail)
 
 
 ItemT = TypeVar("ItemT")

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import Statement, parse, table_name
+from imp_driver.parse.statement import Statement, parse, per_statement, table_name
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
 
@@ -36,7 +35,7 @@ class TimeTravel:
     asked: dict[tuple[str, ...], Asked]
 
 
-@lru_cache(maxsize=2_000)
+@per_statement
 def time_travel(statement: Statement) -> TimeTravel | None:
     """Read the clauses of a query; None when it has none.
 

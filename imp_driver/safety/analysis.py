@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.parse.supported import Refused, accepted
+from imp_driver.parse.supported import Grounds, Refused, accepted
 from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted, over_columns
@@ -43,7 +43,7 @@ class Analysis:
     columns: Mapping[str, pa.DataType | None]
     by_key: Mapping[int, KeyCuts]
     may_tie: bool = False
-    refused: Refused | None = None
+    refused: Grounds | None = None
 
     @property
     def safe(self) -> tuple[int, ...]:
@@ -97,14 +97,14 @@ def _grouped(blocks: tuple[Block, ...], undecided: tuple[Plan, ...]) -> tuple[An
 
 def _analysed(block: Block, may_tie: bool) -> Analysis:
     by_key: dict[int, KeyCuts] = {}
-    refused: Refused | None = None
+    refused: Grounds | None = None
     for index in range(len(block.query.keys)):
         try:
             by_key[index] = find_cuts(block, index)
         except Refused as refusal:
-            refused = refusal if refused is None or refused.reason is Reason.NO_PLAIN_GROUP_KEY else refused
+            refused = refusal.grounds if refused is None or refused.reason is Reason.NO_PLAIN_GROUP_KEY else refused
     if not by_key and refused is not None and not may_be_partial(block):
-        raise refused
+        raise Refused.on(refused)
     check_collations(block)
     query = over_columns(block.query)
     may_tie = may_tie or any(each.verdict.needs.undecided for each in by_key.values())
@@ -114,7 +114,7 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
 def _of_rows(block: Block) -> Analysis:
     check_collations(block)
     query = over_columns(block.query)
-    refused = Refused(
+    refused = Grounds(
         Reason.NOT_CLUSTERED,
         "rows without groups are cut on columns that the files are clustered by, if the query has no condition on them",
     )

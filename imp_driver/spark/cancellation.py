@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -15,6 +16,21 @@ from imp_driver.spark.errors import mapped
 _INTERVAL, _PATIENCE = 0.25, 120.0
 """Seconds between two attempts, and until a statement that the application has abandoned is given up."""
 _ATTEMPTS = 5
+
+
+class _WithoutInterrupts(logging.Filter):
+    """Leaves out what py4j logs under the root logger for Ctrl-C, with its stack trace; the interruption goes on as an exception."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.msg != "KeyboardInterrupt while sending command."
+
+
+_WITHOUT_INTERRUPTS = _WithoutInterrupts()
+
+
+def log_no_interrupts() -> None:
+    """Keep interruptions by the user out of the application's log."""
+    logging.getLogger().addFilter(_WITHOUT_INTERRUPTS)
 
 
 @contextmanager

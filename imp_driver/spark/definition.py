@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from imp_driver.parse.quoting import has_variable, qualified
 from imp_driver.ports import TableDefinition
+from imp_driver.spark.errors import converted, is_denial
 
 _CATALOG = "spark_catalog"
 _DELTA_TABLE = "org.apache.spark.sql.delta.catalog.DeltaTableV2"
@@ -17,7 +18,7 @@ _TABLE = "org.apache.spark.sql.connector.catalog.V1Table"
 
 
 def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefinition | None:
-    """Return the definition of a permanent table or view; None where this catalog has none of this name."""
+    """Return the definition of a permanent table or view; None where this catalog has none of this name. Raises Error where it fails."""
     state = spark._jsparkSession.sessionState()
     manager = state.catalogManager()
     if has_variable(*name) or str(manager.currentCatalog().name()) != _CATALOG:
@@ -28,9 +29,11 @@ def read_definition(spark: SparkSession, name: tuple[str, ...]) -> TableDefiniti
             return None
         schema = identifier.database().get() if identifier.database().isDefined() else manager.currentNamespace()[0]
         return _read(_load(spark, manager.currentCatalog(), str(schema), str(identifier.table())))
-    except (AnalysisException, Py4JJavaError):
-        # No such table, or a damaged one: Spark itself says so when a statement names it.
-        return None
+    except (AnalysisException, Py4JJavaError) as error:
+        failure = converted(error)
+        if is_denial(failure):
+            return None
+        raise failure from error
 
 
 def identifier_of(name: tuple[str, ...], state: Any) -> Any:

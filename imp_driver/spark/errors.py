@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
 
 from imp_driver import errors
-from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, QueryPosition
+from imp_driver.errors import CONNECTION_LOST, Error, QueryPosition
 
 _BY_SQLSTATE: tuple[tuple[str, type[Error]], ...] = (
     ("0A", errors.NotSupportedError),
@@ -46,6 +46,9 @@ _BY_CLASS: tuple[tuple[str, type[Error]], ...] = (
 _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
     ("InvariantViolation", errors.IntegrityError),
     ("Concurrent", errors.OperationalError),
+    # Spark wraps what the metastore fails with into an AnalysisException.
+    ("HiveException", errors.OperationalError),
+    ("MetaException", errors.OperationalError),
     ("ParseException", errors.ProgrammingError),
     ("AnalysisException", errors.ProgrammingError),
     ("IllegalArgumentException", errors.ProgrammingError),
@@ -67,11 +70,6 @@ _SERVER: tuple[tuple[str, str | None, str], ...] = (
 """Status of gRPC, error class and message."""
 _SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
-
-
-def cancelled(tag: str) -> Error:
-    """Return the error of a run that was cancelled."""
-    return errors.OperationalError("The query was cancelled.", error_class=CANCELLED, sqlstate="57014", query_id=tag)
 
 
 @contextmanager
@@ -103,6 +101,11 @@ def converted(error: BaseException, tag: str | None = None) -> Error:
     sqlstate = _asked(error, "getSqlState")
     kind = _kind(condition, sqlstate, error)
     return kind(_message(error), error_class=condition, sqlstate=sqlstate, position=_position(error), query_id=tag)
+
+
+def is_denial(error: Error) -> bool:
+    """Say whether the engine answered that there is no such thing, or not in this way; a failure of its catalog is no answer."""
+    return isinstance(error, (errors.ProgrammingError, errors.NotSupportedError))
 
 
 def _from_server(error: BaseException, condition: str | None, tag: str | None) -> Error | None:

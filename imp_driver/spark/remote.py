@@ -12,13 +12,13 @@ from pyspark.sql.connect.proto import ConfigRequest
 from pyspark.sql.connect.session import SparkSession
 from pyspark.sql.types import StructType
 
-from imp_driver.errors import CONNECTION_LOST, Error
+from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, TableDefinition
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
-from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.errors import mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition

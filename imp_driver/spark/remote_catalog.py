@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error
+from imp_driver.errors import Error
 from imp_driver.parse.quoting import qualified
 from imp_driver.ports import Relation, RelationKind, TableDefinition, View, ViewColumn
+from imp_driver.spark.errors import is_denial
 from imp_driver.spark.locations import plain_path
 
 Row: TypeAlias = Mapping[str, Any]
@@ -32,7 +33,7 @@ def find_relation(name: tuple[str, ...], ask: Ask, on_machine: Callable[[str], s
     try:
         rows = ask(f"DESCRIBE DETAIL {qualified(name)}")
     except Error as error:
-        if error.error_class in (CONNECTION_LOST, CANCELLED):
+        if not is_denial(error):
             raise
         return _view(name, ask) if (error.error_class or "").startswith(_IS_A_VIEW) else None
     row = rows[0]
@@ -62,7 +63,7 @@ def _described(name: tuple[str, ...], ask: Ask) -> Row:
     try:
         found: Row = json.loads(ask(f"DESCRIBE TABLE EXTENDED {qualified(name)} AS JSON")[0]["json_metadata"])
     except Error as error:
-        if error.error_class in (CONNECTION_LOST, CANCELLED):
+        if not is_denial(error):
             raise
         return {}
     return found
@@ -81,9 +82,9 @@ def read_definition(name: tuple[str, ...], ask: Ask, schema_of: Callable[[str], 
         detail = {} if relation.kind is RelationKind.VIEW else ask(f"DESCRIBE DETAIL {qualified(name)}")[0]
         properties = {str(row["key"]): str(row["value"]) for row in ask(f"SHOW TBLPROPERTIES {qualified(name)}")}
     except Error as error:
-        if error.error_class in (CONNECTION_LOST, CANCELLED):
+        if not is_denial(error):
             raise
-        # It was dropped just now, or cannot be read: Spark itself says so when a statement names it.
+        # It was dropped just now, or may not be read: Spark itself says so when a statement names it.
         return None
     if detail.get("clusteringColumns"):
         properties["clusteringColumns"] = json.dumps([[column] for column in detail["clusteringColumns"]])

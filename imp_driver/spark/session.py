@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from imp_driver.errors import CONNECTION_LOST, Error
+from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
 from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
 from imp_driver.spark.bucketed import SparkBuckets
-from imp_driver.spark.cancellation import Cancellation, ContextJobs, undone
+from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.definition import identifier_of, read_definition
-from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.parameters import native
@@ -58,6 +58,7 @@ class SparkChildSession:
         self._binds_natively = binds_natively
         self._on_close = on_close
         self._cancellation = Cancellation(ContextJobs(spark.sparkContext))
+        log_no_interrupts()
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
         self._relations: dict[tuple[str, ...], Relation] = {}
@@ -212,9 +213,12 @@ class SparkChildSession:
             if str(state.catalogManager().currentCatalog().name()) != "spark_catalog" and len(name) < 3:
                 return None
             table = state.catalog().getTableMetadata(identifier)
-        except Exception:
-            # Another catalog, or no such table: Spark itself will say so when the statement runs.
-            return None
+        except Exception as error:
+            failure = converted(error)
+            if is_denial(failure):
+                # Another catalog, or no such table: Spark itself will say so when the statement runs.
+                return None
+            raise failure from error
         full = ("spark_catalog", str(table.database()), str(table.identifier().table()))
         if table.isViewLike():
             return Relation(RelationKind.VIEW, full, None, read_view(table, state, self._jvm))

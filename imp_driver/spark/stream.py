@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType, StructType
 
-from imp_driver.errors import NotSupportedError
+from imp_driver.errors import NotSupportedError, cancelled
 from imp_driver.ports import ResultColumn, ResultTooLarge
-from imp_driver.spark.errors import cancelled, mapped
+from imp_driver.spark.errors import mapped
 
 
 def described(schema: StructType) -> tuple[ResultColumn, ...]:

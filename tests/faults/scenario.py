@@ -62,14 +62,14 @@ POINTS: tuple[Point, ...] = (
     *_both("maintain", "maintain.lazy", "apply_rows", 1, 4),
     *_both("maintain", "operators.aggregate.group", "GroupState.apply", 2),
     *_both("derive", "maintain.sketches", "known_sketch", 2),
-    *_both("persist", "maintain.saving", "Saver._copied", 1, 4),
+    *_both("persist", "maintain.saving", "Checkpoint._copied", 1, 4),
     *_both("persist", "persist.tables", "encoded_state", 2),
     *_both("persist", "persist.tables", "write_deltalake", 1, 2, 3, 4),
     *_both("persist", "persist.tables", "DeltaRepository._delete_states", 1),
-    *_both("persist", "maintain.saving", "Saver._note_saved", 2),
+    *_both("persist", "maintain.saving", "Checkpoint._note_saved", 2),
     *_both("sweep", "persist.tables", "DeltaRepository._sweep", 1),
     *_both("drop", "persist.tables", "DeltaRepository.remove", 1),
-    *_both("restore", "maintain.keeping", "Keeper.prove", 1),
+    *_both("restore", "maintain.keeping", "Recovery.prove", 1),
     *_both("restore", "persist.tables", "DeltaRepository.load", 1),
     *_both("write", "", "insert", 1),
     *_both("write", "", "delete", 1),
@@ -101,7 +101,7 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
     """Live through everything once. ``reach`` is told before and after each change of a table."""
     for query in QUERIES:
         process.ask(query)
-    process.sketches.saver.flush()
+    process.sketches.checkpoint.flush()
     for name, change in CHANGES:
         reach(name, False)
         change(process.lake)
@@ -109,14 +109,14 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
         acknowledge(name)
         for query in QUERIES:
             process.ask(query)
-        process.sketches.saver.flush()
+        process.sketches.checkpoint.flush()
     process.repository.sweep()
     again = Process(process.lake.folder)
     again.lake.insert("r", [(92_000, 5, 1)])
     acknowledge("last")
     again.ask(SUMS)
     again.path.run("DROP SKETCH ALL", None, "tag")
-    again.sketches.saver.flush()
+    again.sketches.checkpoint.flush()
     again.close()
 
 

@@ -12,7 +12,6 @@ from imp_driver.capture import capture
 from imp_driver.config import Options, SketchMode
 from imp_driver.errors import InternalError
 from imp_driver.maintain import lazy, sides
-from imp_driver.maintain.ahead import Round
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
@@ -70,7 +69,7 @@ class _Play:
         before = asked_before(choice, chance)
         for _ in range(2 if before is not None else 0):
             self._ask(text if choice["state"] == "again" else text_of(before or {}, chance))
-        had_state = any(entry.is_held for entry in self._sketches.store.entries())
+        had_state = any(entry.is_held for entry in self._sketches.registry.relations())
         self._change()
         for _ in range(1 if before is None else 2):
             report = self._ask(text)
@@ -86,8 +85,8 @@ class _Play:
     def _idle(self, report: SketchReport, had_state: bool) -> Iterator[str]:
         """Yield the dimensions whose value had no effect: a state that was made anew has followed no change, and so on."""
         choice = self._choice
-        entry = next(each for each in self._sketches.store.entries() if each.identifier == report.sketch_id)
-        was_ahead = report.decision is Decision.FRESH and entry.ahead.steps > 0
+        entry = next(each for each in self._sketches.registry.relations() if each.identifier == report.sketch_id)
+        was_ahead = report.decision is Decision.FRESH and self._sketches.eager.ahead(entry).steps > 0
         if choice["state"] != "first" and not had_state:
             yield "state"
         if choice["change"] != "none" and report.decision is not Decision.MAINTAINED and not was_ahead:
@@ -108,7 +107,7 @@ class _Play:
         table = "s" if kind == "of the other table" else "r"
         self._warehouse.commit(table, self._changed(kind, self._warehouse.rows(table)))
         if self._choice["holder"] == "ahead":
-            Round(self._sketches.store, self._sketches.guard, self._warehouse, lambda: 0.0).run(1, lambda: False)
+            self._sketches.eager.round().run(1, lambda: False)
 
     def _changed(self, kind: str, rows: Sequence[Row]) -> list[Row]:
         chance = self._chance

@@ -23,7 +23,6 @@ from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
 from imp_driver.maintain import lazy, sides
-from imp_driver.maintain.ahead import Round
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
@@ -221,7 +220,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
     sketches, session = Sketches(warehouse, 1 << 30, buckets="buckets"), DuckSession(warehouse)
     middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW))
     partitions: dict[GroupState, RangePartition] = {}
-    rounds = Round(sketches.store, sketches.guard, warehouse, lambda: 0.0)
+    rounds = sketches.eager.round()
 
     def change() -> None:
         table = chance.choice(list(COLUMNS))
@@ -258,16 +257,17 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
             tally.differences.append(f"{asked[place]}: {report.detail}")
         if not manner.is_eager and any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
-        entry = next((entry for entry in sketches.store.entries() if entry.identifier == report.sketch_id), None)
+        entry = next((entry for entry in sketches.registry.relations() if entry.identifier == report.sketch_id), None)
         if entry is not None:
             check_entry(entry, asked[place], report, warehouse, tally)
             tally.shared += len(entry.templates) > 1
             if entry.state is not None:
                 tally.cut_anew += partitions.get(entry.state, entry.state.partition) is not entry.state.partition
                 partitions[entry.state] = entry.state.partition
-        tally.ahead += entry is not None and report.decision is Decision.FRESH and entry.ahead.steps > 0
-        if entry is not None and entry.ahead.problem and "left to the next query" not in entry.ahead.problem:
-            tally.differences.append(f"{asked[place]}: {entry.ahead.problem}")
+            ahead = sketches.eager.ahead(entry)
+            tally.ahead += report.decision is Decision.FRESH and ahead.steps > 0
+            if ahead.problem and "left to the next query" not in ahead.problem:
+                tally.differences.append(f"{asked[place]}: {ahead.problem}")
         if tally.differences:
             return
     tally.asked_engine += session.joined

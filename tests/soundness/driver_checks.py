@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.capture.instrument import at_versions, capture_sql
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.access import Access
 from imp_driver.operators.compute import Compute
@@ -19,6 +18,7 @@ from imp_driver.operators.left_join import LeftJoin
 from imp_driver.operators.semijoin import SemiJoin
 from imp_driver.operators.union import Union
 from imp_driver.reasons import Decision, Reason
+from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import Row, Warehouse
 
 OPERATORS = (Access, Compute, Distinct, Groups, InnerJoin, LeftJoin, SemiJoin, Union)
@@ -55,14 +55,14 @@ class Tally:
     found_in: int | None = None
 
 
-def check_entry(entry: StateEntry, text: str, report: SketchReport, warehouse: Warehouse, tally: Tally) -> None:
+def check_entry(entry: Maintained, text: str, report: SketchReport, warehouse: Warehouse, tally: Tally) -> None:
     """Compare a state that was maintained with a new capture."""
     tally.of_rows += report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
     tally.partial += entry.state is not None and "cell_rows" in entry.state.snapshot()
     tally.in_memory += report.decision is Decision.MAINTAINED and entry.sides is not None
     if report.decision is Decision.MAINTAINED and entry.sides is not None:
         tally.followed.update(_operators(entry.sides.relation))
-    is_kept = report.decision in (Decision.MAINTAINED, Decision.FRESH) and entry.state is not None and entry.ahead.due is None
+    is_kept = report.decision in (Decision.MAINTAINED, Decision.FRESH) and entry.state is not None
     if is_kept and _maintained(entry) != _captured(entry, warehouse):
         tally.differences.append(f"{text}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")
 
@@ -75,14 +75,14 @@ def _operators(relation: object) -> set[str]:
     return found.union(*map(_operators, every))
 
 
-def _maintained(entry: StateEntry) -> Counter[Row]:
+def _maintained(entry: Maintained) -> Counter[Row]:
     """Return the groups of a state: keys, rows, then counts and sums of the aggregates."""
     assert entry.state is not None
     columns = {name: column for name, column in entry.state.snapshot().items() if not name.startswith("cell_")}
     return _groups(pa.table(columns), "rows")
 
 
-def _captured(entry: StateEntry, warehouse: Warehouse) -> Counter[Row]:
+def _captured(entry: Maintained, warehouse: Warehouse) -> Counter[Row]:
     """Return the same from scratch."""
     assert entry.block is not None
     versions: dict[tuple[str, ...], int] = {(location[1:],): known.version for location, known in entry.vector.items()}

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.maintain.keeping import Keeper
-from imp_driver.maintain.saving import Saver
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
+from imp_driver.state.checkpoint import Checkpoint
+from imp_driver.state.recovery import Recovery
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
@@ -138,8 +138,8 @@ def test_a_table_of_buckets_that_another_process_has_changed_is_captured_again()
 
 def saved_process(warehouse: Warehouse, store: Path) -> SmallProcess:
     process = SmallProcess(warehouse, buckets=f"{store}/buckets")
-    process.sketches.saver = Saver(DeltaRepository(str(store)), warehouse)
-    process.sketches._keeper = Keeper(process.sketches.store, DeltaRepository(str(store)), warehouse)
+    process.sketches.checkpoint = Checkpoint(DeltaRepository(str(store)), warehouse)
+    process.sketches._recovery = Recovery(process.sketches.registry, DeltaRepository(str(store)), warehouse)
     return process
 
 
@@ -149,7 +149,7 @@ def test_a_restart_goes_on_with_the_buckets(tmp_path: Path) -> None:
     first.ask(SUMS.format(6))
     insert(warehouse, (900, 3, 0, 100))
     assert first.ask(SUMS.format(6)).decision is Decision.MAINTAINED
-    first.sketches.saver.flush()
+    first.sketches.checkpoint.flush()
     second = saved_process(warehouse, tmp_path)
     assert second.ask(SUMS.format(6)).decision is Decision.FRESH
     insert(warehouse, (901, 77, 1, 2))
@@ -165,7 +165,7 @@ def test_buckets_that_are_gone_are_captured_again(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     first = saved_process(warehouse, tmp_path)
     first.ask(SUMS.format(6))
-    first.sketches.saver.flush()
+    first.sketches.checkpoint.flush()
     for versions in warehouse.buckets.tables.values():
         versions[0] = versions[0].set_column(1, "data", pa.array([b""] * len(versions[0]), pa.binary()))
     second = saved_process(warehouse, tmp_path)

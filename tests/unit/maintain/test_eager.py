@@ -16,13 +16,13 @@ from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import eager
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.ports import Parameters, ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -121,8 +121,8 @@ class Opened:
         return dict(row)
 
     @property
-    def entry(self) -> StateEntry:
-        [entry] = self.sketches.store.entries()
+    def entry(self) -> Maintained:
+        [entry] = self.sketches.registry.relations()
         return entry
 
 
@@ -207,7 +207,7 @@ def test_a_sketch_that_is_not_wanted_is_left_alone(harm: str) -> None:
     with opened() as world:
         report = world.ask()
         if harm == "useless":
-            world.entry.useless = 3
+            world.entry.costs._useless = 3
         else:
             world.sketches.guard.record((report.template or "",), "other rows")
         world.insert((60, 3, 0, 100))
@@ -261,7 +261,7 @@ def test_what_the_worker_cannot_do_is_left_to_the_query_with_the_state_as_it_was
         assert (world.shown()["eager_steps"], world.shown()["eager_problem"]) == (1, None)
 
 
-def _content(entry: StateEntry) -> dict[str, list[object]]:
+def _content(entry: Maintained) -> dict[str, list[object]]:
     assert entry.state is not None
     return {name: column.to_pylist() for name, column in entry.state.snapshot().items()}
 
@@ -364,7 +364,7 @@ def test_a_query_that_the_worker_overtook_gets_the_sketch_of_the_version_that_it
 def test_an_entry_that_a_query_holds_is_not_waited_for() -> None:
     with opened() as world:
         world.ask()
-        with world.entry.lock:
+        with world.entry.ownership.held():
             world.insert((60, 3, 0, 100))
             world.settle()
             assert world.entry.version == 0
@@ -387,7 +387,7 @@ def test_a_table_that_cannot_be_looked_up_hurts_no_other_entry() -> None:
 
         world.warehouse.snapshot = broken  # type: ignore[method-assign]
         world.settle()
-        problems = {entry.table: entry.ahead.problem for entry in world.sketches.store.entries()}
+        problems = {entry.identity.table: world.sketches.eager.ahead(entry).problem for entry in world.sketches.registry.relations()}
         assert problems == {"r": "", "s": "OperationalError: no such folder"}
         world.warehouse.snapshot = snapshot  # type: ignore[method-assign]
         assert world.ask().decision is Decision.FRESH

@@ -11,10 +11,7 @@ import pytest
 
 from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, SignedRows, TableSnapshot
 from imp_driver.errors import CANCELLED, OperationalError
-from imp_driver.maintain.admission import Admission
-from imp_driver.maintain.costs import Costs
 from imp_driver.maintain.derive import derive_sketch, known_sketch
-from imp_driver.maintain.entry import StateEntry, vector_of
 from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, Upkeep
@@ -27,6 +24,11 @@ from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.sketch.ranges import equi_depth
+from imp_driver.snapshot.vector import vector_of
+from imp_driver.state.admission import Admission
+from imp_driver.state.costs import Costs
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.values import Identity
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
@@ -101,11 +103,11 @@ def no_reader(text: str, view: str | None = None, rows: pa.Table | None = None, 
     raise AssertionError(f"Spark was asked: {text}")
 
 
-def new_entry() -> StateEntry:
-    return StateEntry("id", "key", "template", "text", "t", "/t", "g")
+def new_relation() -> Maintained:
+    return Maintained(Identity("key", "template", "text", "t", "/t", "g"))
 
 
-def capture_into(entry: StateEntry, source: FakeSource) -> Callable[[], None]:
+def capture_into(relation: Maintained, source: FakeSource) -> Callable[[], None]:
     def capture() -> None:
         sums: dict[int | None, list[int]] = {}
         for commit in source.commits:
@@ -120,108 +122,106 @@ def capture_into(entry: StateEntry, source: FakeSource) -> Callable[[], None]:
         parts = {(0, "count"): rows, (0, "sum"): pa.array([group[1] for group in alive.values()], pa.int64())}
         specifications = tuple(aggregate.specification for aggregate in BLOCK.aggregates)
         partition = equi_depth(keys, np.ones(len(keys), np.int64), 100)
-        entry.key_types = (pa.int32(),)
-        entry.state = GroupState.capture((keys,), rows, parts, specifications, entry.key_types, 0, partition)
-        snapshot = source.snapshot("/t")
-        entry.vector = vector_of([snapshot])
+        state = GroupState.capture((keys,), rows, parts, specifications, (pa.int32(),), 0, partition)
+        relation.captured(state, BLOCK, (pa.int32(),), vector_of([source.snapshot("/t")]))
 
     return capture
 
 
-def update(entry: StateEntry, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
+def update(relation: Maintained, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
     request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
-    return bring_up_to_date(entry, request, source, Means(read, Stopwatch()), capture_into(entry, source))
+    return bring_up_to_date(relation, request, source, Means(read, Stopwatch()), capture_into(relation, source))
 
 
-def kept(entry: StateEntry, block: BoundBlock = BLOCK, *, may_tie: bool = False) -> set[int]:
-    assert entry.state is not None
-    return set(derive_sketch(entry, entry.state, block, may_tie=may_tie).fragments.members().tolist())
+def kept(relation: Maintained, block: BoundBlock = BLOCK, *, may_tie: bool = False) -> set[int]:
+    assert relation.state is not None
+    return set(derive_sketch(relation, relation.state, block, may_tie=may_tie).fragments.members().tolist())
 
 
 def test_capture_then_fresh_then_maintained() -> None:
     source = FakeSource([[(1, 20, 1), (2, 5, 1), (3, 30, 1)]])
-    entry = new_entry()
-    assert update(entry, source) == Upkeep(Decision.CAPTURED, None)
-    assert kept(entry) == {0, 2}
-    assert kept(entry, block_of("sum(x) < 10")) == {1}
-    assert update(entry, source).decision is Decision.FRESH
+    relation = new_relation()
+    assert update(relation, source) == Upkeep(Decision.CAPTURED, None)
+    assert kept(relation) == {0, 2}
+    assert kept(relation, block_of("sum(x) < 10")) == {1}
+    assert update(relation, source).decision is Decision.FRESH
     source.commits.append([(1, 20, -1), (2, 5, 1), (2, 1, 1), (3, 0, 1)])
-    assert update(entry, source) == Upkeep(Decision.MAINTAINED, 0, 4, DeltaSource.CHANGE_FEED)
-    assert kept(entry) == {1, 2}
-    assert entry.version == 1
+    assert update(relation, source) == Upkeep(Decision.MAINTAINED, 0, 4, DeltaSource.CHANGE_FEED)
+    assert kept(relation) == {1, 2}
+    assert relation.version == 1
 
 
 def test_top_that_ties_where_it_ends_has_no_sketch_until_the_tie_is_gone() -> None:
     source = FakeSource([[(1, 20, 1), (2, 5, 1), (3, 30, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     analysis = analysis_of("SELECT g FROM t WHERE x <> 0 GROUP BY g ORDER BY sum(x) DESC LIMIT 1 OFFSET 1", SCHEMA)
     block = bind(analysis.block, None, analysis.columns)
     assert analysis.may_tie
-    assert kept(entry, block, may_tie=True) == {0, 2}
+    assert kept(relation, block, may_tie=True) == {0, 2}
     for change, rows in (((2, 15, 1), "rows 2 and 3"), ((1, 10, 1), "rows 1 and 2")):
         source.commits.append([change])
-        update(entry, source)
+        update(relation, source)
         with pytest.raises(Refused) as caught:
-            kept(entry, block, may_tie=True)
+            kept(relation, block, may_tie=True)
         assert caught.value.reason is Reason.TIE_AT_LIMIT
         assert caught.value.detail.startswith(rows)
     source.commits.append([(3, 1, 1)])
-    update(entry, source)
-    assert kept(entry, block, may_tie=True) == {0, 2}
+    update(relation, source)
+    assert kept(relation, block, may_tie=True) == {0, 2}
 
 
 @pytest.mark.parametrize("reason", [RecaptureReason.RESTORED, RecaptureReason.HISTORY_GONE])
 def test_what_cannot_be_maintained_is_captured_again(reason: RecaptureReason) -> None:
     source = FakeSource([[(1, 20, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     source.commits.append([(2, 20, 1)])
     source.refuse = reason
-    upkeep = update(entry, source)
+    upkeep = update(relation, source)
     assert (upkeep.decision, upkeep.recapture_reason) == (Decision.RECAPTURED, reason)
-    assert entry.version == 1
+    assert relation.version == 1
 
 
 def test_another_table_in_the_same_place_is_captured_again() -> None:
     source = FakeSource([[(1, 20, 1)]])
-    entry = new_entry()
-    update(entry, source)
-    entry.vector = {location: replace(table, table_id="another") for location, table in entry.vector.items()}
-    assert update(entry, source).recapture_reason is RecaptureReason.TABLE_REPLACED
+    relation = new_relation()
+    update(relation, source)
+    relation._vector = {location: replace(table, table_id="another") for location, table in relation.vector.items()}
+    assert update(relation, source).recapture_reason is RecaptureReason.TABLE_REPLACED
 
 
 def test_a_feed_that_lost_rows_is_noticed_by_the_row_count() -> None:
     source = FakeSource([[(1, 20, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     source.commits.append([(2, 20, 1), (2, 30, 1)])
     source.read = lambda plan, columns: signed([(2, 20, 1)])  # type: ignore[method-assign]
-    assert update(entry, source).recapture_reason is RecaptureReason.ROW_COUNT_DIFFERS
+    assert update(relation, source).recapture_reason is RecaptureReason.ROW_COUNT_DIFFERS
 
 
 def test_deleting_rows_that_were_never_there_is_noticed() -> None:
     source = FakeSource([[(1, 20, 1), (2, 1, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     source.commits.append([(1, 1, 1)])
     source.read = lambda plan, columns: signed([(7, 20, -1), (1, 1, 1), (1, 1, 1)])  # type: ignore[method-assign]
-    assert update(entry, source).recapture_reason is RecaptureReason.CHANGES_CONTRADICT
+    assert update(relation, source).recapture_reason is RecaptureReason.CHANGES_CONTRADICT
 
 
 def test_empty_delta_reads_nothing() -> None:
     source = FakeSource([[(1, 20, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     source.commits.append([])
     source.source = DeltaSource.NONE
-    assert update(entry, source) == Upkeep(Decision.MAINTAINED, 0, 0, DeltaSource.NONE)
+    assert update(relation, source) == Upkeep(Decision.MAINTAINED, 0, 0, DeltaSource.NONE)
 
 
-def test_a_cancelled_read_is_no_reason_to_capture_and_leaves_no_state() -> None:
+def test_a_cancelled_read_leaves_the_state_as_it_was() -> None:
     source = FakeSource([[(1, 20, 1)]])
-    entry = new_entry()
-    update(entry, source)
+    relation = new_relation()
+    update(relation, source)
     source.commits.append([(1, 1, 1)])
     source.source, source.relation = DeltaSource.SPARK_CHANGE_FEED, "(SELECT 1)"
 
@@ -229,10 +229,10 @@ def test_a_cancelled_read_is_no_reason_to_capture_and_leaves_no_state() -> None:
         raise OperationalError("cancelled", error_class=CANCELLED)
 
     with pytest.raises(OperationalError):
-        update(entry, source, cancelled)
-    assert entry.state is None
+        update(relation, source, cancelled)
+    assert relation.version == 0
     source.source, source.relation = DeltaSource.CHANGE_FEED, None
-    assert update(entry, source).decision is Decision.CAPTURED
+    assert update(relation, source).decision is Decision.MAINTAINED
 
 
 def test_other_row_conditions_are_captured_when_asked_again() -> None:
@@ -241,82 +241,83 @@ def test_other_row_conditions_are_captured_when_asked_again() -> None:
     assert admission.admits("other", "z")
 
 
-def _expensive(entry: StateEntry, source: FakeSource, captured: float, saved: float) -> Request:
+def _expensive(relation: Maintained, source: FakeSource, captured: float, saved: float) -> Request:
     """Capture at version 0, let maintenance look slow, and return the request for the newest version."""
     first = FakeSource(source.commits[:1])
-    update(entry, first)
-    entry.costs = Costs(captured, saved)
+    update(relation, first)
+    relation.costs = Costs(captured, saved)
     for _ in range(3):
-        entry.costs.note_maintenance(1, 1.0)
+        relation.costs.note_maintenance(1, 1.0)
     request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
     return replace(request, by_cost=True)
 
 
 def test_upkeep_that_costs_more_than_it_saves_waits_for_a_second_query_of_the_same_version() -> None:
-    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
-    request = _expensive(entry, source, captured=5.0, saved=0.1)
+    source, relation = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_relation()
+    request = _expensive(relation, source, captured=5.0, saved=0.1)
     with pytest.raises(Refused) as refused:
-        bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
+        bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
     assert refused.value.reason is Reason.MAINTENANCE_DEFERRED
-    assert entry.state is not None
-    assert entry.version == 0
-    upkeep = bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
-    assert (upkeep.decision, entry.version) == (Decision.MAINTAINED, 1)
+    assert relation.state is not None
+    assert relation.version == 0
+    upkeep = bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
+    assert (upkeep.decision, relation.version) == (Decision.MAINTAINED, 1)
 
 
 def test_a_state_is_captured_again_where_that_is_cheaper() -> None:
-    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
-    request = _expensive(entry, source, captured=0.1, saved=5.0)
-    upkeep = bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source))
+    source, relation = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_relation()
+    request = _expensive(relation, source, captured=0.1, saved=5.0)
+    upkeep = bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
     assert (upkeep.decision, upkeep.recapture_reason) == (Decision.RECAPTURED, RecaptureReason.COSTS_MORE)
-    assert entry.costs.captured is not None
-    assert entry.costs.captured < 0.1
+    assert relation.costs.captured is not None
+    assert relation.costs.captured < 0.1
 
 
 def test_without_the_rule_it_is_maintained_whatever_it_costs() -> None:
-    source, entry = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_entry()
-    request = replace(_expensive(entry, source, captured=0.1, saved=0.0), by_cost=False)
+    source, relation = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_relation()
+    request = replace(_expensive(relation, source, captured=0.1, saved=0.0), by_cost=False)
     assert (
-        bring_up_to_date(entry, request, source, Means(no_reader, Stopwatch()), capture_into(entry, source)).decision is Decision.MAINTAINED
+        bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source)).decision
+        is Decision.MAINTAINED
     )
 
 
 def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None:
-    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
-    update(entry, source)
-    assert entry.state is not None
-    first = known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
-    assert known_sketch(entry, entry.state, block_of("sum(x) > 10"), 100, may_tie=False) is first
+    source, relation = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_relation()
+    update(relation, source)
+    assert relation.state is not None
+    first = known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
+    assert known_sketch(relation, relation.state, block_of("sum(x) > 10"), 100, may_tie=False) is first
     for other in ("sum(x) > 5", "sum(x) > 10.0"):
-        assert known_sketch(entry, entry.state, block_of(other), 100, may_tie=False).constants != first.constants
+        assert known_sketch(relation, relation.state, block_of(other), 100, may_tie=False).constants != first.constants
     source.commits.append([(1, 8, 1)])
-    known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
-    update(entry, source)
-    assert known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
+    known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
+    update(relation, source)
+    assert known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
 
 
 def test_a_sketch_whose_making_was_interrupted_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
-    update(entry, source)
-    assert entry.state is not None
-    first = known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments
+    source, relation = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_relation()
+    update(relation, source)
+    assert relation.state is not None
+    first = known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments
     source.commits.append([(1, 8, 1)])
-    update(entry, source)
+    update(relation, source)
     with monkeypatch.context() as patch:
         patch.setattr(Merge, "update", _interrupted)
         with pytest.raises(KeyboardInterrupt):
-            known_sketch(entry, entry.state, BLOCK, 100, may_tie=False)
-    assert known_sketch(entry, entry.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.count
+            known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
+    assert known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.count
 
 
 def test_what_changed_does_not_pile_up_below_a_top_k() -> None:
-    source, entry = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_entry()
-    update(entry, source)
-    assert entry.state is not None
+    source, relation = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_relation()
+    update(relation, source)
+    assert relation.state is not None
     source.commits.append([(1, 8, 1)])
-    update(entry, source)
-    known_sketch(entry, entry.state, replace(BLOCK, limit=1), 100, may_tie=False)
-    assert len(entry.state.take_touched()) == 0
+    update(relation, source)
+    known_sketch(relation, relation.state, replace(BLOCK, limit=1), 100, may_tie=False)
+    assert len(relation.state.take_touched()) == 0
 
 
 def _interrupted(*_: object) -> None:

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision
+from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import DuckSession, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -38,8 +38,8 @@ class World:
         self.warehouse.commit("r", [*self.warehouse.rows("r"), (99, g, 0, a)])
 
     @property
-    def states(self) -> list[StateEntry]:
-        return [entry for entry in self.sketches.store.entries() if entry.state is not None]
+    def states(self) -> list[Maintained]:
+        return [entry for entry in self.sketches.registry.relations() if entry.state is not None]
 
 
 @pytest.mark.parametrize("other", [SUMS_ABOVE, TOP])

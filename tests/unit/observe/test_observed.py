@@ -76,7 +76,7 @@ def test_states_that_were_dropped_for_their_size() -> None:
     other = SUMS.replace("sum(a)", "max(x)")
     world.ask(SUMS)
     world.ask(other)
-    world.sketches.store.memory_budget = 10
+    world.sketches.registry.memory_budget = 10
     world.ask(other)
     assert _counters(world.observer, "imp_evictions_total") == {(): 1}
     assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_limit_bytes")) == (1, 10)
@@ -216,8 +216,9 @@ def test_details_that_quote_others_are_not_told(reason: Reason, recapture_reason
 def test_an_entry_without_a_state_is_no_sketch() -> None:
     world = World(Options())
     world.ask(SUMS)
-    (entry,) = world.sketches.store.entries()
-    entry.state = None
+    (entry,) = world.sketches.registry.relations()
+    entry._contents = None
+    world.sketches.registry.weigh(entry)
     assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_bytes")) == (0, entry.memory)
 
 
@@ -231,9 +232,9 @@ def test_there_is_no_line_above_debug(level: int, caplog: pytest.LogCaptureFixtu
 def _differ(world: World) -> None:
     """Let a state miss rows, so that the guard sees a difference."""
     world.ask(SUMS)
-    (entry,) = world.sketches.store.entries()
+    (entry,) = world.sketches.registry.relations()
     assert entry.state is not None
-    entry.derived = None
+    entry.sketches.clear()
     entry.state.apply = lambda *_: 0  # type: ignore[method-assign]
     world.warehouse.commit("r", [*world.warehouse.rows("r"), (100, 0, 0, 30 * SECRET)])
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from sqlglot import exp
 
-from imp_driver.parse.statement import DIALECT, CommandKind, StatementKind, parse
+from imp_driver.parse.cache import TextCache
+from imp_driver.parse.statement import DIALECT, CommandKind, Statement, StatementKind, parse, per_statement
 
 
 @pytest.mark.parametrize(
@@ -104,3 +108,50 @@ def test_a_text_is_parsed_once() -> None:
 @pytest.mark.parametrize("text", ["VALUES (1)", "values (1, 'a'), (?, ?) order by 1", "(VALUES (1)) LIMIT 1"])
 def test_bare_values_are_a_query(text: str) -> None:
     assert parse(text).kind is StatementKind.QUERY
+
+
+VALUES = ", ".join(f"({number}, 'it''s {number} (of many)')" for number in range(5_000))
+
+
+@pytest.mark.parametrize(
+    ("beginning", "target"),
+    [
+        ("INSERT INTO lake.events VALUES", ("lake", "events")),
+        ("insert into table `odd name`.t (id, text) values", ("odd name", "t")),
+        (f"INSERT /* {'why ' * 1_000} */ INTO t VALUES", ("t",)),
+        ("INSERT OVERWRITE TABLE t VALUES", ("t",)),
+        ("MERGE WITH SCHEMA EVOLUTION INTO c.s.t USING (VALUES", ("c", "s", "t")),
+    ],
+)
+def test_of_a_long_change_the_target_alone_is_read(beginning: str, target: tuple[str, ...]) -> None:
+    statement = parse(f"{beginning} {VALUES}")
+    assert (statement.kind, statement.target, statement.tree) == (StatementKind.CHANGE, target, None)
+
+
+def test_a_long_change_whose_target_is_not_found_has_none() -> None:
+    assert parse(f"DELETE '{VALUES.replace(chr(39), '')}'").target is None
+
+
+def test_texts_are_remembered_as_long_as_there_is_room() -> None:
+    asked: list[str] = []
+    cache = TextCache(lambda text: asked.append(text) or text.upper(), each=10, most=100)  # type: ignore[func-returns-value]
+    for text in ("four", "five", "four", "some", "five", "much longer than there is room for", "four"):
+        assert cache(text) == text.upper()
+    assert asked == ["four", "five", "some", "five", "much longer than there is room for", "four"]
+    assert len(cache) == 1
+
+
+def test_what_is_found_out_about_a_statement_goes_with_it() -> None:
+    asked: list[str] = []
+
+    @per_statement
+    def length(statement: Statement) -> int:
+        asked.append(statement.text)
+        return len(statement.text)
+
+    statement = Statement("SELECT 1", StatementKind.QUERY)
+    gone = weakref.ref(statement)
+    assert (length(statement), length(statement), asked) == (8, 8, ["SELECT 1"])
+    del statement
+    gc.collect()
+    assert gone() is None

@@ -155,10 +155,10 @@ def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may
     join = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING sum(r.a) > 300"
     for text in (join, OF_VIEW.replace("a)", "x)").replace("FROM v", "FROM w")):
         users.guest.run(text, None, "guest")
-    every = users.sketches.store.entries()
+    every = users.sketches.registry.relations()
     for entry in every:
-        entry.block = None
-    with_view = [entry for entry in every if "(g AS g integer" in entry.template_text]
+        entry._block = None
+    with_view = [entry for entry in every if "(g AS g integer" in entry.identity.template_text]
     assert with_view
     shown = {row["sketch_id"] for row in users.run("SHOW SKETCHES")}
     assert shown == {entry.identifier for entry in every if entry not in with_view}
@@ -169,12 +169,12 @@ def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may
 
 
 def test_a_hidden_sketch_is_not_there_to_be_dropped(users: Users) -> None:
-    [entry, *_] = users.sketches.store.entries()
+    [entry, *_] = users.sketches.registry.relations()
     users.session.hidden.add("r")
     with pytest.raises(ProgrammingError, match="There is no sketch"):
         users.guest.run(f"DROP SKETCH {entry.identifier}", None, "guest")
     assert users.guest.run("DROP SKETCH ALL", None, "guest").rowcount == 0
-    assert entry in users.sketches.store.entries()
+    assert entry in users.sketches.registry.relations()
     users.session.hidden.clear()
     assert users.guest.run(f"DROP SKETCH {entry.identifier}", None, "guest").rowcount == 1
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import dataclass, field
 
-from imp_driver.spark.cancellation import Cancellation
+import pytest
+
+from imp_driver.spark.cancellation import Cancellation, log_no_interrupts
 
 
 @dataclass(slots=True)
@@ -65,3 +68,14 @@ def test_threads_are_tagged_each_on_its_own() -> None:
         thread.start()
         thread.join()
     assert jobs.calls == ["add a", "add a", "remove a", "remove a"]
+
+
+def test_an_interruption_leaves_no_stack_trace_of_the_gateway_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    log_no_interrupts()
+    log_no_interrupts()
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        logging.exception("KeyboardInterrupt while sending command.")
+        logging.error("something else")
+    assert [record.getMessage() for record in caplog.records] == ["something else"]

@@ -69,7 +69,7 @@ def process(warehouse: Warehouse, store: Path) -> Iterator[Process]:
         yield found
     finally:
         found.middleware.close()
-        assert found.sketches.saver._thread is None
+        assert not found.sketches.checkpoint.is_running
 
 
 def insert(warehouse: Warehouse, *rows: Row, table: str = "r") -> None:
@@ -178,8 +178,8 @@ def test_a_store_that_cannot_be_read_at_all_costs_nothing_but_captures(tmp_path:
         assert only.ask().decision is Decision.CAPTURED
         insert(warehouse, (60, 3, 0, 100))
         assert only.ask().decision is Decision.MAINTAINED
-        only.sketches.saver.flush()
-        assert "cannot be written" in only.sketches.saver.problem
+        only.sketches.checkpoint.flush()
+        assert "cannot be written" in only.sketches.checkpoint.problem
     assert "cannot be written" in caplog.text
 
 
@@ -189,10 +189,10 @@ def test_a_failed_save_is_made_up_for(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "store").write_text("not a folder yet")
     with process(warehouse, tmp_path / "store") as only:
         only.ask()
-        only.sketches.saver.flush()
+        only.sketches.checkpoint.flush()
         (tmp_path / "store").unlink()
-        only.sketches.saver.flush()
-        assert only.sketches.saver.problem == ""
+        only.sketches.checkpoint.flush()
+        assert only.sketches.checkpoint.problem == ""
         assert [row["lives_in"] for row in only.shown()] == ["memory and store"]
 
 
@@ -201,8 +201,8 @@ def test_states_are_parked_before_anything_is_dropped(tmp_path: Path) -> None:
     with process(warehouse, tmp_path) as only:
         only.ask()
         only.ask(JOIN)
-        only.sketches.saver.flush()
-        only.sketches.store.memory_budget = sum(entry.memory for entry in only.sketches.store.entries()) - 1
+        only.sketches.checkpoint.flush()
+        only.sketches.registry.memory_budget = sum(entry.memory for entry in only.sketches.registry.relations()) - 1
         only.ask(JOIN)
         assert sorted(row["lives_in"] for row in only.shown()) == ["memory and store", "store"]
         assert only.ask().decision is Decision.FRESH
@@ -216,7 +216,7 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
     with process(warehouse, tmp_path) as first:
         first.ask()
         first.ask(JOIN)
-        first.sketches.saver.flush()
+        first.sketches.checkpoint.flush()
         [identifier] = [row["sketch_id"] for row in first.shown() if "JOIN" not in row["statement"]]
         first.middleware.run(f"DROP SKETCH {identifier}", None, "tag")
     with process(warehouse, tmp_path) as second:
@@ -227,10 +227,10 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
 def test_a_dropped_sketch_is_gone_from_the_store_when_the_statement_ends(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as only:
-        only.sketches._keeper._clock = iter(range(0, 1_000, 10)).__next__
+        only.sketches._recovery._clock = iter(range(0, 1_000, 10)).__next__
         only.ask()
         only.ask(JOIN)
-        only.sketches.saver.flush()
+        only.sketches.checkpoint.flush()
         assert only.middleware.run("DROP SKETCH ALL", None, "tag").rowcount == 2
         assert DeltaRepository(str(tmp_path)).records() == []
         assert only.ask().decision is Decision.CAPTURED
@@ -251,10 +251,10 @@ def test_sketches_of_former_processes_can_be_dropped_before_they_are_used(tmp_pa
 def test_what_another_process_saved_meanwhile_is_found_before_a_capture(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as first, process(warehouse, tmp_path) as second:
-        second.sketches._keeper._clock = iter(range(0, 1_000, 10)).__next__
+        second.sketches._recovery._clock = iter(range(0, 1_000, 10)).__next__
         second.ask(JOIN)
         first.ask()
-        first.sketches.saver.flush()
+        first.sketches.checkpoint.flush()
         assert second.ask().decision is Decision.FRESH
 
 
@@ -290,11 +290,11 @@ def test_what_was_learned_about_costs_comes_back(tmp_path: Path) -> None:
             first.ask()
             insert(warehouse, (60 + number, 3, 0, 100))
         first.ask()
-        [entry] = first.sketches.store.entries()
+        [entry] = first.sketches.registry.relations()
         learned = entry.costs.learned()
     with process(warehouse, tmp_path) as second:
         second.ask()
-        [entry] = second.sketches.store.entries()
+        [entry] = second.sketches.registry.relations()
         found = entry.costs.learned()
         assert found["captured"] == learned["captured"]
         assert found["steps"] == learned["steps"]
@@ -307,14 +307,14 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     middleware.run(SUMS, None, "tag")
     middleware.close()
     assert list(tmp_path.iterdir()) == []
-    assert [entry.is_saved for entry in sketches.store.entries()] == [False]
+    assert [entry.is_saved for entry in sketches.registry.relations()] == [False]
 
 
 def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as first:
         first.ask()
-        first.sketches.saver.flush()
+        first.sketches.checkpoint.flush()
         guarded = Middleware(first.session, warehouse, first.sketches, Options(sketch_guard=1.0))
         plain = SharedSession.execute
 

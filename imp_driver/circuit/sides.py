@@ -13,19 +13,19 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.instrument import qualified
-from imp_driver.delta.contract import SignedRows, at_version
-from imp_driver.maintain.assemble import Assembled, assembled
-from imp_driver.maintain.entry import Vector
-from imp_driver.maintain.occurrence import Occurrence
-from imp_driver.maintain.request import Request
-from imp_driver.maintain.upkeep import SparkReader
+from imp_driver.circuit.assemble import Assembled, assembled
+from imp_driver.circuit.occurrence import Occurrence
+from imp_driver.delta.contract import SignedRows, TableSnapshot, at_version
 from imp_driver.operators.bag import empty, negated
 from imp_driver.operators.project import NotEvaluable, project
 from imp_driver.operators.relation import NotFound
 from imp_driver.operators.select import select
 from imp_driver.operators.side import Side
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import Renderer
+from imp_driver.ports import SparkReader
+from imp_driver.snapshot.vector import Vector
 
 MOST_SIDE_ROWS = 2_000_000
 """Tables of more rows are not kept."""
@@ -49,10 +49,10 @@ class Sides:
         self.is_read = False
         self.vector: Vector = {}
 
-    def read(self, request: Request, vector: Vector, read: SparkReader) -> None:
-        """Read the tables that are small enough at the versions of ``vector``. Raises Error when Spark fails."""
+    def read(self, snapshots: Mapping[tuple[str, ...], TableSnapshot], vector: Vector, read: SparkReader) -> None:
+        """Read the tables that are small enough, by ``snapshots``, at the versions of ``vector``. Raises Error when Spark fails."""
         for number, each in self._occurrences.items():
-            snapshot = request.snapshots[each.scan.table]
+            snapshot = snapshots[each.scan.table]
             if snapshot.row_count is not None and snapshot.row_count <= MOST_SIDE_ROWS:
                 version = vector[snapshot.location].version
                 relation = at_version(qualified(each.scan.table), version)
@@ -120,9 +120,8 @@ class _Tables:
         return Side(occurrence.rows(SignedRows(found, np.ones(len(found), dtype=np.int64))).rows)
 
 
-def sides_of(request: Request, key_types: Sequence[pa.DataType]) -> Sides | None:
+def sides_of(block: BoundBlock, key_types: Sequence[pa.DataType]) -> Sides | None:
     """Return sides without rows for a block whose expressions the operators evaluate; None for another block."""
-    block = request.block
     try:
         operators = assembled(block)
         nothing = operators.relation.schema.empty_table()

@@ -1,4 +1,4 @@
-"""Entries and what they are called: hashes of everything that a state depends on, the same in every process."""
+"""What a maintained relation is: hashes of everything that it depends on, the same in every process."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from imp_driver.capture.instrument import qualified, rows_sql
 from imp_driver.maintain.choice import Choice
-from imp_driver.maintain.entry import StateEntry
 from imp_driver.maintain.request import Request
 from imp_driver.persist.record import StoredChoice
+from imp_driver.state.values import Identity
 
 
 def lifted(request: Request) -> Request | None:
@@ -52,12 +52,11 @@ def _hashed(*parts: object) -> str:
     return hashlib.blake2s(repr(parts).encode(), digest_size=16).hexdigest()
 
 
-def new_entry(request: Request, key: str, choice: Choice) -> StateEntry:
-    """Return the entry of a block that has no state yet."""
+def identity_of(request: Request, choice: Choice) -> Identity:
+    """Return what the relation of a block is."""
     cut = choice.cuts(request)[0]
-    return StateEntry(
-        identifier=key[:12],
-        key=key,
+    return Identity(
+        key=state_key(request, choice),
         template=request.template.identifier,
         template_text=request.template.text,
         table=".".join(cut.scan.table),
@@ -67,3 +66,8 @@ def new_entry(request: Request, key: str, choice: Choice) -> StateEntry:
         prefix=prefix_of(request, choice),
         choice=StoredChoice(choice.key, choice.place, choice.column),
     )
+
+
+def choice_of(identity: Identity) -> Choice:
+    """Return the choice that a relation was captured for."""
+    return Choice(identity.choice.key, identity.choice.place, identity.choice.column)

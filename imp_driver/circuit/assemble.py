@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from imp_driver.maintain.occurrence import Occurrence
+from imp_driver.circuit.occurrence import Occurrence
 from imp_driver.operators import access, compute, distinct, groups, join, left_join, partnered, semijoin, union
 from imp_driver.operators.bag import empty
 from imp_driver.operators.contract import AccumulatorKind, ValueForm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.maintain.costs import MOST_PUT_OFF, Advice, Costs
+from imp_driver.state.costs import MOST_PUT_OFF, Advice, Costs
 
 
 def _learned(seconds: float, *, captured: float = 10.0, saved: float | None = None) -> Costs:

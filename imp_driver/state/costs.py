@@ -5,9 +5,8 @@ History beats a formula. Times are in seconds. Without enough history the answer
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -24,6 +23,10 @@ _DEARER = 2.0
 """Factor by which maintenance must be dearer than the last capture for capturing to be tried."""
 MOST_PUT_OFF = 8
 """Times in a row, after which one step is made to learn anew."""
+PATIENCE = 3
+"""Useless sketches in a row after which maintenance is left out now and then."""
+LONGEST_REST = 64
+"""Queries, at most, between two tries."""
 
 
 class Advice(Enum):
@@ -52,7 +55,7 @@ class Judgement:
 
 @dataclass(slots=True)
 class Costs:
-    """Mutable; used under the lock of its entry.
+    """Mutable; what two threads learn at once may count once.
 
     Attributes:
         captured: what the last capture took.
@@ -64,7 +67,9 @@ class Costs:
     saved: float | None = None
     queries: float = 1.0
     _asked: int = 0
-    _steps: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    _steps: tuple[tuple[int, float], ...] = ()
+    _useless: int = 0
+    _rested: int = 0
     _recaptures: bool = False
     _put_off: int = 0
 
@@ -76,8 +81,25 @@ class Costs:
     def of(cls, learned: Mapping[str, Any]) -> Costs:
         """Invert ``learned``; what is missing is as at first. Raises TypeError or ValueError for values that cannot be."""
         costs = cls(learned.get("captured"), learned.get("saved"), float(learned.get("queries", 1.0)))
-        costs._steps.extend((int(rows), float(seconds)) for rows, seconds in learned.get("steps", ()))
+        costs._steps = tuple((int(rows), float(seconds)) for rows, seconds in learned.get("steps", ()))[-_REMEMBERED:]
         return costs
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether the last sketches kept almost everything."""
+        return self._useless >= PATIENCE
+
+    def note_use(self, *, is_useful: bool) -> None:
+        """Learn whether a sketch skips anything."""
+        self._useless = 0 if is_useful else self._useless + 1
+
+    def rests(self) -> bool:
+        """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""
+        if not self.is_useless or self._rested >= min(2 ** (self._useless - PATIENCE), LONGEST_REST):
+            self._rested = 0
+            return False
+        self._rested += 1
+        return True
 
     def note_asked(self, *, is_new: bool) -> None:
         """Count one query; ``is_new`` for the first at its versions of the tables."""
@@ -86,7 +108,7 @@ class Costs:
         self._asked = 1 if is_new else self._asked + 1
 
     def note_maintenance(self, rows: int, seconds: float) -> None:
-        self._steps.append((rows, seconds))
+        self._steps = (*self._steps, (rows, seconds))[-_REMEMBERED:]
 
     def note_query(self, seconds: float, gain: float) -> None:
         """Learn from a query that took ``seconds`` with a filter of this estimated gain (rewrite/gain.py); without a filter it is 0."""
@@ -96,11 +118,12 @@ class Costs:
 
     def maintenance(self, rows: int) -> float | None:
         """Estimate the maintenance of so many changed rows; None without enough history."""
-        if len(self._steps) < FEWEST:
+        steps = self._steps
+        if len(steps) < FEWEST:
             return None
         # The fastest of the small steps is the fixed part: what is slower was disturbed, or larger.
-        least = min(self._steps, key=lambda step: step[1])
-        most = max(self._steps)
+        least = min(steps, key=lambda step: step[1])
+        most = max(steps)
         if most[0] <= 2 * least[0] or most[1] <= least[1]:
             return least[1] * max(1.0, rows / max(1, most[0]))
         rate = (most[1] - least[1]) / (most[0] - least[0])

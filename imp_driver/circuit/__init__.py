@@ -1,0 +1,1 @@
+"""Plan -> wired operators, and the tables that they read."""

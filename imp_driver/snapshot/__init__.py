@@ -1,0 +1,1 @@
+"""Which tables at which versions."""

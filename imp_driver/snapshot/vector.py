@@ -1,0 +1,25 @@
+"""Vectors of table versions: what a maintained relation stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from imp_driver.delta.contract import TableSnapshot
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """One table as a relation has seen it; ``rows`` of the whole table by its statistics, None when unknown."""
+
+    table_id: str
+    version: int
+    rows: int | None
+
+
+Vector = Mapping[str, TableState]
+"""By location."""
+
+
+def vector_of(snapshots: Iterable[TableSnapshot]) -> Vector:
+    return {each.location: TableState(each.table_id, each.version, each.row_count) for each in snapshots}

@@ -1,0 +1,309 @@
+"""A maintained relation: the groups of a block at one vector of table versions, and their life.
+
+Nothing outside assigns a field: a relation is captured, advanced, parked, restored, invalidated or given up, and says what it is then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from imp_driver.buckets.state import BucketedState
+from imp_driver.circuit.sides import Sides
+from imp_driver.delta.contract import TableSnapshot
+from imp_driver.operators.aggregate.group import GroupState
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.reasons import RecaptureReason
+from imp_driver.snapshot.vector import Vector
+from imp_driver.state.costs import Costs
+from imp_driver.state.ownership import Ownership
+from imp_driver.state.sketches import SketchCache
+from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored
+
+Contents: TypeAlias = GroupState | BucketedState
+"""The groups: in memory, or in buckets where they are too many."""
+
+
+class Maintained:
+    """Changed under its lock (``held``); what others ask without it is one value that is replaced.
+
+    ``stored`` is given where a former process has saved the groups; its tables are then to be proven to have that history.
+    """
+
+    def __init__(self, identity: Identity, stored: Stored | None = None, costs: Costs | None = None, templates: Iterable[str] = ()) -> None:
+        self.identity = identity
+        self.ownership = Ownership()
+        self.costs = costs or Costs()
+        self.sketches = SketchCache()
+        self._templates = frozenset(templates)
+        self._counts = Counts()
+        self._contents: Contents | None = None
+        self._is_settled = True
+        self._stored = stored
+        self._is_proven = stored is None
+        self._vector: Vector = {} if stored is None else stored.vector
+        self._block: BoundBlock | None = None
+        self._key_types: tuple[pa.DataType, ...] = ()
+        self._sides: Sides | None = None
+        self._is_without_sides = False
+        self._awaited: Vector | None = None
+        self._failure: CaptureFailure | None = None
+        self._cause: Cause | None = None
+        self._needs_deep_buffers = False
+
+    @property
+    def identifier(self) -> str:
+        return self.identity.key[:12]
+
+    @property
+    def templates(self) -> frozenset[str]:
+        """Identifiers of all templates that it has served."""
+        return self._templates
+
+    @property
+    def contents(self) -> Contents | None:
+        """The groups that can be used at once; None while a step changes them, and after one that was interrupted."""
+        return self._contents if self._is_settled else None
+
+    @property
+    def state(self) -> GroupState | None:
+        """The groups, where they are in memory."""
+        contents = self.contents
+        return contents if isinstance(contents, GroupState) else None
+
+    @property
+    def bucketed(self) -> BucketedState | None:
+        """The groups, where they are in buckets."""
+        contents = self.contents
+        return contents if isinstance(contents, BucketedState) else None
+
+    @property
+    def is_ready(self) -> bool:
+        return self.contents is not None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether there are groups, in memory, in buckets or in the store; also while a step changes them."""
+        return self._contents is not None or self._stored is not None
+
+    @property
+    def is_in_service(self) -> bool:
+        """Whether there are groups, or there were and they are to be captured again."""
+        return self.is_held or self._cause is not None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it is worth remembering: it is in service, or a capture failed or was put off."""
+        return self.is_in_service or self._failure is not None or self._awaited is not None
+
+    @property
+    def stored(self) -> Stored | None:
+        """Where the groups can be read back from; None while they were not saved."""
+        return self._stored
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the store has the groups as they are."""
+        return self._stored is not None and self._stored.vector == self._vector
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the tables were seen to have the history that the groups are of; those from the store are not, at first."""
+        return self._is_proven
+
+    @property
+    def vector(self) -> Vector:
+        """Every table that the groups depend on, at the version that they stand for; empty before the first capture."""
+        return self._vector
+
+    @property
+    def version(self) -> int | None:
+        """Version of the first cut table; None before the first capture."""
+        location = self.identity.location
+        return None if location not in self._vector else self._vector[location].version
+
+    @property
+    def block(self) -> BoundBlock | None:
+        """The block that the groups are of, with its row conditions."""
+        return self._block
+
+    @property
+    def key_types(self) -> tuple[pa.DataType, ...]:
+        return self._key_types
+
+    @property
+    def sides(self) -> Sides | None:
+        """The tables of a join, kept for its next change."""
+        return self._sides
+
+    @property
+    def is_without_sides(self) -> bool:
+        """Whether keeping the tables of a join was tried in vain."""
+        return self._is_without_sides
+
+    @property
+    def failure(self) -> CaptureFailure | None:
+        """Why the last capture failed."""
+        return self._failure
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why the groups are to be captured again; None before the first capture and while there are groups."""
+        return self._cause
+
+    @property
+    def needs_deep_buffers(self) -> bool:
+        """Whether shallow buffers of minima or maxima ran dry before."""
+        return self._needs_deep_buffers
+
+    @property
+    def counts(self) -> Counts:
+        return self._counts
+
+    @property
+    def targets(self) -> set[str]:
+        """Tables of its groups in buckets: the present ones and those that the store has a record of."""
+        bucketed = self._contents if isinstance(self._contents, BucketedState) else None
+        stored = None if self._stored is None else self._stored.record.buckets
+        return {each.target for each in (bucketed, stored) if each is not None}
+
+    @property
+    def groups(self) -> int | None:
+        """How many there are."""
+        match self.contents:
+            case BucketedState() as bucketed:
+                return int(bucketed.groups.sum())
+            case GroupState() as state:
+                return state.groups
+        return None if self._stored is None else self._stored.record.groups
+
+    @property
+    def fragments(self) -> int | None:
+        """Fragments of the partition."""
+        contents = self.contents
+        if contents is not None:
+            return contents.partition.fragments
+        return None if self._stored is None else self._stored.record.partition.fragments
+
+    @property
+    def memory(self) -> int:
+        """Bytes. Asked under the lock, since the parts change while they are counted; the registry remembers the answer."""
+        return sum(part.memory for part in (self._contents, self._sides) if part is not None) + self.sketches.memory
+
+    def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
+        """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
+        pairs = [(self._vector.get(each.location), each) for each in snapshots]
+        is_same = all(known is not None and known.table_id == each.table_id for known, each in pairs)
+        return is_same and any(known is not None and known.version > each.version for known, each in pairs)
+
+    def served(self, template: str) -> None:
+        """Remember a template."""
+        self._templates |= {template}
+
+    def used(self) -> None:
+        """Count one query."""
+        self._counts = replace(self._counts, uses=self._counts.uses + 1)
+
+    def captured(
+        self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
+    ) -> None:
+        """Take groups that were just read; all that was known before may have been given up because something was wrong with it."""
+        self._is_settled = False
+        self.sketches.clear()
+        self._sides = self._stored = self._failure = self._cause = self._awaited = None
+        self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
+        self.costs.captured = seconds
+        self._counts = replace(self._counts, captures=self._counts.captures + 1)
+        self._is_settled = True
+
+    @contextmanager
+    def changing(self) -> Iterator[Contents]:
+        """Lend the groups to be changed; unless they are ``advanced`` inside, there are none afterwards, and a capture follows."""
+        contents = self.contents
+        assert contents is not None
+        self._is_settled = False
+        try:
+            yield contents
+        finally:
+            if not self._is_settled:
+                # Kept tables may be changed in part, too.
+                self._contents = self._sides = None
+                self._is_settled = True
+
+    def advanced(self, vector: Vector, sides: Sides | None, delta_rows: int) -> None:
+        """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
+        self._vector, self._sides = vector, sides
+        counts = self._counts
+        self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
+        self._is_settled = True
+
+    def leave_sides_out(self) -> None:
+        """Do not try again to keep the tables of a join."""
+        self._is_without_sides = True
+
+    def invalidated(self, cause: Cause) -> None:
+        """Have no groups any more, here or in the store, until they are captured again."""
+        self._contents, self._stored, self._cause, self._is_settled = None, None, cause, True
+        self._needs_deep_buffers |= cause.reason is RecaptureReason.INEXACT_STATE
+
+    def given_up(self) -> None:
+        """Forget the groups and every sketch of them: what they stand for is no longer certain."""
+        self._contents, self._stored, self._sides, self._is_settled = None, None, None, True
+        self.sketches.clear()
+        self._vector, self._is_proven = {}, True
+
+    def failed(self, failure: CaptureFailure) -> None:
+        """Remember why there is nothing to be had."""
+        self._failure = failure
+
+    def is_deferred_at(self, vector: Vector) -> bool:
+        """Say whether upkeep was put off at these versions."""
+        return self._awaited == vector
+
+    def deferred(self, vector: Vector) -> None:
+        """Put upkeep off until these versions are asked for again."""
+        self._awaited = vector
+
+    def resumed(self) -> None:
+        """Put nothing off any more."""
+        self._awaited = None
+
+    def proven(self) -> None:
+        """The tables have the history that the groups are of."""
+        self._is_proven = True
+
+    def described(self, block: BoundBlock | None) -> None:
+        """Learn the block of groups that a former process has saved; the first one stays."""
+        self._block = self._block or block
+
+    def restored(self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> None:
+        """Take groups that the store had."""
+        assert self._stored is not None
+        self.sketches.put_aside()
+        self._contents, self._block, self._key_types, self._vector = contents, block, key_types, self._stored.vector
+
+    def saved(self, stored: Stored, contents: Contents) -> bool:
+        """Learn that groups were saved, as they were then; False when these have been given up meanwhile."""
+        is_parked = not self.is_ready and self._stored is not None
+        is_same = self.contents is contents or is_parked
+        if is_same:
+            self._stored = stored
+        return is_same
+
+    def parked(self) -> int:
+        """Give the groups up where the store has them, unless they are in use; return the bytes that this saves.
+
+        They are read back, and brought up to date, when they are needed.
+        """
+        with self.ownership.held_if_free() as is_held:
+            if not is_held or self._stored is None or not isinstance(self._contents, GroupState):
+                return 0
+            before = self.memory
+            self.sketches.put_aside()
+            self._contents = self._sides = None
+            self._vector = self._stored.vector
+            return before - self.memory

@@ -1,0 +1,155 @@
+"""Where maintained relations are found: by key, template, family and prefix; and which of them leave when memory is short.
+
+What a relation weighs is asked when it was changed, so that neither a look-up nor an eviction looks at all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from imp_driver.state.maintained import Maintained
+
+SMALL = 1 << 20
+"""Bytes of a relation below which it is dropped last."""
+
+_Group = tuple[str, str]
+"""What some relations have in common, and its value."""
+
+
+class Registry:
+    """Relations, the least recently used first. All methods are safe to call from several threads."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory_budget = memory
+        self._relations: OrderedDict[str, Maintained] = OrderedDict()
+        self._groups: dict[_Group, dict[str, None]] = {}
+        self._weights: dict[str, int] = {}
+        self._total = 0
+        self._lock = threading.Lock()
+
+    @property
+    def total(self) -> int:
+        """Bytes of all relations."""
+        return self._total
+
+    def weight(self, relation: Maintained) -> int:
+        """Return the bytes of a relation when it was changed last."""
+        return self._weights.get(relation.identity.key, 0)
+
+    def get_or_add(self, key: str, make: Callable[[], Maintained]) -> Maintained:
+        """Return the relation of a key, made when there is none, as the most recently used."""
+        with self._lock:
+            relation = self._relations.get(key)
+            if relation is None:
+                relation = self._relations[key] = make()
+            self._relations.move_to_end(key)
+            self._join(relation)
+            return relation
+
+    def find(self, key: str) -> Maintained | None:
+        """Return the relation of a key without counting it as used."""
+        with self._lock:
+            return self._relations.get(key)
+
+    def relations(self) -> tuple[Maintained, ...]:
+        with self._lock:
+            return tuple(self._relations.values())
+
+    def of_template(self, template: str) -> tuple[Maintained, ...]:
+        """Return the relations that serve a template, the least recently used first."""
+        return self._of(("template", template))
+
+    def of_family(self, family: str) -> tuple[Maintained, ...]:
+        """Return the relations that differ in nothing but their row conditions."""
+        return self._of(("family", family))
+
+    def of_prefix(self, prefix: str) -> tuple[Maintained, ...]:
+        """Return the relations of the same groups, whatever aggregates they have; none for the empty prefix."""
+        return self._of(("prefix", prefix)) if prefix else ()
+
+    def _of(self, group: _Group) -> tuple[Maintained, ...]:
+        with self._lock:
+            return tuple(self._relations[key] for key in self._groups.get(group, ()))
+
+    def serve(self, relation: Maintained, template: str) -> None:
+        """Note that a relation serves a template."""
+        if template not in relation.templates:
+            with self._lock:
+                relation.served(template)
+                if self._relations.get(relation.identity.key) is relation:
+                    self._join(relation)
+
+    def add(self, relation: Maintained) -> bool:
+        """Add a relation as the least recently used; False when its key has one already."""
+        key = relation.identity.key
+        with self._lock:
+            if key in self._relations:
+                return False
+            self._relations[key] = relation
+            self._relations.move_to_end(key, last=False)
+            self._join(relation)
+            self._weigh(key, relation.memory)
+            return True
+
+    def discard(self, relation: Maintained) -> None:
+        """Drop one relation unless another has taken its place."""
+        with self._lock:
+            if self._relations.get(relation.identity.key) is relation:
+                self._remove(relation)
+
+    def weigh(self, relation: Maintained) -> None:
+        """Take over what a relation weighs now; the caller holds it."""
+        key, weight = relation.identity.key, relation.memory
+        with self._lock:
+            if self._relations.get(key) is relation:
+                self._weigh(key, weight)
+
+    def evict(self) -> tuple[Maintained, ...]:
+        """Park, then drop the least recently used relations until the budget holds; the newest stays. Return the dropped ones."""
+        evicted: list[Maintained] = []
+        with self._lock:
+            if self._total <= self.memory_budget:
+                return ()
+            oldest = list(self._relations.values())[:-1]
+            for relation in oldest:
+                if self._total <= self.memory_budget:
+                    break
+                self._weigh(relation.identity.key, self.weight(relation) - relation.parked())
+            # What only has sketches would make little room.
+            for relation in sorted(oldest, key=lambda each: self.weight(each) < SMALL):
+                if self._total <= self.memory_budget:
+                    break
+                self._remove(relation)
+                evicted.append(relation)
+        return tuple(evicted)
+
+    def _weigh(self, key: str, weight: int) -> None:
+        self._total += weight - self._weights.get(key, 0)
+        self._weights[key] = weight
+
+    def _remove(self, relation: Maintained) -> None:
+        key = relation.identity.key
+        del self._relations[key]
+        self._total -= self._weights.pop(key, 0)
+        for group in _groups_of(relation):
+            members = self._groups.get(group, {})
+            members.pop(key, None)
+            if not members:
+                self._groups.pop(group, None)
+
+    def _join(self, relation: Maintained) -> None:
+        """Make a relation the most recently used of its groups."""
+        key = relation.identity.key
+        for group in _groups_of(relation):
+            members = self._groups.setdefault(group, {})
+            members.pop(key, None)
+            members[key] = None
+
+
+def _groups_of(relation: Maintained) -> Iterator[_Group]:
+    yield "family", relation.identity.family
+    yield "prefix", relation.identity.prefix
+    for template in relation.templates:
+        yield "template", template

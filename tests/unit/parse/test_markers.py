@@ -1,0 +1,70 @@
+"""Markers of a statement and the values that are given for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from imp_driver.errors import ProgrammingError
+from imp_driver.parse.markers import check_values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("SELECT 1", None),
+        ("SELECT '?', `?`, 1 -- ?", None),
+        ("SELECT ?, ?", [1, None]),
+        ("SELECT :a, :b", {"a": 1, "b": 2, "unused": 3}),
+        ("SELECT a FROM t WHERE a IN (?, ?)", [1, 2]),
+        ("SELECT array_contains(?, a) FROM t", [[1, 2]]),
+        ("SELECT 'no end, ?", None),
+        ("SELECT a:b FROM t WHERE c = :c", {"c": 1}),
+    ],
+)
+def test_values_that_match(text: str, values: Any) -> None:
+    check_values(text, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "message"),
+    [
+        ("SELECT a FROM t WHERE a = ?", [1, 2, 3], "The statement has 1 ? marker, but 3 values were given."),
+        ("SELECT a FROM t WHERE a = ? OR a = ?", [1], "The statement has 2 ? markers, but 1 value was given."),
+        ("SELECT a FROM t WHERE a = ?", None, "The statement has 1 ? marker, but no values were given."),
+        (
+            "SELECT ?",
+            {"a": 1},
+            "The statement has 1 ? marker, whose values are a sequence; a mapping was given.",
+        ),
+        ("SELECT :a + :b + :c", {"b": 1}, "There is no value for :a, :c; given: b."),
+        (
+            "SELECT a FROM t WHERE a IN ?",
+            [[1, 2, 3]],
+            "The marker after IN at character 27 has a list; write IN (?, ?, ?) and give each of its values.",
+        ),
+        (
+            "SELECT a FROM t WHERE a = %s",
+            [1],
+            "The statement has no ? markers, but 1 value was given. Markers are ? for a sequence and :name for a mapping; "
+            "%s is no marker for a sequence.",
+        ),
+        (
+            "SELECT a FROM t WHERE a = $1",
+            [1],
+            "The statement has no ? markers, but 1 value was given. Markers are ? for a sequence and :name for a mapping; "
+            "$1 is no marker for a sequence.",
+        ),
+        (
+            "SELECT a FROM t WHERE a = :a",
+            [1],
+            "The statement has no ? markers, but 1 value was given. Markers are ? for a sequence and :name for a mapping; "
+            ":a is no marker for a sequence.",
+        ),
+    ],
+)
+def test_values_that_do_not_match_are_told(text: str, values: Any, message: str) -> None:
+    with pytest.raises(ProgrammingError) as caught:
+        check_values(text, values)
+    assert str(caught.value) == message
