@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from imp_driver.errors import Error, cancelled
+from imp_driver.errors import cancelled
 
 
 class CancellationToken:
-    """Says whether one run of a statement was cancelled, and wakes whoever waits for its sake. Safe to use from several threads."""
+    """Says whether a run was cancelled, and wakes whoever waits for its sake; ``query_id`` is that of the run. Safe in several threads."""
 
     def __init__(self, query_id: str | None = None) -> None:
-        self._query_id = query_id
+        self.query_id = query_id
         self._is_cancelled = False
         self._waited_for: list[threading.Condition] = []
         self._lock = threading.Lock()
@@ -40,8 +40,4 @@ class CancellationToken:
             with self._lock:
                 self._waited_for.remove(condition)
         if self._is_cancelled:
-            raise self.error()
-
-    def error(self) -> Error:
-        """Return what a cancelled run ends with."""
-        return cancelled(self._query_id)
+            raise cancelled(self.query_id)

@@ -1,24 +1,66 @@
-"""What a statement that writes did to its table: affected rows, the version that it committed, and who must know."""
+"""Statements that are no queries: run as they are, and what they did to their table: affected rows, the version, and who must know."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
-from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.affected import counted_rows
-from imp_driver.parse.statement import Statement
-from imp_driver.ports import RelationKind, ResultStream, Session
-from imp_driver.versions import ReadTransaction
+from imp_driver.observe.report import SketchReport
+from imp_driver.parse.batch_insert import BatchInsert, batch_insert
+from imp_driver.parse.statement import Statement, StatementKind, parse
+from imp_driver.ports import Parameters, RelationKind, ResultStream, Session
+from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
+from imp_driver.snapshot.versions import ReadTransaction
+
+NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 
 
 class Changes:
-    """Looks at a table before and after a change."""
+    """Runs the changes of one connection; ``wake`` is called after each, since tables may have new versions."""
 
-    def __init__(self, session: Session, source: ChangeSource, sketches: Sketches, transaction: ReadTransaction) -> None:
+    def __init__(self, session: Session, source: ChangeSource, transaction: ReadTransaction, wake: Callable[[], None]) -> None:
         self._session = session
         self._source = source
-        self._sketches = sketches
         self._transaction = transaction
+        self._wake = wake
+
+    def run(self, statement: Statement, run: Run) -> Outcome:
+        """Run a statement that changes data, definitions or settings. Raises Error."""
+        report = replace(NO_SKETCH, times=run.watch.times, executed_sql=statement.text)
+        self._transaction.check(statement)
+        before = self.target(statement) if statement.kind is StatementKind.CHANGE else None
+        with run.watch.stage("execute"):
+            stream = self._session.execute(run.with_text(statement.text))
+        if statement.kind is not StatementKind.CHANGE:
+            return Outcome(stream, -1, report)
+        rowcount, version = self._affected(stream, before)
+        return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
+
+    def run_many(self, run: Run, rows: Sequence[Parameters], run_one: Callable[[Run], Outcome]) -> Outcome:
+        """Run a statement for one row or more: an INSERT of VALUES as one append and one commit, others by ``run_one``. Raises Error."""
+        batch = batch_insert(run.text, rows)
+        if batch is not None:
+            return self._append(batch, run)
+        total = 0
+        for row in rows:
+            outcome = run_one(run.of(run.text, row))
+            if outcome.stream is not None:
+                outcome.stream.close()
+            total = -1 if outcome.rowcount < 0 or total < 0 else total + outcome.rowcount
+        return Outcome(None, total, outcome.report)
+
+    def _append(self, batch: BatchInsert, run: Run) -> Outcome:
+        statement = parse(run.text)
+        self._transaction.check(statement)
+        before = self.target(statement)
+        with run.watch.stage("execute"):
+            self._session.append(batch.text, batch.view, batch.rows, run)
+        count, version = self._affected(None, before)
+        return Outcome(None, count, replace(NO_SKETCH, version=version, times=run.watch.times, executed_sql=batch.text))
 
     def target(self, statement: Statement) -> TableSnapshot | None:
         """Return the Delta table that a statement is about to change."""
@@ -30,13 +72,13 @@ class Changes:
         except OperationalError:
             return None
 
-    def affected(self, stream: ResultStream | None, before: TableSnapshot | None) -> tuple[int, int | None]:
+    def _affected(self, stream: ResultStream | None, before: TableSnapshot | None) -> tuple[int, int | None]:
         """Return the affected rows (-1 unknown) and the version that the statement committed, and record it.
 
         UPDATE, DELETE and MERGE say their count; that of INSERT is in its commit.
         """
-        counted = None if stream is None else counted_rows(stream)
-        self._sketches.eager.wake()
+        counted = None if stream is None else _counted_rows(stream)
+        self._wake()
         version = self._session.last_commit_version()
         if before is None or version is None:
             return -1 if counted is None else counted, None
@@ -52,3 +94,11 @@ class Changes:
             return -1 if counted is None else counted, None
         self._transaction.note_written(before.location, version)
         return metrics.get("numOutputRows", -1) if counted is None else counted, version
+
+
+def _counted_rows(stream: ResultStream) -> int | None:
+    """Close the stream of a statement that changed a table; return the rows it counted, None where it counts none."""
+    counts = stream.columns and stream.columns[0].name == "num_affected_rows"
+    batch = stream.next_batch() if counts else None
+    stream.close()
+    return None if batch is None else int(batch.column(0)[0].as_py())

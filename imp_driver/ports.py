@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from imp_driver.run import Run
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 
@@ -126,19 +129,19 @@ class TableDefinition:
 class Session(Protocol):
     """One connection's child session of the engine. All methods raise only errors of this driver."""
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+    def execute(self, run: Run) -> ResultStream:
         """Run any statement; analysis errors and errors before the first batch are raised here."""
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
-        """Run a query of the driver itself and return all its rows. Raises ResultTooLarge beyond ``most_bytes``."""
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+        """Run a query of the driver's own on behalf of a run and return all its rows. Raises ResultTooLarge beyond ``most_bytes``."""
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
-        """Run a query of the driver itself while ``rows`` are visible as the temporary view named ``view``."""
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+        """Run a query of the driver's own while ``rows`` are visible as the temporary view named ``view``."""
 
-    def buckets(self, tag: str) -> BucketEngine | None:
-        """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled under ``tag``."""
+    def buckets(self, run: Run) -> BucketEngine | None:
+        """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled with ``run``."""
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -156,7 +159,7 @@ class Session(Protocol):
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         """Return the version of a Delta table that ``FROM name TIMESTAMP AS OF time`` reads, ``time`` being a literal of SQL.
 
         None where the engine does not tell. Raises an Error where it refuses the time.
@@ -165,8 +168,8 @@ class Session(Protocol):
     def last_commit_version(self) -> int | None:
         """Version of the last Delta commit made in this session; None before the first."""
 
-    def interrupt(self, tag: str) -> None:
-        """Cancel what runs under ``tag``, from any thread."""
+    def interrupt(self, run: Run) -> None:
+        """Cancel a run, from any thread."""
 
     def close(self) -> None: ...
 

@@ -26,9 +26,9 @@ from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.spans import Spans
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.ports import Parameters, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
+from imp_driver.run import Run
 
 STATEMENTS = 2_000
 TEXT = "SELECT a, avg(b) FROM r500 GROUP BY a HAVING avg(c) BETWEEN 17 AND 67"
@@ -41,20 +41,19 @@ _LOG = logging.getLogger("imp_driver.observe")
 class _Stages:
     """A pipeline that enters every stage and finds nothing to do there."""
 
-    def run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch | None = None) -> Outcome:
-        watch = watch or Stopwatch()
+    def run(self, run: Run) -> Outcome:
         for stage in STAGES:
-            with watch.stage(stage):
+            with run.watch.stage(stage):
                 pass
         report = SketchReport(
             Decision.MAINTAINED, Reason.FILTERED, "", "0123456789ab", "ba9876543210", "spark_catalog.default.r500", "a", 16, 17,
             {"spark_catalog.default.r500": 17}, 20, DeltaSource.CHANGE_FEED, None, 12, 5_001, 3, 4, 64, 1_000_000, 16_000_000, 0.9,
-            watch.times,
+            run.watch.times,
         )  # fmt: skip
         return Outcome(None, -1, report)
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str, watch: Stopwatch | None = None) -> Outcome:
-        return self.run(text, None, tag, watch)
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        return self.run(run)
 
     def using(self, sketch: SketchMode) -> _Stages:
         return self
@@ -64,7 +63,7 @@ class _Stages:
 
     def end_transaction(self) -> None: ...
 
-    def interrupt(self, tag: str) -> None: ...
+    def interrupt(self, run: Run) -> None: ...
 
     def close(self) -> None: ...
 
@@ -132,11 +131,11 @@ def _debugged(pipeline: Observed) -> float:
         return _seconds(pipeline.run)
 
 
-def _seconds(run: Callable[[str, Parameters, str], Outcome]) -> float:
+def _seconds(run: Callable[[Run], Outcome]) -> float:
     """Return the seconds of one statement."""
     begin = time.perf_counter()
     for _ in range(STATEMENTS):
-        run(TEXT, None, "5f1c7e0e-57f5-4f0e-9d2e-0f6f0d9f3c11")
+        run(Run(TEXT))
     return (time.perf_counter() - begin) / STATEMENTS
 
 

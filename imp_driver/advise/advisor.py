@@ -33,6 +33,7 @@ from imp_driver.plan.nodes import Scan
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.use import plan_use
+from imp_driver.run import Run
 
 _LOG = logging.getLogger("imp_driver.advise")
 RUNS_BEFORE_SAMPLE = 10
@@ -68,37 +69,37 @@ class Advisor:
         self._workload = sketches.workload
         self._asked: tuple[str, list[Request]] = ("", [])
 
-    def asked(self, tag: str, requests: list[Request]) -> None:
-        """Remember what the run with this tag asks for, until ``record``; blocks that no key may cut are nothing to cluster for."""
-        self._asked = (tag, [request for request in requests if request.analysis.safe])
+    def asked(self, run: Run, requests: list[Request]) -> None:
+        """Remember what the run asks for, until ``record``; blocks that no key may cut are nothing to cluster for."""
+        self._asked = (run.tag, [request for request in requests if request.analysis.safe])
 
-    def record(self, tag: str, statement: Statement, report: SketchReport) -> None:
+    def record(self, run: Run, statement: Statement, report: SketchReport) -> None:
         """Record one run of a query, once it has answered."""
-        requests = self._asked[1] if self._asked[0] == tag else []
+        requests = self._asked[1] if self._asked[0] == run.tag else []
         if report.reason in _NOT_RECORDED:
             return
         try:
             if not requests:
                 self._workload.add(replace(_refused(statement), milliseconds=_spent(report), reason=report.reason.name))
             for request in requests:
-                self._record(tag, request, report)
+                self._record(run, request, report)
         except Exception as error:
             _LOG.warning("A query could not be recorded for ADVISE SKETCHES: %s", described(error))
 
-    def _record(self, tag: str, request: Request, report: SketchReport) -> None:
+    def _record(self, run: Run, request: Request, report: SketchReport) -> None:
         template = request.template.identifier
         own = next((each for each in (report, *report.also) if each.template == template), None)
         size = int(_snapshot_of(request).files.sizes.sum())
         read = size if own is None or own.bytes_kept is None else own.bytes_kept
         # Where only other blocks of the query were cut, the report does not say why this one was not.
         reason = own.reason.name if own is not None else "" if report.template is not None else report.reason.name
-        run = _record_of(request, self._workload.find(template))
+        record = _record_of(request, self._workload.find(template))
         total = self._workload.add(
-            replace(run, runs=1, milliseconds=_spent(report), bytes=read, last_bytes=read, table_bytes=size, reason=reason),
+            replace(record, runs=1, milliseconds=_spent(report), bytes=read, last_bytes=read, table_bytes=size, reason=reason),
             replace(request, snapshots={name: replace(each, files=_NoFiles()) for name, each in request.snapshots.items()}),
         )
         if reason == Reason.NOT_CLUSTERED.name and total.runs % RUNS_BEFORE_SAMPLE == 0 and not total.shares:
-            self._note(request, self._sampled(request, tag))
+            self._note(request, self._sampled(request, run))
 
     def close(self) -> None:
         """Estimate what costs no query, and write the record."""
@@ -112,7 +113,7 @@ class Advisor:
                 _LOG.warning("An estimate for ADVISE SKETCHES failed: %s", described(error))
         self._workload.write()
 
-    def advise(self, tag: str) -> list[Advice]:
+    def advise(self, run: Run) -> list[Advice]:
         """Return which clusterings would pay, then the templates that none would help; of tables that the session may read.
 
         Raises:
@@ -125,12 +126,12 @@ class Advisor:
         found: list[Advice] = []
         rest: list[Record] = []
         for (table, table_id), records in by_table.items():
-            place = self._place(table, table_id, records, tag)
+            place = self._place(table, table_id, records, run)
             if place is None:
                 # A table that is gone or was made anew needs no advice; a statement without a table is only counted.
                 rest += [record for record in records if not record.table_id]
                 continue
-            demands = [self._demand(record, questions.get(record.template), place, tag) for record in records]
+            demands = [self._demand(record, questions.get(record.template), place, run) for record in records]
             advices = advices_for(place.layout, demands)
             found += advices
             helped = {each.clustering for each in advices}
@@ -141,7 +142,7 @@ class Advisor:
     def _may_be_told(self, record: Record) -> bool:
         return not record.table or self._session.may_read(tuple(record.table.split(".")))
 
-    def _place(self, table: str, table_id: str, records: Sequence[Record], tag: str) -> _Place | None:
+    def _place(self, table: str, table_id: str, records: Sequence[Record], run: Run) -> _Place | None:
         name = tuple(table.split("."))
         relation = self._session.resolve(name) if table_id else None
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
@@ -152,20 +153,20 @@ class Advisor:
             return None
         if snapshot.table_id != table_id:
             return None
-        detail = self._session.read(f"DESCRIBE DETAIL {qualified(relation.name)}", tag)
+        detail = self._session.read(f"DESCRIBE DETAIL {qualified(relation.name)}", run)
         attributes = dict.fromkeys(name for record in records for name in record.attributes)
         return _Place(
             snapshot,
             Layout.of(relation.name, table_id, snapshot.files, tuple(attributes), detail.column("partitionColumns")[0].as_py()),
         )
 
-    def _demand(self, record: Record, question: Request | None, place: _Place, tag: str) -> Demand:
+    def _demand(self, record: Record, question: Request | None, place: _Place, run: Run) -> Demand:
         """Bring the estimates of a record up to date where this process knows what was asked."""
         if question is None or _snapshot_of(question).table_id != place.snapshot.table_id:
             return Demand(record)
         request = replace(question, snapshots={**question.snapshots, _table_of(question): place.snapshot})
         try:
-            found = self._from_state(request) or self._known_shares(request) or self._sampled(request, tag)
+            found = self._from_state(request) or self._known_shares(request) or self._sampled(request, run)
         except Error as error:
             if error.error_class == CANCELLED:
                 raise
@@ -209,13 +210,13 @@ class Advisor:
         rows = np.asarray(columns["rows"].to_numpy(zero_copy_only=False), dtype=np.float64)
         return {request.analysis.attribute(index): shares(columns[f"key_{index}"], rows, [passes]) for index in request.analysis.safe}
 
-    def _sampled(self, request: Request, tag: str) -> dict[str, Shares]:
+    def _sampled(self, request: Request, run: Run) -> dict[str, Shares]:
         """Estimate from a sample that Spark takes of the newest version; groups over several tables are not sampled."""
         if not isinstance(request.block.source, Scan):
             return {}
         block, snapshot = request.block, self._source.snapshot(_snapshot_of(request).location)
         fraction = fraction_for(snapshot.row_count)
-        drawn = self._session.read(sample_sql(block, _table_of(request), snapshot.version, fraction), tag)
+        drawn = self._session.read(sample_sql(block, _table_of(request), snapshot.version, fraction), run)
         keys = tuple(_typed(column(drawn, f"key_{index}"), request, index) for index in range(len(block.keys)))
         sample = Sample(keys, tuple(aggregate.specification for aggregate in block.aggregates), drawn, fraction)
         return {request.analysis.attribute(index): each for index, each in estimated_shares(sample, block, request.analysis.safe).items()}

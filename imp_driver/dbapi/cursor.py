@@ -5,7 +5,6 @@ Extensions beyond PEP 249: sketch_report, query_id, cancel, and fetches as Arrow
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -19,6 +18,7 @@ from imp_driver.dbapi.rows import Row, Rows
 from imp_driver.dbapi.typeobjects import Description, describe
 from imp_driver.errors import InterfaceError, NotSupportedError, ProgrammingError
 from imp_driver.observe.report import SketchReport
+from imp_driver.run import Run
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +46,7 @@ class Cursor:
         self._closed = False
         self._connection = connection
         self._pipeline = pipeline
+        self._run: Run | None = None
         self._rows: Rows | None = None
         self.arraysize = 1
         self.rowcount = -1
@@ -87,22 +88,23 @@ class Cursor:
             operation: SQL with ``?`` markers for a sequence or ``:name`` markers for a mapping.
             parameters: their values, bound by Spark.
         """
-        text, values = _text(operation), checked(parameters)
-        return self._run(lambda pipeline, tag: pipeline.run(text, values, tag))
+        run = Run(_text(operation), checked(parameters))
+        return self._executed(run, lambda pipeline: pipeline.run(run))
 
     def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
         """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
         text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
         if not rows:
-            self._begin()
+            self._begin(Run(text))
             self.rowcount = 0
             return self
-        return self._run(lambda pipeline, tag: pipeline.run_many(text, rows, tag))
+        run = Run(text)
+        return self._executed(run, lambda pipeline: pipeline.run_many(run, rows))
 
-    def _run(self, run: Callable[[Pipeline, str], Outcome]) -> Cursor:
-        tag = self._begin()
+    def _executed(self, run: Run, call: Callable[[Pipeline], Outcome]) -> Cursor:
+        self._begin(run)
         pipeline = self._pipeline if self._sketch is None else self._pipeline.using(self._sketch)
-        outcome = self._guarded(lambda: run(pipeline, tag))
+        outcome = self._guarded(lambda: call(pipeline))
         self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
         if outcome.stream is not None and outcome.stream.columns:
             self.description = describe(outcome.stream.columns)
@@ -111,12 +113,11 @@ class Cursor:
             outcome.stream.close()
         return self
 
-    def _begin(self) -> str:
+    def _begin(self, run: Run) -> None:
         self._check_open()
         self._discard()
         self.rowcount, self.description, self.sketch_report = -1, None, None
-        self.query_id = str(uuid.uuid4())
-        return self.query_id
+        self._run, self.query_id = run, run.tag
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
         """Call; on Ctrl-C stop the run in Spark too, then let the interruption through."""
@@ -181,8 +182,8 @@ class Cursor:
 
     def cancel(self) -> None:
         """Stop the run, from any thread; harmless when nothing runs."""
-        if self.query_id is not None and not self._closed:
-            self._pipeline.interrupt(self.query_id)
+        if self._run is not None and not self._closed:
+            self._pipeline.interrupt(self._run)
 
     def close(self) -> None:
         """Free the result; harmless when called twice."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from imp_driver.config import SketchMode
 from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Parameters, ResultStream, TableDefinition
+from imp_driver.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,10 @@ class Outcome:
 class Pipeline(Protocol):
     """Runs statements of one connection. Raises only errors of this driver."""
 
-    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome: ...
+    def run(self, run: Run) -> Outcome: ...
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome: ...
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        """Run one statement for many rows."""
 
     def using(self, sketch: SketchMode) -> Pipeline:
         """Return the path of the same connection with another way to use sketches."""
@@ -36,6 +38,7 @@ class Pipeline(Protocol):
     def end_transaction(self) -> None:
         """Let the statements that follow read the newest versions; harmless outside a reader's transaction."""
 
-    def interrupt(self, tag: str) -> None: ...
+    def interrupt(self, run: Run) -> None:
+        """Cancel a run, from any thread."""
 
     def close(self) -> None: ...

@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import pyarrow as pa
 
 from imp_driver.config import SketchMode
-from imp_driver.dbapi.pipeline import Outcome
+from imp_driver.dbapi.pipeline import Outcome, Pipeline
 from imp_driver.errors import Error
 from imp_driver.observe.decisions import log_decision
 from imp_driver.observe.failures import described
@@ -27,41 +26,24 @@ from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.parse.statement import StatementKind, parse
 from imp_driver.ports import Parameters, ResultColumn, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
+from imp_driver.run import Run
 
 _LOG = logging.getLogger("imp_driver.observe")
-
-
-class Watched(Protocol):
-    """A pipeline whose stages can be timed from outside."""
-
-    def run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch | None = None) -> Outcome: ...
-
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str, watch: Stopwatch | None = None) -> Outcome: ...
-
-    def using(self, sketch: SketchMode) -> Watched: ...
-
-    def definition(self, name: tuple[str, ...]) -> TableDefinition | None: ...
-
-    def end_transaction(self) -> None: ...
-
-    def interrupt(self, tag: str) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class Observed:
     """The pipeline of one connection, or of one cursor of it."""
 
-    def __init__(self, inner: Watched, observer: Observer, spans: Spans) -> None:
+    def __init__(self, inner: Pipeline, observer: Observer, spans: Spans) -> None:
         self.inner = inner
         self._observer = observer
         self._spans = spans
 
-    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
-        return self._observed(text, tag, lambda watch: self.inner.run(text, parameters, tag, watch))
+    def run(self, run: Run) -> Outcome:
+        return self._observed(run, self.inner.run)
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
-        return self._observed(text, tag, lambda watch: self.inner.run_many(text, rows, tag, watch))
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        return self._observed(run, lambda watched: self.inner.run_many(watched, rows))
 
     def using(self, sketch: SketchMode) -> Observed:
         return Observed(self.inner.using(sketch), self._observer, self._spans)
@@ -72,8 +54,8 @@ class Observed:
     def end_transaction(self) -> None:
         self.inner.end_transaction()
 
-    def interrupt(self, tag: str) -> None:
-        self.inner.interrupt(tag)
+    def interrupt(self, run: Run) -> None:
+        self.inner.interrupt(run)
 
     def close(self) -> None:
         """Close the connection; the last one of a warehouse writes its counters before another process may take it."""
@@ -82,17 +64,17 @@ class Observed:
         finally:
             self._observer.disconnect()
 
-    def _observed(self, text: str, tag: str, run: Callable[[Stopwatch], Outcome]) -> Outcome:
-        operation = operation_of(text)
-        with self._spans.statement(text, operation, tag) as span:
+    def _observed(self, run: Run, call: Callable[[Run], Outcome]) -> Outcome:
+        operation = operation_of(run.text)
+        with self._spans.statement(run, operation) as span:
             watch, begin = Stopwatch(span.stage), time.perf_counter()
 
             def finished(report: SketchReport | None, rowcount: int, error: BaseException | None) -> Finished:
                 # The text was parsed before, and the parse is remembered.
-                return Finished(tag, parse(text), operation, time.perf_counter() - begin, watch.times, report, rowcount, error)
+                return Finished(run.tag, parse(run.text), operation, time.perf_counter() - begin, watch.times, report, rowcount, error)
 
             try:
-                outcome = run(watch)
+                outcome = call(run.watched_by(watch))
             except BaseException as error:
                 self._tell(partial(finished, None, -1, error), span.finish)
                 raise

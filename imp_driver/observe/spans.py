@@ -15,6 +15,7 @@ from imp_driver.errors import Error
 from imp_driver.observe.finished import Finished
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.stopwatch import nothing_around
+from imp_driver.run import Run
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -56,19 +57,19 @@ class Spans:
         self._tracer = tracer or _tracer()
         self._with_text = with_text
 
-    def statement(self, text: str, operation: str, tag: str) -> AbstractContextManager[StatementSpan]:
+    def statement(self, run: Run, operation: str) -> AbstractContextManager[StatementSpan]:
         """Return the span of one statement; the spans of its stages, and whatever the application makes meanwhile, are below it."""
-        return _SILENT if self._tracer is None else self._recorded(self._tracer, text, operation, tag)
+        return _SILENT if self._tracer is None else self._recorded(self._tracer, run, operation)
 
     @contextmanager
-    def _recorded(self, tracer: Tracer, text: str, operation: str, tag: str) -> Iterator[StatementSpan]:
+    def _recorded(self, tracer: Tracer, run: Run, operation: str) -> Iterator[StatementSpan]:
         from opentelemetry.trace import SpanKind
 
-        attributes: dict[str, AttributeValue] = {"db.system.name": SYSTEM, "imp.query_id": tag}
+        attributes: dict[str, AttributeValue] = {"db.system.name": SYSTEM, "imp.query_id": run.tag}
         if operation:
             attributes["db.operation.name"] = operation
         if self._with_text:
-            attributes["db.query.text"] = text
+            attributes["db.query.text"] = run.text
         # An exception's message may quote values; ``finish`` says its class.
         with tracer.start_as_current_span(
             "imp.statement", kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False

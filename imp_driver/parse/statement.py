@@ -115,6 +115,12 @@ def parse(text: str) -> Statement:
     return _parsed(text) if len(text) <= _LARGEST_TEXT else _parse(text)
 
 
+def may_have_markers(statement: Statement) -> bool:
+    """Say whether a statement may have ``?`` markers; a question mark in a command is none, and long changes have their values in them."""
+    is_asked = statement.kind in (StatementKind.QUERY, StatementKind.CHANGE) and len(statement.text) <= LARGEST_CHANGE
+    return is_asked and "?" in statement.text
+
+
 def per_statement(find: Callable[[Statement], FoundT]) -> Callable[[Statement], FoundT]:
     """Have something found out once about each statement, and forgotten with it."""
     known: WeakKeyDictionary[Statement, FoundT] = WeakKeyDictionary()

@@ -88,16 +88,12 @@ class ContextJobs:
 
 
 class Cancellation:
-    """Which statements of a session run, and which of them are cancelled."""
+    """Which statements of a session run, so that those that are cancelled can be stopped."""
 
     def __init__(self, jobs: TaggedJobs) -> None:
         self._jobs = jobs
-        self._cancelled: set[str] = set()
         self._depths: Counter[tuple[str, int]] = Counter()
         self._lock = threading.Lock()
-
-    def is_cancelled(self, tag: str) -> bool:
-        return tag in self._cancelled
 
     @contextmanager
     def running(self, tag: str) -> Iterator[None]:
@@ -132,7 +128,6 @@ class Cancellation:
 
     def cancel(self, tag: str) -> None:
         """Cancel a statement, and go on until no job of it can follow."""
-        self._cancelled.add(tag)
         for attempt in range(_ATTEMPTS):
             try:
                 with mapped(tag):

@@ -16,6 +16,7 @@ from imp_driver.config import Options
 from imp_driver.errors import InterfaceError, NotSupportedError
 from imp_driver.parse.quoting import quoted_name
 from imp_driver.ports import Session
+from imp_driver.run import Run
 
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."
@@ -90,7 +91,7 @@ def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     session = _wrapped(spark, options, owned_by_application=False, on_close=end)
     if options.schema:
-        session.execute(f"USE {quoted_name(options.schema)}", None, "use").close()
+        session.execute(Run(f"USE {quoted_name(options.schema)}")).close()
     return session
 
 

@@ -31,6 +31,7 @@ from pyspark.sql import SparkSession
 from imp_driver.config import Options
 from imp_driver.errors import OperationalError
 from imp_driver.parse.quoting import quoted_name
+from imp_driver.run import Run
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.locations import process_umask
@@ -68,7 +69,7 @@ def open_session(options: Options) -> SparkChildSession:
     session = SparkChildSession(child, owned_by_application=False, binds_natively=True, on_close=lambda: _release(engine))
     try:
         if options.schema:
-            session.execute(f"USE {quoted_name(options.schema)}", None, "use").close()
+            session.execute(Run(f"USE {quoted_name(options.schema)}")).close()
     except BaseException:
         session.close()
         raise

@@ -15,7 +15,8 @@ from pyspark.sql.types import StructType
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.quoting import qualified
-from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Relation, TableDefinition
+from imp_driver.run import Run
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
@@ -24,7 +25,7 @@ from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SET
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
 
-_OWN_TAG = "imp_driver"
+_OWN = Run("", tag="imp_driver")
 """Under which the statements run that ask the server about names and settings."""
 
 
@@ -69,47 +70,47 @@ class ConnectSession:
         self._settings: tuple[tuple[str, str], ...] = ()
         self._closed = False
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
+    def execute(self, run: Run) -> BatchStream:
         """Analyse, start, and read the first batch, so that errors of the statement come from here."""
-        with self._run(tag):
+        with self._running(run):
             # Delta's parser loses parameters that are sent beside the text, and only the server's administrator could mend it.
-            bound = bind_text(text, parameters) if parameters else text
+            bound = bind_text(run.text, run.parameters) if run.parameters else run.text
             try:
                 plan = self.spark.sql(bound)._plan.to_proto(self._client)
             finally:
-                if not text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
+                if not run.text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
                     self._settings = ()
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
             has_run = plan.root.WhichOneof("rel_type") != "sql"
-            if not has_run and self._cancellation.is_cancelled(tag):
-                raise cancelled(tag)
+            if not has_run and run.token.is_cancelled:
+                raise cancelled(run.tag)
             responses = self._client.to_table_as_iterator(plan, {})
             struct = _schema(responses)
             schema = arrow_schema(struct)
-            is_over = _never if has_run else (lambda: self._cancellation.is_cancelled(tag))
-            return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, tag)
+            is_over = _never if has_run else (lambda: run.token.is_cancelled)
+            return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, run.tag)
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(text, None, tag), most_bytes)
+        return drained(self.execute(run.of(text)), most_bytes)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, tag):
-            return self.read(text, tag)
+        with self._visible(view, rows, run):
+            return self.read(text, run)
 
-    def buckets(self, tag: str) -> SparkBuckets:
+    def buckets(self, run: Run) -> SparkBuckets:
         """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, tag), lambda: self._run(tag))
+        return SparkBuckets(self.spark, lambda text: self.read(text, run), lambda: self._running(run))
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, tag):
-            self.execute(text, None, tag).close()
+        with self._visible(view, rows, run):
+            self.execute(run.of(text)).close()
 
     @contextmanager
-    def _visible(self, view: str, rows: pa.Table, tag: str) -> Iterator[None]:
-        with mapped(tag):
+    def _visible(self, view: str, rows: pa.Table, run: Run) -> Iterator[None]:
+        with mapped(run.tag):
             frame: Any = self.spark.createDataFrame(rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
@@ -119,23 +120,24 @@ class ConnectSession:
         try:
             yield
         finally:
-            with mapped(tag):
+            with mapped(run.tag):
                 self.spark.catalog.dropTempView(view)
 
     @contextmanager
-    def _run(self, tag: str) -> Iterator[None]:
+    def _running(self, run: Run) -> Iterator[None]:
         """Tag what this thread sends and turn whatever goes wrong into an error of this driver."""
-        if self._cancellation.is_cancelled(tag):
-            raise cancelled(tag)
+        if run.token.is_cancelled:
+            raise cancelled(run.tag)
         try:
-            with mapped(tag), self._cancellation.running(tag):
+            with mapped(run.tag), self._cancellation.running(run.tag):
                 yield
         except Error as error:
-            raise (cancelled(tag) if self._cancellation.is_cancelled(tag) else error) from error.__cause__
+            raise (cancelled(run.tag) if run.token.is_cancelled else error) from error.__cause__
 
-    def interrupt(self, tag: str) -> None:
-        """Cancel what runs under a tag, and what is about to."""
-        self._cancellation.cancel(tag)
+    def interrupt(self, run: Run) -> None:
+        """Stop what runs on behalf of a run, and what is about to."""
+        run.token.cancel()
+        self._cancellation.cancel(run.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for. Asked anew each time: other users of the server may have changed it."""
@@ -159,7 +161,7 @@ class ConnectSession:
         return read_definition(name, self._ask, self._schema_of)
 
     def _ask(self, text: str) -> list[Row]:
-        found: list[Row] = self.read(text, _OWN_TAG).to_pylist(maps_as_pydicts="strict")
+        found: list[Row] = self.read(text, _OWN).to_pylist(maps_as_pydicts="strict")
         return found
 
     def _schema_of(self, name: str) -> str:
@@ -183,7 +185,7 @@ class ConnectSession:
         digest = hashlib.blake2s(repr(kept).encode(), digest_size=8).hexdigest()
         return (*((name, str(value)) for name, value in named), *((name, str(current[name])) for name in current), ("set", digest))
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         """Return None: a server shows no plan in which the version stands."""
         return None
 

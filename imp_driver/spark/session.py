@@ -16,7 +16,8 @@ from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
 from imp_driver.parse.quoting import qualified
-from imp_driver.ports import CHAR_WIDTH, Parameters, Relation, RelationKind, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, TableDefinition
+from imp_driver.run import Run
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.definition import identifier_of, read_definition
@@ -69,42 +70,42 @@ class SparkChildSession:
             # it in its own session; what the driver asks about names and settings would make it in any other.
             spark._jsparkSession.sessionState().catalogManager().currentCatalog()
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> BatchStream:
+    def execute(self, run: Run) -> BatchStream:
         """Analyse, start, and read the first batch, so that errors of the statement come from here."""
-        with self._run(tag):
-            frame = self._frame(text, parameters)
+        with self._running(run):
+            frame = self._frame(run)
             schema = arrow_schema(frame.schema)
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
             plan = OptimizedPlan(frame)
             has_run = plan.is_command
-            is_over = _never if has_run else (lambda: self._is_cancelled(tag))
+            is_over = _never if has_run else (lambda: run.token.is_cancelled)
             if is_over():
-                raise cancelled(tag)
+                raise cancelled(run.tag)
             rows = rows_at_once if has_run or plan.has_few_rows else rows_of_partitions
-            batches = rows(frame, schema, lambda: self._jobs(tag))
-            return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, tag)
+            batches = rows(frame, schema, lambda: self._jobs(run))
+            return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, run.tag)
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(text, None, tag), most_bytes)
+        return drained(self.execute(run.of(text)), most_bytes)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, tag):
-            return self.read(text, tag)
+        with self._visible(view, rows, run):
+            return self.read(text, run)
 
-    def buckets(self, tag: str) -> SparkBuckets:
+    def buckets(self, run: Run) -> SparkBuckets:
         """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, tag), lambda: self._run(tag))
+        return SparkBuckets(self.spark, lambda text: self.read(text, run), lambda: self._running(run))
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, tag):
-            self.execute(text, None, tag).close()
+        with self._visible(view, rows, run):
+            self.execute(run.of(text)).close()
 
     @contextmanager
-    def _visible(self, view: str, rows: pa.Table, tag: str) -> Iterator[None]:
-        with mapped(tag):
+    def _visible(self, view: str, rows: pa.Table, run: Run) -> Iterator[None]:
+        with mapped(run.tag):
             frame = self.spark.createDataFrame(rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
@@ -114,10 +115,11 @@ class SparkChildSession:
         try:
             yield
         finally:
-            with mapped(tag):
+            with mapped(run.tag):
                 self.spark.catalog.dropTempView(view)
 
-    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
+    def _frame(self, run: Run) -> DataFrame:
+        text, parameters = run.text, run.parameters
         if parameters and not self._binds_natively:
             text, parameters = bind_text(text, parameters), None
         elif not isinstance(parameters, Mapping) and len(parameters or ()) > _MOST_IN_ORDER:
@@ -139,21 +141,18 @@ class SparkChildSession:
         return self.spark.sparkContext._jvm
 
     @contextmanager
-    def _run(self, tag: str) -> Iterator[None]:
+    def _running(self, run: Run) -> Iterator[None]:
         """Tag the jobs of this thread and turn whatever goes wrong into an error of this driver."""
-        if self._is_cancelled(tag):
-            raise cancelled(tag)
+        if run.token.is_cancelled:
+            raise cancelled(run.tag)
         try:
-            with mapped(tag), self._cancellation.running(tag):
+            with mapped(run.tag), self._cancellation.running(run.tag):
                 yield
         except Error as error:
-            raise (cancelled(tag) if self._is_cancelled(tag) else error) from error.__cause__
-
-    def _is_cancelled(self, tag: str) -> bool:
-        return self._cancellation.is_cancelled(tag)
+            raise (cancelled(run.tag) if run.token.is_cancelled else error) from error.__cause__
 
     @contextmanager
-    def _jobs(self, tag: str) -> Iterator[None]:
+    def _jobs(self, run: Run) -> Iterator[None]:
         """Give the jobs that this thread starts inside their tag and the session's settings.
 
         Spark makes the session active, and hands its settings to tasks, only in its own actions. Reading partitions as Arrow is none:
@@ -166,7 +165,7 @@ class SparkChildSession:
         inside.putAll(settings)
         with undone(lambda: core.setLocalProperties(before)), self._active():
             core.setLocalProperties(inside)
-            with self._cancellation.running(tag):
+            with self._cancellation.running(run.tag):
                 yield
 
     @contextmanager
@@ -185,9 +184,10 @@ class SparkChildSession:
             sessions.setActiveSession(self.spark._jsparkSession)
             yield
 
-    def interrupt(self, tag: str) -> None:
-        """Cancel what runs under a tag, and what is about to."""
-        self._cancellation.cancel(tag)
+    def interrupt(self, run: Run) -> None:
+        """Stop what runs on behalf of a run, and what is about to."""
+        run.token.cancel()
+        self._cancellation.cancel(run.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for; answers are kept until a statement of this process may have changed them."""
@@ -299,9 +299,9 @@ class SparkChildSession:
             self._relations = {}
             self._readable = {}
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         """Have Spark analyse a read at this time, and return the version that its plan reads; None for a plan of another form."""
-        with self._run(tag):
+        with self._running(run):
             frame = self.spark.sql(f"SELECT * FROM {qualified(name)} TIMESTAMP AS OF {time}")
             relation: Any = frame._jdf.queryExecution().analyzed().collectLeaves().head()
             if relation.getClass().getSimpleName() != "LogicalRelation":

@@ -20,7 +20,8 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
+from imp_driver.run import Run
 from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream, drained
 
@@ -114,24 +115,24 @@ class LakeSession:
 
     lake: Lake
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
-        found = self.lake.query(text)
+    def execute(self, run: Run) -> ResultStream:
+        found = self.lake.query(run.text)
         return TableStream(found.schema, found.to_batches())
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         return self.lake.query(text)
 
-    def buckets(self, tag: str) -> LakeBuckets:
+    def buckets(self, run: Run) -> LakeBuckets:
         return LakeBuckets(self.lake.query)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         self.lake.connection.register(view, rows)
         try:
             return self.lake.query(text)
         finally:
             self.lake.connection.unregister(view)
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -149,13 +150,13 @@ class LakeSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, tag: str) -> None:
+    def interrupt(self, run: Run) -> None:
         return None
 
     def close(self) -> None:
@@ -178,7 +179,7 @@ class Process:
 
     def ask(self, text: str) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
-        outcome = self.path.run(text, None, "tag")
+        outcome = self.path.run(Run(text))
         assert sorted(map(repr, drained(outcome.stream))) == self.lake.rows(text)
         return outcome.report
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from imp_driver.capture import capture
 from imp_driver.persist import folders
+from imp_driver.run import Run
 from tests.faults.lake import Lake, Process
 from tests.forks import run_forked
 
@@ -62,14 +63,14 @@ POINTS: tuple[Point, ...] = (
     *_both("maintain", "maintain.lazy", "apply_rows", 1, 4),
     *_both("maintain", "operators.aggregate.group", "GroupState.apply", 2),
     *_both("derive", "maintain.sketches", "known_sketch", 2),
-    *_both("persist", "maintain.saving", "Checkpoint._copied", 1, 4),
+    *_both("persist", "state.checkpoint", "Checkpoint._copied", 1, 4),
     *_both("persist", "persist.tables", "encoded_state", 2),
     *_both("persist", "persist.tables", "write_deltalake", 1, 2, 3, 4),
     *_both("persist", "persist.tables", "DeltaRepository._delete_states", 1),
-    *_both("persist", "maintain.saving", "Checkpoint._note_saved", 2),
+    *_both("persist", "state.checkpoint", "Checkpoint._note_saved", 2),
     *_both("sweep", "persist.tables", "DeltaRepository._sweep", 1),
     *_both("drop", "persist.tables", "DeltaRepository.remove", 1),
-    *_both("restore", "maintain.keeping", "Recovery.prove", 1),
+    *_both("restore", "state.recovery", "Recovery.prove", 1),
     *_both("restore", "persist.tables", "DeltaRepository.load", 1),
     *_both("write", "", "insert", 1),
     *_both("write", "", "delete", 1),
@@ -115,7 +116,7 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
     again.lake.insert("r", [(92_000, 5, 1)])
     acknowledge("last")
     again.ask(SUMS)
-    again.path.run("DROP SKETCH ALL", None, "tag")
+    again.path.run(Run("DROP SKETCH ALL"))
     again.sketches.checkpoint.flush()
     again.close()
 

@@ -14,8 +14,9 @@ from deltalake import DeltaTable, write_deltalake
 
 from imp_driver.config import SketchMode
 from imp_driver.errors import OperationalError
-from imp_driver.maintain import saving
 from imp_driver.reasons import Decision, RecaptureReason
+from imp_driver.run import Run
+from imp_driver.state import checkpoint
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 from tests.soundness.engine import drained
@@ -174,7 +175,7 @@ def test_clocks_that_jump_between_two_processes(folder: Path, jump: float, monke
 
 
 def test_a_pause_between_saves_that_a_clock_makes_endless_ends_with_the_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "PAUSE_SECONDS", 1e9)
+    monkeypatch.setattr(checkpoint, "PAUSE_SECONDS", 1e9)
     process = Process(folder)
     for number in range(3):
         process.lake.insert("r", [(91_000 + number, 3, 500)])
@@ -186,10 +187,10 @@ def test_a_pause_between_saves_that_a_clock_makes_endless_ends_with_the_process(
 def test_a_transaction_of_a_clock_that_is_behind_says_that_there_was_nothing(folder: Path) -> None:
     process = Process(folder)
     process.path._transaction._clock = lambda: 1.0
-    process.path.run("BEGIN", None, "tag")
+    process.path.run(Run("BEGIN"))
     with pytest.raises(OperationalError, match="does not reach back"):
-        process.path.run(SUMS, None, "tag")
-    process.path.run("COMMIT", None, "tag")
+        process.path.run(Run(SUMS))
+    process.path.run(Run("COMMIT"))
     process.ask(SUMS)
     process.close()
 
@@ -197,13 +198,13 @@ def test_a_transaction_of_a_clock_that_is_behind_says_that_there_was_nothing(fol
 def test_a_transaction_over_delta_tables_reads_one_moment(folder: Path) -> None:
     process = Process(folder)
     before = process.lake.rows(JOIN)
-    process.path.run("BEGIN", None, "tag")
+    process.path.run(Run("BEGIN"))
     time.sleep(0.01)
     process.lake.insert("s", [(97_000, 3, 1)])
     process.lake.delete("r", "g = 4")
-    assert sorted(map(repr, drained(process.path.run(JOIN, None, "tag").stream))) == before
-    assert drained(process.path.run("SELECT count(*) AS n FROM s", None, "tag").stream) == [{"n": 240}]
-    process.path.run("COMMIT", None, "tag")
+    assert sorted(map(repr, drained(process.path.run(Run(JOIN)).stream))) == before
+    assert drained(process.path.run(Run("SELECT count(*) AS n FROM s")).stream) == [{"n": 240}]
+    process.path.run(Run("COMMIT"))
     assert process.ask(JOIN).decision is Decision.MAINTAINED
     process.close()
 

@@ -20,8 +20,9 @@ from imp_driver.delta.contract import TableSnapshot
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Parameters, ResultStream
+from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision
+from imp_driver.run import Run
 from tests.seeds import WIDE
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
@@ -93,10 +94,10 @@ class StepwiseWarehouse(Warehouse):
 
 
 class StepwiseSession(DuckSession):
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+    def execute(self, run: Run) -> ResultStream:
         assert isinstance(self.warehouse, StepwiseWarehouse)
         self.warehouse.stop("execute")
-        return super().execute(text, parameters, tag)
+        return super().execute(run)
 
     def close(self) -> None:
         return None
@@ -130,7 +131,7 @@ class Reader:
         self._turns.wait(self.name)
         self._warehouse.reading[threading.get_ident()] = self._stop
         try:
-            outcome = self._path.run(self.text, None, self.name)
+            outcome = self._path.run(Run(self.text, tag=self.name))
             self.last = self._warehouse.newest("r")
             assert outcome.stream is not None
             while (batch := outcome.stream.next_batch()) is not None:
@@ -184,7 +185,7 @@ def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tup
         sketches = Sketches(warehouse, 1 << 30)
         if is_warm:
             path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options())
-            path.run(QUERY.format(3), None, "warm")
+            path.run(Run(QUERY.format(3), tag="warm"))
             path.close()
         yield warehouse, sketches
     finally:

@@ -9,15 +9,17 @@ from unittest.mock import patch
 import duckdb
 
 from imp_driver.capture import capture
+from imp_driver.circuit import sides
 from imp_driver.config import Options, SketchMode
 from imp_driver.errors import InternalError
-from imp_driver.maintain import lazy, sides
+from imp_driver.maintain import lazy
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate import balance
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
 from tests.pairs.cover import Attack, Outcome
 from tests.pairs.grammar import CHANGES, CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
@@ -80,7 +82,7 @@ class _Play:
         return Outcome(False)
 
     def _ask(self, text: str) -> SketchReport:
-        return self._path.run(text, None, "tag").report
+        return self._path.run(Run(text)).report
 
     def _idle(self, report: SketchReport, had_state: bool) -> Iterator[str]:
         """Yield the dimensions whose value had no effect: a state that was made anew has followed no change, and so on."""

@@ -19,16 +19,18 @@ from unittest.mock import patch
 import duckdb
 
 from imp_driver.capture import capture
+from imp_driver.circuit import sides
 from imp_driver.config import Options, SketchMode
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
-from imp_driver.maintain import lazy, sides
+from imp_driver.maintain import lazy
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
 from imp_driver.operators.aggregate import balance
 from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
 from imp_driver.sketch.ranges import RangePartition
 from tests.pairs.grammar import STATES, asked_before, random_choice, text_of
 from tests.soundness.driver_checks import Tally, check_entry
@@ -239,7 +241,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         place = chance.randrange(len(asked))
         asked[place] = _other_constants(chance, asked[place])
         try:
-            report = middleware.run(asked[place], None, "tag").report
+            report = middleware.run(Run(asked[place])).report
         except InternalError as error:
             tally.differences.append(f"{asked[place]}: {error}")
             return

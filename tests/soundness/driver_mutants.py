@@ -8,8 +8,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "fresh when one table is",
         "../maintain/lazy.py",
-        "if entry.vector == vector_of(request.tables):",
-        "if set(entry.vector.items()) & set(vector_of(request.tables).items()):",
+        "if relation.vector == vector_of(request.tables):",
+        "if set(relation.vector.items()) & set(vector_of(request.tables).items()):",
     ),
     Mutant(
         "rows are always contained",
@@ -37,7 +37,7 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "one state for all row conditions",
-        "../maintain/keys.py",
+        "../maintain/identity.py",
         "return _hashed(family_of(request, choice), request.block.where_sql)",
         "return _hashed(family_of(request, choice))",
     ),
@@ -62,8 +62,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "sketch of an older version",
         "../maintain/derive.py",
-        "known is None or known.vector != entry.vector or",
-        "known is None or",
+        "known is not None and known.vector == relation.vector and",
+        "known is not None and",
     ),
     Mutant(
         "all other occurrences new",
@@ -79,7 +79,7 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "partners looked up while they change too",
-        "../maintain/sides.py",
+        "../circuit/sides.py",
         "return found if is_new or change is None else found.changed_by(negated(change))",
         "return found",
     ),

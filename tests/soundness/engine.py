@@ -19,8 +19,9 @@ from sqlglot import exp
 
 from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
 from imp_driver.errors import OperationalError
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
+from imp_driver.run import Run
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.tables import COLUMNS
 
@@ -176,20 +177,20 @@ class DuckSession:
     warehouse: Warehouse
     joined: int = 0
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
-        found = self.warehouse.query(text)
+    def execute(self, run: Run) -> ResultStream:
+        found = self.warehouse.query(run.text)
         return TableStream(found.schema, found.to_batches())
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         found = self.warehouse.query(text)
         if most_bytes is not None and found.nbytes > most_bytes:
             raise ResultTooLarge(found.nbytes / len(found))
         return found
 
-    def buckets(self, tag: str) -> MemoryBuckets:
+    def buckets(self, run: Run) -> MemoryBuckets:
         return self.warehouse.buckets
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         self.joined += 1
         self.warehouse.connection.register(view, rows)
         try:
@@ -197,7 +198,7 @@ class DuckSession:
         finally:
             self.warehouse.connection.unregister(view)
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -212,13 +213,13 @@ class DuckSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, tag: str) -> None:
+    def interrupt(self, run: Run) -> None:
         """Nothing takes long here."""
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from imp_driver.maintain import sides
+from imp_driver.circuit import sides
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.spark.reports import report_of
 from tests.spark.stream_of_changes import Stream

@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import OperationalError
-from imp_driver.ports import Parameters
+from imp_driver.run import Run
 from imp_driver.spark.session import SparkChildSession
 
 
 def _rows(session: SparkChildSession, text: str, tag: str = "test") -> list[tuple[object, ...]]:
-    stream = session.execute(text, None, tag)
+    stream = session.execute(Run(text, tag=tag))
     rows: list[tuple[object, ...]] = []
     while (batch := stream.next_batch()) is not None:
         rows += [tuple(row.values()) for row in batch.to_pylist()]
@@ -55,7 +55,7 @@ def test_every_partition_arrives_once_and_in_order(session: SparkChildSession, p
 
 
 def test_stream_dropped_half_way_leaves_the_session_usable(session: SparkChildSession) -> None:
-    stream = session.execute("SELECT id FROM range(0, 1000000, 1, 32)", None, "half")
+    stream = session.execute(Run("SELECT id FROM range(0, 1000000, 1, 32)"))
     assert stream.next_batch() is not None
     stream.close()
     assert stream.next_batch() is None
@@ -64,14 +64,15 @@ def test_stream_dropped_half_way_leaves_the_session_usable(session: SparkChildSe
 
 
 def test_result_without_rows_keeps_its_schema(session: SparkChildSession) -> None:
-    stream = session.execute("SELECT id, CAST(id AS STRING) AS s FROM range(0, 10, 1, 4) WHERE id > 99", None, "none")
+    stream = session.execute(Run("SELECT id, CAST(id AS STRING) AS s FROM range(0, 10, 1, 4) WHERE id > 99"))
     assert stream.next_batch() is None or stream.next_batch() is None
     assert stream.schema.names == ["id", "s"]
 
 
 def test_cancel_between_two_groups_of_partitions_ends_the_stream(session: SparkChildSession) -> None:
-    stream = session.execute("SELECT id FROM range(0, 1000000, 1, 64)", None, "between")
-    session.interrupt("between")
+    run = Run("SELECT id FROM range(0, 1000000, 1, 64)")
+    stream = session.execute(run)
+    session.interrupt(run)
     with pytest.raises(OperationalError, match="cancelled"):
         list(iter(stream.next_batch, None))
 
@@ -79,17 +80,17 @@ def test_cancel_between_two_groups_of_partitions_ends_the_stream(session: SparkC
 class _CancelledWhenDone(SparkChildSession):
     """Its INSERTs are cancelled when they have just committed."""
 
-    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
-        frame = super()._frame(text, parameters)
-        if text.startswith("INSERT"):
-            self.interrupt("late")
+    def _frame(self, run: Run) -> DataFrame:
+        frame = super()._frame(run)
+        if run.text.startswith("INSERT"):
+            self.interrupt(run)
         return frame
 
 
 def test_cancel_after_the_commit_does_not_deny_the_commit(spark: SparkSession) -> None:
     session = _child(spark, _CancelledWhenDone)
     _rows(session, "CREATE OR REPLACE TABLE cancelled_late (a INT) USING DELTA")
-    _rows(session, "INSERT INTO cancelled_late VALUES (1)", "late")
+    _rows(session, "INSERT INTO cancelled_late VALUES (1)")
     assert _rows(session, "SELECT a FROM cancelled_late") == [(1,)]
 
 
@@ -118,16 +119,13 @@ def test_values_of_every_kind_arrive_alike_in_small_and_large_results(session: S
 
 
 class _CancelledWhilePlanning(SparkChildSession):
-    """Is cancelled before it has a job, and does not look whether it is."""
+    """Its jobs are cancelled before there is one, and nothing else says so."""
 
-    def _frame(self, text: str, parameters: Parameters) -> DataFrame:
-        self.interrupt("planning")
-        return super()._frame(text, parameters)
-
-    def _is_cancelled(self, tag: str) -> bool:
-        return False
+    def _frame(self, run: Run) -> DataFrame:
+        self._cancellation.cancel(run.tag)
+        return super()._frame(run)
 
 
 def test_cancel_before_the_first_job_stops_the_jobs_that_follow(spark: SparkSession) -> None:
     with pytest.raises(OperationalError, match=r"(?i)cancel"):
-        _rows(_child(spark, _CancelledWhilePlanning), "SELECT count(*) FROM range(100000000000) WHERE hash(id) = 7", "planning")
+        _rows(_child(spark, _CancelledWhilePlanning), "SELECT count(*) FROM range(100000000000) WHERE hash(id) = 7")

@@ -11,9 +11,9 @@ from imp_driver.errors import OperationalError
 from imp_driver.parse.statement import parse
 from imp_driver.parse.supported import Refused
 from imp_driver.ports import Relation, RelationKind, View, ViewColumn
-from imp_driver.reading import Reading, read
 from imp_driver.reasons import Reason
-from imp_driver.versions import Newest
+from imp_driver.snapshot.reading import Reading, read
+from imp_driver.snapshot.versions import Newest
 from tests.unit.maintain.test_lazy import NoFiles
 
 INTEGERS = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))

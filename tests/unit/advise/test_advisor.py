@@ -19,8 +19,9 @@ from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
-from imp_driver.ports import Parameters, Relation, RelationKind, ResultStream, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
@@ -77,7 +78,7 @@ class FakeSession:
     asked: list[str] = field(default_factory=list)
     error: Exception | None = None
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         self.asked.append(text)
         if self.error is not None and not text.startswith("DESCRIBE"):
             raise self.error
@@ -91,16 +92,16 @@ class FakeSession:
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         return Relation(RelationKind.DELTA_TABLE, name, "/t")
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
+    def execute(self, run: Run) -> ResultStream:
         raise AssertionError("nothing else runs")
 
-    def buckets(self, tag: str) -> None:
+    def buckets(self, run: Run) -> None:
         return None
 
-    def read_with(self, text: str, view: str, rows: pa.Table, tag: str) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         raise AssertionError("nothing else runs")
 
-    def append(self, text: str, view: str, rows: pa.Table, tag: str) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise AssertionError("nothing else runs")
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
@@ -112,13 +113,13 @@ class FakeSession:
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 
-    def version_at(self, name: tuple[str, ...], time: str, tag: str) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, tag: str) -> None: ...
+    def interrupt(self, run: Run) -> None: ...
 
     def close(self) -> None: ...
 
@@ -137,9 +138,10 @@ def _report(reason: Reason, template: str | None = None) -> SketchReport:
 
 
 def _run(advisor: Advisor, reason: Reason, times: int = 1, text: str = QUERY) -> None:
-    for number in range(times):
-        advisor.asked(str(number), [_request(text)])
-        advisor.record(str(number), parse(text), _report(reason))
+    for _ in range(times):
+        run = Run(text)
+        advisor.asked(run, [_request(text)])
+        advisor.record(run, parse(text), _report(reason))
 
 
 def _advisor() -> tuple[Advisor, FakeSession, Sketches]:
@@ -184,10 +186,10 @@ def test_what_says_nothing_of_the_query_is_not_recorded(reason: Reason) -> None:
 
 def test_what_was_asked_counts_only_for_its_own_run() -> None:
     advisor, _, sketches = _advisor()
-    advisor.asked("a", [_request()])
+    advisor.asked(Run(QUERY), [_request()])
     refused = parse("SELECT g, 'Bob' FROM t WHERE x = 5")
-    advisor.record("b", refused, _report(Reason.NO_AGGREGATION))
-    advisor.record("b", refused, _report(Reason.NO_AGGREGATION))
+    advisor.record(Run(refused.text), refused, _report(Reason.NO_AGGREGATION))
+    advisor.record(Run(refused.text), refused, _report(Reason.NO_AGGREGATION))
     (record,) = sketches.workload.records()
     assert (record.text, record.table, record.runs, record.reason) == ("SELECT g, ? FROM t WHERE x = ?", "", 2, "NO_AGGREGATION")
 
@@ -205,22 +207,22 @@ def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) 
     _run(advisor, Reason.NOT_CLUSTERED)
     assert len(session.asked) == 2
     assert sketches.workload.records()[0].runs == 2 * RUNS_BEFORE_SAMPLE
-    (advice,) = advisor.advise("tag")
+    (advice,) = advisor.advise(Run(""))
     assert (advice.clustering, advice.bytes_then) == ("g", None)
     session.error = OperationalError("cancelled", error_class=CANCELLED)
     with pytest.raises(OperationalError):
-        advisor.advise("tag")
+        advisor.advise(Run(""))
 
 
 def test_advice_samples_what_was_asked_in_this_process() -> None:
     advisor, session, _ = _advisor()
     _run(advisor, Reason.NOT_CLUSTERED, 3)
-    advisor.record("other", parse("SELECT g FROM t"), _report(Reason.NO_AGGREGATION))
-    best, rest = advisor.advise("tag")
+    advisor.record(Run("SELECT g FROM t"), parse("SELECT g FROM t"), _report(Reason.NO_AGGREGATION))
+    best, rest = advisor.advise(Run(""))
     assert (best.clustering, best.executions, best.bytes_now, best.bytes_then) == ("g", 3, 48_000, 3_000)
     assert rest.reason is not None
     assert rest.reason.startswith("NO_AGGREGATION")
-    assert advisor.advise("tag")[0] == best
+    assert advisor.advise(Run(""))[0] == best
     assert sum("place" in text for text in session.asked) == 1
 
 
@@ -229,4 +231,4 @@ def test_a_table_that_was_made_anew_needs_no_advice() -> None:
     advisor = Advisor(session, source, Sketches(source, 1 << 20))
     _run(advisor, Reason.NOT_CLUSTERED)
     source.table = replace(SNAPSHOT, table_id="another")
-    assert advisor.advise("tag") == []
+    assert advisor.advise(Run("")) == []

@@ -11,6 +11,7 @@ from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Parameters, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)
 
@@ -41,14 +42,14 @@ class FakePipeline:
         self.modes: list[SketchMode] = []
         self.closed = False
 
-    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
-        self.asked.append((text, parameters))
+    def run(self, run: Run) -> Outcome:
+        self.asked.append((run.text, run.parameters))
         if self.error is not None:
             raise self.error
         return Outcome(self.stream, self.rowcount, REPORT)
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
-        self.asked.append((text, list(rows)))
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        self.asked.append((run.text, list(rows)))
         return Outcome(None, len(rows), REPORT)
 
     def using(self, sketch: SketchMode) -> FakePipeline:
@@ -58,8 +59,8 @@ class FakePipeline:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return TableDefinition("{}", (), {"name": ".".join(name)}, None, None)
 
-    def interrupt(self, tag: str) -> None:
-        self.interrupted.append(tag)
+    def interrupt(self, run: Run) -> None:
+        self.interrupted.append(run.tag)
 
     def end_transaction(self) -> None:
         self.asked.append(("COMMIT", None))

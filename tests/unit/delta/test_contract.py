@@ -28,8 +28,9 @@ from imp_driver.delta.tables import DeltaTables
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.ports import Parameters, ResultStream
+from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.run import Run
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 COLUMNS = ("id", "g", "x", "a")
@@ -126,11 +127,11 @@ class Lists:
 class Engine(DuckSession):
     """The engine knows the format's version numbers."""
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
-        return super().execute(_own_versions(text), parameters, tag)
+    def execute(self, run: Run) -> ResultStream:
+        return super().execute(run.with_text(_own_versions(run.text)))
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
-        return super().read(_own_versions(text), tag, most_bytes)
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+        return super().read(_own_versions(text), run, most_bytes)
 
 
 def _own_versions(text: str) -> str:
@@ -157,7 +158,7 @@ class House:
 
     def asked(self, low: int = 55) -> tuple[Decision, Reason]:
         """Ask, compare the rows with plain ones, and return what was done about the sketch."""
-        outcome = self.driver.run(QUERY.format(low), None, "tag")
+        outcome = self.driver.run(Run(QUERY.format(low)))
         rows: list[dict[str, object]] = []
         while outcome.stream is not None and (batch := outcome.stream.next_batch()) is not None:
             rows += batch.to_pylist()
@@ -236,6 +237,6 @@ def test_time_travel_is_in_the_words_of_the_engine() -> None:
     house = House()
     house.change()
     house.asked()
-    report = house.driver.run(QUERY.format(60), None, "tag").report
+    report = house.driver.run(Run(QUERY.format(60))).report
     assert f"VERSION AS OF {STEP}" in report.executed_sql
     assert report.version == STEP

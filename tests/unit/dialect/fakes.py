@@ -12,6 +12,7 @@ import imp_driver
 from imp_driver.config import SketchMode
 from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.ports import Parameters, TableDefinition
+from imp_driver.run import Run
 from tests.unit.dbapi.fakes import REPORT, FakeStream, numbers
 
 PATIENCE = 20.0
@@ -41,18 +42,18 @@ class FakePipeline:
         self.threads: set[threading.Thread] = set()
         self.closed = False
 
-    def run(self, text: str, parameters: Parameters, tag: str) -> Outcome:
+    def run(self, run: Run) -> Outcome:
         self.threads.add(threading.current_thread())
-        self.asked.append(text)
+        self.asked.append(run.text)
         if self.error is not None:
             error, self.error = self.error, None
             raise error
-        if text == self.slow:
-            self._wait(tag)
-        if text.startswith("INSERT"):
+        if run.text == self.slow:
+            self._wait(run.tag)
+        if run.text.startswith("INSERT"):
             return Outcome(None, 1, REPORT)
         known = {"VALUES (version())": text_row("4.2.0"), "VALUES (current_schema())": text_row("default")}
-        return Outcome(known.get(text, self.stream), -1, REPORT)
+        return Outcome(known.get(run.text, self.stream), -1, REPORT)
 
     def _wait(self, tag: str) -> None:
         self.began.set()
@@ -62,7 +63,7 @@ class FakePipeline:
         if tag in self.interrupted:
             raise imp_driver.OperationalError("The statement was cancelled.")
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str) -> Outcome:
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
         self.threads.add(threading.current_thread())
         return Outcome(None, len(rows), REPORT)
 
@@ -74,8 +75,8 @@ class FakePipeline:
         self.threads.add(threading.current_thread())
         return None
 
-    def interrupt(self, tag: str) -> None:
-        self.interrupted.append(tag)
+    def interrupt(self, run: Run) -> None:
+        self.interrupted.append(run.tag)
         self.released.set()
 
     def end_transaction(self) -> None:

@@ -15,6 +15,7 @@ from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
+from imp_driver.run import Run
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.recovery import Recovery
 from tests.soundness.buckets import MemoryBuckets
@@ -41,12 +42,12 @@ class SmallProcess:
 
     def ask(self, text: str) -> SketchReport:
         """Run a query, whose rows shadow mode compares."""
-        outcome = self.middleware.run(text, None, "tag")
+        outcome = self.middleware.run(Run(text))
         drained(outcome.stream)
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        return drained(self.middleware.run("SHOW SKETCHES", None, "tag").stream)
+        return drained(self.middleware.run(Run("SHOW SKETCHES")).stream)
 
 
 def a_warehouse() -> Warehouse:

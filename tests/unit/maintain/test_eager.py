@@ -20,8 +20,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.ports import Parameters, ResultStream
+from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.run import Run
 from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse
 
@@ -61,11 +62,11 @@ class Counting(Warehouse):
 class SharedSession(DuckSession):
     """A session whose engine serves others too; every INSERT adds one row to ``r``."""
 
-    def execute(self, text: str, parameters: Parameters, tag: str) -> ResultStream:
-        if text.startswith("INSERT"):
+    def execute(self, run: Run) -> ResultStream:
+        if run.text.startswith("INSERT"):
             self.warehouse.commit("r", [*self.warehouse.rows("r"), (60, 3, 0, 100)])
             return TableStream(pa.schema([]), [])
-        return super().execute(text, parameters, tag)
+        return super().execute(run)
 
     def close(self) -> None:
         return None
@@ -89,7 +90,7 @@ class Opened:
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
-        outcome = self.middleware.run(text, None, "tag")
+        outcome = self.middleware.run(Run(text))
         assert outcome.stream is not None
         batches = []
         while (batch := outcome.stream.next_batch()) is not None:
@@ -113,7 +114,7 @@ class Opened:
 
     def shown(self) -> dict[str, Any]:
         """Return the only row of SHOW SKETCHES."""
-        stream = self.middleware.run("SHOW SKETCHES", None, "tag").stream
+        stream = self.middleware.run(Run("SHOW SKETCHES")).stream
         assert stream is not None
         batch = stream.next_batch()
         assert batch is not None
@@ -354,7 +355,7 @@ def test_a_query_that_the_worker_overtook_gets_the_sketch_of_the_version_that_it
             return found
 
         world.warehouse.snapshot = changing  # type: ignore[method-assign]
-        outcome = world.middleware.run(SUMS, None, "tag")
+        outcome = world.middleware.run(Run(SUMS))
         assert world.entry.version == 2
         assert outcome.report.decision is Decision.FRESH
         assert outcome.report.executed_sql is not None
@@ -404,7 +405,7 @@ def test_commits_of_others_are_noticed_without_being_told(monkeypatch: pytest.Mo
 def test_a_statement_that_commits_wakes_the_worker() -> None:
     with opened() as world:
         world.ask()
-        world.middleware.run("INSERT INTO r VALUES (60, 3, 0, 100)", None, "tag")
+        world.middleware.run(Run("INSERT INTO r VALUES (60, 3, 0, 100)"))
         world.wait_for_version(1)
 
 

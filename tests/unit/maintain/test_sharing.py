@@ -10,6 +10,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision
+from imp_driver.run import Run
 from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import DuckSession, Warehouse, drained
 
@@ -30,7 +31,7 @@ class World:
         self.middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
 
     def ask(self, text: str) -> SketchReport:
-        outcome = self.middleware.run(text, None, "tag")
+        outcome = self.middleware.run(Run(text))
         drained(outcome.stream)
         return outcome.report
 
@@ -87,7 +88,7 @@ def test_sketches_are_shown_for_every_template_that_they_serve() -> None:
     world = World()
     world.ask(SUMS)
     world.ask(TOP)
-    outcome = world.middleware.run(f"EXPLAIN SKETCH {TOP}", None, "tag")
+    outcome = world.middleware.run(Run(f"EXPLAIN SKETCH {TOP}"))
     assert outcome.stream is not None
     batch = outcome.stream.next_batch()
     assert batch is not None

@@ -15,6 +15,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
 from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import DuckSession, Warehouse
 
@@ -29,26 +30,26 @@ class _Slow(DuckSession):
         super().__init__(warehouse)
         self.began, self.go = threading.Event(), threading.Event()
 
-    def read(self, text: str, tag: str, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         self.began.set()
         assert self.go.wait(PATIENT)
-        return super().read(text, tag, most_bytes)
+        return super().read(text, run, most_bytes)
 
 
 class _Asking(threading.Thread):
-    """Asks a query under a tag."""
+    """Asks a query."""
 
-    def __init__(self, middleware: Middleware, tag: str) -> None:
+    def __init__(self, middleware: Middleware) -> None:
         super().__init__()
+        self.asked = Run(SUMS)
         self.decision: Decision | None = None
         self.error: OperationalError | None = None
         self._middleware = middleware
-        self._tag = tag
         self.start()
 
     def run(self) -> None:
         try:
-            outcome = self._middleware.run(SUMS, None, self._tag)
+            outcome = self._middleware.run(self.asked)
         except OperationalError as error:
             self.error = error
             return
@@ -69,34 +70,34 @@ def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Wareho
     sketches, session = Sketches(warehouse, 1 << 30), _Slow(warehouse)
     first = Middleware(session, warehouse, sketches, Options())
     second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
-    capturing = _Asking(first, "first")
+    capturing = _Asking(first)
     assert session.began.wait(PATIENT)
     [relation] = sketches.registry.relations()
-    waiting = _Asking(second, "second")
+    waiting = _Asking(second)
     condition = relation.ownership._condition
     while not condition._waiters:  # type: ignore[attr-defined]
         waiting.join(0.01)
         assert waiting.is_alive()
-    second.interrupt("second")
+    second.interrupt(waiting.asked)
     waiting.join(PATIENT)
     assert waiting.error is not None
-    assert (waiting.error.error_class, waiting.error.query_id) == (CANCELLED, "second")
+    assert (waiting.error.error_class, waiting.error.query_id) == (CANCELLED, waiting.asked.tag)
     session.go.set()
     capturing.join(PATIENT)
     assert capturing.decision is Decision.CAPTURED
-    assert second.run(SUMS, None, "third").report.decision is Decision.FRESH
+    assert second.run(Run(SUMS)).report.decision is Decision.FRESH
 
 
 def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: Warehouse) -> None:
     middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options())
     texts = {
         "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > rand()": Reason.NON_DETERMINISTIC,
-        "SELECT a, count(*) AS f FROM r GROUP BY a HAVING count(*) > 1": Reason.NOT_CLUSTERED,
-        "SELECT g + 1 AS g, max(b) AS f FROM r GROUP BY g + 1 HAVING min(b) < 3": Reason.NO_PLAIN_GROUP_KEY,
+        "SELECT x, count(*) AS f FROM r GROUP BY x HAVING count(*) < 3": Reason.NOT_CLUSTERED,
+        "SELECT g + 1 AS g, max(a) AS f FROM r GROUP BY g + 1 HAVING max(a) < 3": Reason.NO_PLAIN_GROUP_KEY,
     }
     for text, reason in texts.items():
         for _ in range(2):
-            outcome = middleware.run(text, None, "tag")
+            outcome = middleware.run(Run(text))
             assert outcome.report.reason is reason
             assert outcome.stream is not None
             outcome.stream.close()
@@ -106,13 +107,13 @@ def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: W
 
 def test_what_another_connection_is_changing_can_be_shown(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options())
-    middleware.run(SUMS, None, "tag")
+    middleware.run(Run(SUMS))
 
     def changing(_: Maintained) -> int:
         raise RuntimeError("dictionary changed size during iteration")
 
     monkeypatch.setattr(Maintained, "memory", property(changing))
-    stream = middleware.run("SHOW SKETCHES", None, "tag").stream
+    stream = middleware.run(Run("SHOW SKETCHES")).stream
     assert stream is not None
     batch = stream.next_batch()
     assert batch is not None

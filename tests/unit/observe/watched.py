@@ -14,8 +14,8 @@ from imp_driver.observe.gauges import gauges_of
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.ports import Parameters, ResultStream
+from imp_driver.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
@@ -27,13 +27,13 @@ SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > ?"
 class FakeWatched(FakePipeline):
     """Spends nothing in one stage inside another."""
 
-    def run(self, text: str, parameters: Parameters, tag: str, watch: Stopwatch | None = None) -> Outcome:
-        with (watch or Stopwatch()).stage("maintain"), (watch or Stopwatch()).stage("capture"):
-            return super().run(text, parameters, tag)
+    def run(self, run: Run) -> Outcome:
+        with run.watch.stage("maintain"), run.watch.stage("capture"):
+            return super().run(run)
 
-    def run_many(self, text: str, rows: Sequence[Parameters], tag: str, watch: Stopwatch | None = None) -> Outcome:
-        self.asked += [(text, row) for row in rows]
-        with (watch or Stopwatch()).stage("execute"):
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        self.asked += [(run.text, row) for row in rows]
+        with run.watch.stage("execute"):
             return Outcome(None, len(rows), REPORT)
 
     def using(self, sketch: SketchMode) -> FakeWatched:
@@ -76,7 +76,7 @@ class World:
 
     def ask(self, text: str) -> Outcome:
         """Run a query and read its rows."""
-        outcome = self.pipeline.run(text, None, "tag-1")
+        outcome = self.pipeline.run(Run(text, tag="tag-1"))
         assert outcome.stream is not None
         while outcome.stream.next_batch() is not None:
             pass

@@ -23,8 +23,8 @@ from tests.unit.tables import analysis_of
 PARTITION = RangePartition(pa.int32(), (5,))
 
 
-def _block() -> BoundBlock:
-    analysis = analysis_of("SELECT g FROM t GROUP BY g HAVING count(*) > 1", (SchemaColumn("g", "integer", True),))
+def _block(text: str = "SELECT g FROM t GROUP BY g HAVING count(*) > 1") -> BoundBlock:
+    analysis = analysis_of(text, (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True)))
     return bind(analysis.block, None, analysis.columns)
 
 
@@ -56,14 +56,15 @@ def test_while_a_step_changes_them_groups_are_held_and_not_ready() -> None:
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
 def test_a_step_that_is_interrupted_leaves_no_groups_and_no_tables_that_may_be_changed_in_part(end: type[BaseException]) -> None:
-    relation, sides = _captured(), sides_of(_block(), (pa.int32(),))
+    join = _block("SELECT t.g, sum(s.x) FROM t JOIN s ON t.g = s.g GROUP BY t.g HAVING sum(s.x) > 1")
+    relation, sides = _captured(), sides_of(join, (pa.int32(),))
     assert sides is not None
     with relation.changing():
         relation.advanced(_vector(1), sides, 0)
     assert relation.sides is sides
     with pytest.raises(end), relation.changing():
         raise end
-    assert (relation.is_held, relation.is_ready, relation.sides) == (False, False, None)
+    assert (relation.is_held, relation.is_ready, relation.memory) == (False, False, 0)
 
 
 def test_an_invalid_one_stays_in_service_until_it_is_captured_again() -> None:

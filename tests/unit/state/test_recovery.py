@@ -13,13 +13,14 @@ import pytest
 from deltalake import DeltaTable
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.maintain import saving
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.ports import Parameters, ResultStream
+from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, Reason
+from imp_driver.run import Run
+from imp_driver.state import checkpoint
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
@@ -53,13 +54,13 @@ class Process:
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
-        outcome = self.middleware.run(text, None, "tag")
+        outcome = self.middleware.run(Run(text))
         rows = drained(outcome.stream)
         assert sorted(map(repr, rows)) == sorted(map(repr, self.warehouse.query(text).to_pylist()))
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        return drained(self.middleware.run("SHOW SKETCHES", None, "tag").stream)
+        return drained(self.middleware.run(Run("SHOW SKETCHES")).stream)
 
 
 @contextmanager
@@ -184,7 +185,7 @@ def test_a_store_that_cannot_be_read_at_all_costs_nothing_but_captures(tmp_path:
 
 
 def test_a_failed_save_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "RETRY_SECONDS", 0.0)
     warehouse = a_warehouse()
     (tmp_path / "store").write_text("not a folder yet")
     with process(warehouse, tmp_path / "store") as only:
@@ -218,7 +219,7 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
         first.ask(JOIN)
         first.sketches.checkpoint.flush()
         [identifier] = [row["sketch_id"] for row in first.shown() if "JOIN" not in row["statement"]]
-        first.middleware.run(f"DROP SKETCH {identifier}", None, "tag")
+        first.middleware.run(Run(f"DROP SKETCH {identifier}"))
     with process(warehouse, tmp_path) as second:
         assert second.ask().decision is Decision.CAPTURED
         assert second.ask(JOIN).decision is Decision.FRESH
@@ -231,7 +232,7 @@ def test_a_dropped_sketch_is_gone_from_the_store_when_the_statement_ends(tmp_pat
         only.ask()
         only.ask(JOIN)
         only.sketches.checkpoint.flush()
-        assert only.middleware.run("DROP SKETCH ALL", None, "tag").rowcount == 2
+        assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 2
         assert DeltaRepository(str(tmp_path)).records() == []
         assert only.ask().decision is Decision.CAPTURED
         assert len(only.shown()) == 1
@@ -242,7 +243,7 @@ def test_sketches_of_former_processes_can_be_dropped_before_they_are_used(tmp_pa
     with process(warehouse, tmp_path) as first:
         first.ask()
     with process(warehouse, tmp_path) as second:
-        assert second.middleware.run("DROP SKETCH ALL", None, "tag").rowcount == 1
+        assert second.middleware.run(Run("DROP SKETCH ALL")).rowcount == 1
     with process(warehouse, tmp_path) as third:
         assert third.shown() == []
         assert third.ask().decision is Decision.CAPTURED
@@ -304,7 +305,7 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     sketches = Sketches(warehouse, 1 << 30)
     middleware = Middleware(SharedSession(warehouse), warehouse, sketches, Options())
-    middleware.run(SUMS, None, "tag")
+    middleware.run(Run(SUMS))
     middleware.close()
     assert list(tmp_path.iterdir()) == []
     assert [entry.is_saved for entry in sketches.registry.relations()] == [False]
@@ -318,11 +319,11 @@ def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, m
         guarded = Middleware(first.session, warehouse, first.sketches, Options(sketch_guard=1.0))
         plain = SharedSession.execute
 
-        def wrong(own: SharedSession, text: str, parameters: Parameters, tag: str) -> ResultStream:
-            return plain(own, text.replace("> 3", "> 11") if "WHERE" in text else text, parameters, tag)
+        def wrong(own: SharedSession, run: Run) -> ResultStream:
+            return plain(own, run.with_text(run.text.replace("> 3", "> 11")) if "WHERE" in run.text else run)
 
         monkeypatch.setattr(SharedSession, "execute", wrong)
-        assert guarded.run(SUMS, None, "tag").report.reason is Reason.TEMPLATE_DISABLED
+        assert guarded.run(Run(SUMS)).report.reason is Reason.TEMPLATE_DISABLED
         guarded.close()
     monkeypatch.undo()
     with process(warehouse, tmp_path) as second:

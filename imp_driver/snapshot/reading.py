@@ -24,7 +24,7 @@ from imp_driver.ports import Parameters, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
-from imp_driver.versions import Versions
+from imp_driver.snapshot.versions import Versions
 
 Blocks: TypeAlias = tuple[BoundBlock, BoundBlock | None]
 _NOT_DELTA = {

@@ -1,0 +1,86 @@
+"""Runs the statements of the driver itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from imp_driver.advise.advisor import Advisor
+from imp_driver.changes import NO_SKETCH, Changes
+from imp_driver.commands.cluster import check_failure, cluster_statements
+from imp_driver.commands.explain import explain
+from imp_driver.commands.permissions import Permissions
+from imp_driver.commands.show import advised, shown
+from imp_driver.dbapi.pipeline import Outcome
+from imp_driver.errors import Error, ProgrammingError
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.parse.statement import CommandKind, Statement, parse
+from imp_driver.ports import Session
+from imp_driver.run import Run
+from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
+
+
+class Commands:
+    """The commands of one connection; none tells of tables that its session may not read.
+
+    ``requests`` says what a query would ask of the sketches, ``run_one`` runs another statement on behalf of a command.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        sketches: Sketches,
+        advisor: Advisor,
+        transaction: ReadTransaction,
+        changes: Changes,
+        requests: Callable[[Statement, Run], list[Request]],
+        run_one: Callable[[Run], Outcome],
+    ) -> None:
+        self._session = session
+        self._sketches = sketches
+        self._advisor = advisor
+        self._transaction = transaction
+        self._changes = changes
+        self._requests = requests
+        self._run_one = run_one
+
+    def run(self, statement: Statement, run: Run) -> Outcome:
+        """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""
+        command = statement.command
+        assert command is not None
+        if command.kind in TRANSACTION_COMMANDS:
+            self._transaction.run(command.kind)
+            return Outcome(None, -1, NO_SKETCH)
+        match command.kind:
+            case CommandKind.ADVISE:
+                return Outcome(advised(self._advisor.advise(run)), -1, NO_SKETCH)
+            case CommandKind.CLUSTER:
+                return self._rewrite_table(cluster_statements(command.argument, self._session, run), run)
+            case CommandKind.EXPLAIN:
+                plan = explain(parse(command.argument), lambda explained: self._requests(explained, run), self._sketches)
+                return Outcome(plan, -1, NO_SKETCH)
+        self._sketches.restore()
+        relations = Permissions(self._session).visible(self._sketches.registry.relations())
+        if command.kind is CommandKind.SHOW:
+            return Outcome(shown(relations, self._sketches), -1, NO_SKETCH)
+        is_all = command.argument.upper() == "ALL"
+        dropped = self._sketches.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
+        if dropped == 0 and not is_all:
+            raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
+        return Outcome(None, dropped, NO_SKETCH)
+
+    def _rewrite_table(self, texts: Sequence[str], run: Run) -> Outcome:
+        """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""
+        try:
+            for text in texts:
+                outcome = self._run_one(run.of(text))
+                if outcome.stream is not None:
+                    outcome.stream.close()
+        except Error as error:
+            check_failure(error)
+            raise
+        target = self._changes.target(parse(texts[-1]))
+        if target is not None:
+            self._sketches.forget(target.location)
+        return replace(outcome, stream=None)

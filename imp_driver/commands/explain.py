@@ -1,0 +1,82 @@
+"""EXPLAIN SKETCH: what the driver would do about a SELECT, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from imp_driver.capture.clustering import cut_files, overlap_of
+from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.commands.local import LocalStream
+from imp_driver.maintain.choice import applied, choose
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.parse.statement import Statement, StatementKind
+from imp_driver.parse.supported import Refused
+from imp_driver.reasons import Reason
+from imp_driver.safety.cuts import Cut
+from imp_driver.safety.verdict import readable
+
+
+def explain(statement: Statement, requests: Callable[[Statement], list[Request]], sketches: Sketches) -> LocalStream:
+    """Say what the driver would do about a SELECT, without running it."""
+    try:
+        if statement.kind is not StatementKind.QUERY:
+            raise Refused(Reason.NOT_A_QUERY)
+        lines = [line for request in requests(statement) for line in _explained(request, sketches)]
+    except Refused as refused:
+        lines = ["No sketch: the query runs unchanged.", f"  reason: {refused.reason.name}: {refused.reason.value}"]
+        lines += [f"  detail: {refused.detail}"] if refused.detail else []
+    return LocalStream({"plan": (pa.string(), lines)})
+
+
+def _explained(request: Request, sketches: Sketches) -> list[str]:
+    block, analysis = request.block, request.analysis
+    names = [analysis.attribute(index) for index in analysis.safe]
+    lines = [
+        f"Template {request.template.identifier}: {request.template.text}",
+        *(f"  table {'.'.join(name)} at version {snapshot.version}" for name, snapshot in request.snapshots.items()),
+        *_shape(request, names),
+        *(["  why the rows stay the same:"] if analysis.derivation else []),
+        *(f"    {line}" for line in analysis.derivation),
+        "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
+        *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
+        *_chosen(request),
+    ]
+    for relation in sketches.registry.of_template(request.template.identifier):
+        if relation.state is not None:
+            size = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
+            lines.append(f"Sketch {relation.identifier}: version {relation.version}, {size}")
+    lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
+    return lines
+
+
+def _shape(request: Request, names: list[str]) -> list[str]:
+    block = request.block
+    if request.analysis.plan.of_rows:
+        return ["  rows without groups; safe to cut on columns of the tables that they come from"]
+    return [
+        f"  groups by {', '.join(map(readable, block.keys_sql))}; safe to cut on {', '.join(names) or 'none of them'}",
+        f"  groups filtered: {'yes' if block.condition is not None else 'no'}; first rows by order: {block.limit or 'all'}",
+    ]
+
+
+def _chosen(request: Request) -> list[str]:
+    """Say which attribute would be cut, where that is not one of the keys above."""
+    try:
+        choice = choose(request)
+        partial = applied(choice, request).partial
+    except Refused as refused:
+        return [f"No sketch now: {refused.reason.name}: {refused.detail}"]
+    if partial is None:
+        return []
+    rests = [f"  rests on {fact}, checked at every version" for fact in sorted(partial.facts)]
+    return [f"Cut on {choice.column}, which is no group key:", *(f"    {line}" for line in partial.derivation), *rests]
+
+
+def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:
+    every = cut_files(cuts, request.snapshots)
+    tables = ", ".join(dict.fromkeys(".".join(cut.scan.table) for cut in cuts))
+    number = sum(len(files.sizes) for files, _ in every)
+    return f"Attribute {name} cuts {tables}: an average value is in {overlap_of(every):.0%} of {number} files"

@@ -1,0 +1,84 @@
+"""SHOW SKETCHES and ADVISE SKETCHES as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from imp_driver.advise.advice import Advice
+from imp_driver.commands.local import LocalStream
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.state.maintained import Maintained
+
+
+def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
+    """Return a row for each relation."""
+
+    def values(read: Callable[[Maintained], object]) -> list[object]:
+        return [read(relation) for relation in relations]
+
+    text, number, ahead = pa.string(), pa.int64(), sketches.eager.ahead
+    return LocalStream(
+        {
+            "sketch_id": (text, values(lambda r: r.identifier)),
+            "template": (text, values(lambda r: r.identity.template)),
+            "table_name": (text, values(lambda r: r.identity.table)),
+            "attribute": (text, values(lambda r: r.identity.attribute)),
+            "version": (number, values(lambda r: r.version if r.is_held else None)),
+            "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
+            "lives_in": (text, values(_lives_in)),
+            "groups": (number, values(lambda r: r.groups)),
+            "fragments": (number, values(lambda r: r.fragments)),
+            "bytes": (number, values(sketches.registry.weight)),
+            "uses": (number, values(lambda r: r.counts.uses)),
+            "captures": (number, values(lambda r: r.counts.captures)),
+            "maintained": (number, values(lambda r: r.counts.maintained)),
+            "delta_rows": (number, values(lambda r: r.counts.delta_rows)),
+            "capture_ms": (number, values(lambda r: _milliseconds(r.costs.captured))),
+            "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.maintenance(1)))),
+            "saved_ms": (number, values(lambda r: _milliseconds(r.costs.saved))),
+            "behind_versions": (number, values(sketches.eager.versions_behind)),
+            "eager_steps": (number, values(lambda r: ahead(r).steps)),
+            "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
+            "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
+            "problem": (text, values(lambda r: None if r.failure is None else r.failure.detail)),
+            "statement": (text, values(lambda r: r.identity.template_text)),
+        }
+    )
+
+
+def _lives_in(relation: Maintained) -> str | None:
+    """Say where the groups are; the sketches are in memory wherever that is."""
+    places = [
+        name
+        for name, is_there in (
+            ("memory", relation.state is not None),
+            ("buckets", relation.bucketed is not None),
+            ("store", relation.stored is not None),
+        )
+        if is_there
+    ]
+    return " and ".join(places) or None
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
+
+
+def advised(advices: Sequence[Advice]) -> LocalStream:
+    """Return a row for each advice; those without a clustering say why."""
+    text, number = pa.string(), pa.int64()
+    return LocalStream(
+        {
+            "table_name": (text, [each.table for each in advices]),
+            "clustering": (text, [each.clustering for each in advices]),
+            "templates": (number, [each.templates for each in advices]),
+            "executions": (number, [each.executions for each in advices]),
+            "bytes_now": (number, [each.bytes_now for each in advices]),
+            "bytes_then": (number, [each.bytes_then for each in advices]),
+            "saved_bytes": (number, [each.saved for each in advices]),
+            "statement": (text, [each.statement for each in advices]),
+            "reason": (text, [each.reason for each in advices]),
+        }
+    )

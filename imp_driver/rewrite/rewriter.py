@@ -1,0 +1,160 @@
+"""A query and the tables as they are now -> the text that Spark gets: its blocks' sketches brought up to date, their ranges conjoined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from imp_driver.config import Options, Policy, SketchMode
+from imp_driver.delta.contract import ChangeSource, TableSnapshot
+from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.skipping import own_share
+from imp_driver.maintain.upkeep import Means
+from imp_driver.parse.statement import Statement
+from imp_driver.parse.supported import Refused, accepted
+from imp_driver.parse.template import make_template
+from imp_driver.parse.time_travel import time_travel
+from imp_driver.ports import Parameters, Session
+from imp_driver.reasons import Reason
+from imp_driver.rewrite.splice import Pin, pin_of, pinned
+from imp_driver.rewrite.use import Part, conditions_of, plan_use
+from imp_driver.run import Run
+from imp_driver.safety.analysis import Analysis
+from imp_driver.snapshot.reading import Reading, read
+from imp_driver.snapshot.versions import TextVersions, Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A query ready to run with its sketches. ``pinned_text`` reads the same versions uncut, to be compared with."""
+
+    text: str
+    pinned_text: str
+    snapshots: tuple[TableSnapshot, ...]
+    parts: tuple[Part, ...]
+
+
+class Rewriter:
+    """Rewrites the queries of one connection; ``asked`` is told what each one asks of the sketches."""
+
+    def __init__(
+        self,
+        session: Session,
+        source: ChangeSource,
+        sketches: Sketches,
+        options: Options,
+        versions: Versions,
+        asked: Callable[[Run, list[Request]], None],
+    ) -> None:
+        self._session = session
+        self._source = source
+        self._sketches = sketches
+        self._options = options
+        self._versions = versions
+        self._asked = asked
+
+    def rewrite(self, statement: Statement, run: Run) -> Rewritten:
+        """Return the query with its sketches.
+
+        Raises:
+            Refused: it has none; the reason says why.
+            Error: Spark failed in maintenance.
+        """
+        if self._options.sketch is SketchMode.OFF:
+            raise Refused(Reason.SKETCH_OFF)
+        with run.watch.stage("resolve"):
+            reading, statement = self._read(statement, run)
+        with run.watch.stage("bind"):
+            requests = self._requests(reading, run.parameters)
+        self._asked(run, requests)
+        prepared = self._prepared(requests, self._means(run))
+        with run.watch.stage("rewrite"):
+            return self._spliced(statement, reading, prepared)
+
+    def requests(self, statement: Statement, run: Run) -> list[Request]:
+        """Return what a query that is only told about would ask of the sketches. Raises Refused."""
+        return self._requests(self._read(statement, run, is_told=True)[0], run.parameters)
+
+    def _read(self, statement: Statement, run: Run, *, is_told: bool = False) -> tuple[Reading, Statement]:
+        """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
+        travel = time_travel(statement)
+        if travel is None:
+            return read(statement, self._session, self._source, self._versions, is_told=is_told), statement
+        versions = TextVersions(travel.asked, self._versions, lambda name, time: self._session.version_at(name, time, run))
+        return read(travel.statement, self._session, self._source, versions, is_told=is_told), travel.statement
+
+    def _requests(self, reading: Reading, parameters: Parameters) -> list[Request]:
+        """Bind the blocks of a query; one in which nothing drops groups is left out.
+
+        Raises:
+            Refused: none is left, or one whose top-k may tie is not.
+        """
+        numbered = zip(reading.numbers, reading.analyses, strict=True)
+        return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
+
+    def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
+        block, wide = reading.bound(analysis, parameters)
+        snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
+        identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
+        template = make_template(reading.template_text, identity, reading.settings, number)
+        by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
+        fragments, is_pinned = self._options.fragments, reading.is_pinned
+        return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
+
+    def _means(self, run: Run) -> Means:
+        def read_own(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
+            return self._session.read(text, run, most_bytes) if view is None else self._session.read_with(text, view, rows, run)
+
+        return Means(read_own, run.watch, self._session.buckets(run), run.token)
+
+    def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
+        """Bring the sketch of each block up to date; a block that has none is left out.
+
+        Raises:
+            Refused: no block has one, or one whose top-k may tie has none.
+        """
+        return accepted(
+            lambda request: (request, self._sketches.prepare(request, means)), requests, lambda request: request.analysis.may_tie
+        )
+
+    def _spliced(self, statement: Statement, reading: Reading, prepared: Sequence[tuple[Request, Prepared]]) -> Rewritten:
+        query_bytes = reading.bytes
+        parts = [self._part(request, each, query_bytes) for request, each in prepared]
+        conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
+        if not conditions and any(part.use.is_filter for part in parts):
+            raise Refused(Reason.READ_TWICE)
+        uncut, cut = _pins(statement, reading, used, conditions)
+        text = pinned(statement, cut) if conditions or reading.is_pinned else statement.text
+        snapshots = tuple(table.snapshot for table in reading.tables.values())
+        return Rewritten(text, pinned(statement, uncut), snapshots, tuple(used))
+
+    def _part(self, request: Request, prepared: Prepared, query_bytes: int) -> Part:
+        share = max(own_share(request, cut.scan) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
+        runs = self._options.maximum_runs
+        use = plan_use(prepared.sketch, prepared.files, prepared.rows, runs, query_bytes=query_bytes, own_share=share)
+        self._sketches.note_use(prepared, is_useful=use.is_filter)
+        return Part(request, prepared, use)
+
+
+def _pins(statement: Statement, reading: Reading, parts: Sequence[Part], conditions: Mapping[int, str]) -> tuple[list[Pin], list[Pin]]:
+    """Pin every occurrence of a table; return the pins without and with the conditions of the sketches.
+
+    A table that no sketch stands on is pinned too: the answer is that of one moment, and can be compared with the plain one.
+    """
+    versions: dict[str, int] = {}
+    for part in parts:
+        versions.update(part.prepared.sketch.versions)
+    # Where another thread was faster, one sketch may stand for a newer version than the other.
+    if any(versions[location] != version for part in parts for location, version in part.prepared.sketch.versions.items()):
+        raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
+    uncut, cut = [], []
+    for scan in reading.scans:
+        # By location: one table may have a name and a path in the same query.
+        snapshot = reading.tables[scan.table].snapshot
+        pin = pin_of(statement, scan, versions.get(snapshot.location, snapshot.version))
+        uncut.append(pin)
+        cut.append(replace(pin, condition=conditions.get(id(scan.place))))
+    return uncut, cut

@@ -1,0 +1,47 @@
+"""One run of a statement: all that belongs to it on its way, in one value."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field, replace
+
+from imp_driver.cancel import CancellationToken
+from imp_driver.observe.stopwatch import Stopwatch
+from imp_driver.ports import Parameters
+
+
+def _new_tag() -> str:
+    return str(uuid.uuid4())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What is to be run, and what everything that runs on its behalf shares.
+
+    Attributes:
+        text: SQL; ``parameters`` are the values for its markers.
+        tag: identifier of the run, the same as ``Cursor.query_id``; Spark's jobs bear it.
+        watch: is told the stages.
+        token: says whether the run was cancelled.
+    """
+
+    text: str
+    parameters: Parameters = None
+    tag: str = field(default_factory=_new_tag)
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    token: CancellationToken = field(default_factory=CancellationToken)
+
+    def __post_init__(self) -> None:
+        self.token.query_id = self.tag
+
+    def of(self, text: str, parameters: Parameters = None) -> Run:
+        """Return another statement on behalf of the same run."""
+        return replace(self, text=text, parameters=parameters)
+
+    def with_text(self, text: str) -> Run:
+        """Return the same statement in other words, with its parameters."""
+        return replace(self, text=text)
+
+    def watched_by(self, watch: Stopwatch) -> Run:
+        """Return the same run with another watch."""
+        return replace(self, watch=watch)
