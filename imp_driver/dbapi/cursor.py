@@ -16,7 +16,7 @@ from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.pipeline import Outcome, Pipeline
 from imp_driver.dbapi.rows import Row, Rows
 from imp_driver.dbapi.typeobjects import Description, describe
-from imp_driver.errors import InterfaceError, NotSupportedError, ProgrammingError
+from imp_driver.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from imp_driver.observe.report import SketchReport
 from imp_driver.run import Run
 
@@ -120,12 +120,15 @@ class Cursor:
         self._run, self.query_id = run, run.tag
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
-        """Call; on Ctrl-C stop the run in Spark too, then let the interruption through."""
+        """Call; on Ctrl-C stop the run in Spark too, then let the interruption through. An error says of which run it is."""
         try:
             return call()
         except KeyboardInterrupt:
             self.cancel()
             self._discard()
+            raise
+        except Error as error:
+            error.query_id = error.query_id or self.query_id
             raise
 
     def fetchone(self) -> Row | None:

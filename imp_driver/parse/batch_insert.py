@@ -115,6 +115,8 @@ def _array(values: list[Any], name: str) -> pa.Array:
         values = [None if value is None else float(value) for value in values]
     elif kinds == {int, Decimal}:
         values = [None if value is None else Decimal(value) for value in values]
+    elif kinds == {dict}:
+        return _maps(values, name)
     elif len(kinds) > 1:
         raise DataError(_mixed(values, name))
     try:
@@ -124,6 +126,13 @@ def _array(values: list[Any], name: str) -> pa.Array:
     if pa.types.is_decimal256(array.type):
         raise DataError(f"The values of marker {name} need more than 38 digits.")
     return array
+
+
+def _maps(values: list[Any], name: str) -> pa.Array:
+    """Build a column of maps, which would be taken for structs."""
+    keys, items = ([part for value in values if value for part in parts(value)] for parts in (dict.keys, dict.values))
+    kinds = [pa.string() if pa.types.is_null(kind) else kind for kind in (_array(keys, name).type, _array(items, name).type)]
+    return pa.array([None if value is None else list(value.items()) for value in values], pa.map_(*kinds))
 
 
 def _mixed(values: list[Any], name: str) -> str:

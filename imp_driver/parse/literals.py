@@ -81,6 +81,10 @@ def _decimal(value: Decimal) -> exp.Expr:
 
 def rendered(value: object) -> str:
     """Return the SQL text of a value, in parentheses where a neighbour could bind to a part of it."""
+    if isinstance(value, list):
+        return f"array({', '.join(map(rendered, value))})"
+    if isinstance(value, dict):
+        return f"map({', '.join(rendered(part) for pair in value.items() for part in pair)})"
     node = literal_node(value)
     text = node.sql(dialect=_DIALECT)
     return f"({text})" if isinstance(node, exp.Neg) else text

@@ -9,7 +9,7 @@ import sqlglot
 from sqlglot import Token, TokenType
 from sqlglot.errors import SqlglotError
 
-from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
 from imp_driver.ports import Parameters
@@ -111,7 +111,8 @@ def check_values(text: str, values: Parameters) -> None:
     given = len(values or ())
     if given != len(markers):
         hint = "" if markers else _hint(text)
-        raise ProgrammingError(f"The statement has {_counted(len(markers), '? marker')}, but {_counted(given, 'value')} given.{hint}")
+        message = f"The statement has {_counted(len(markers), '? marker')}, but {_counted(given, 'value')} given.{hint}"
+        raise _unbound(message, text, markers[given][0]) if given < len(markers) else ProgrammingError(message)
     for (start, before), value in zip(markers, values or (), strict=True):
         if isinstance(value, list) and before == "IN":
             wanted = ", ".join("?" * max(1, len(value)))
@@ -136,12 +137,20 @@ _question_marks = TextCache(_find_question_marks, each=2, most=1 << 20)
 
 def _check_names(text: str, values: Mapping[str, object]) -> None:
     try:
-        names = [name for _, _, name in find_markers(text) if name is not None]
+        places = {name: start for start, _, name in reversed(find_markers(text)) if name is not None}
     except (NotSupportedError, ProgrammingError):
         return
-    missing = sorted(set(names) - set(values))
+    missing = sorted(set(places) - set(values))
     if missing:
-        raise ProgrammingError(f"There is no value for {', '.join(f':{name}' for name in missing)}; given: {', '.join(values) or 'none'}.")
+        message = f"There is no value for {', '.join(f':{name}' for name in missing)}; given: {', '.join(values) or 'none'}."
+        raise _unbound(message, text, min(places[name] for name in missing))
+
+
+def _unbound(message: str, text: str, start: int) -> ProgrammingError:
+    """Return the error of a marker without a value, as Spark classifies it."""
+    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+    position = QueryPosition(line, column, start, start)
+    return ProgrammingError(message, error_class="UNBOUND_SQL_PARAMETER", sqlstate="42P02", position=position)
 
 
 def _counted(number: int, word: str) -> str:

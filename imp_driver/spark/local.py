@@ -32,6 +32,7 @@ from imp_driver.config import Options
 from imp_driver.errors import OperationalError
 from imp_driver.parse.quoting import quoted_name
 from imp_driver.run import Run
+from imp_driver.spark.change_feed import DEFAULT
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.locations import process_umask
@@ -232,7 +233,7 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         # CREATE TABLE without USING makes a Delta table.
         "spark.sql.sources.default": "delta",
         # New tables record their changes: the driver maintains sketches from them.
-        "spark.databricks.delta.properties.defaults.enableChangeDataFeed": "true",
+        DEFAULT: "true",
         # With Delta's parser Spark 4.2 loses parameter markers; tests/spark/test_session.py notices when this is no longer so.
         "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # A generated method beyond this many bytes is never compiled by the JVM and runs many times slower.

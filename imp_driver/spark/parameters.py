@@ -19,6 +19,18 @@ def native(parameters: Parameters, jvm: Any) -> list[Any] | dict[str, Any]:
     return [_native(value, jvm) for value in parameters or ()]
 
 
+def are_native(parameters: Parameters) -> bool:
+    """Say whether Spark takes these values beside a text: not maps, nor arrays with NULL or others in them, whose types it would cast."""
+    values = parameters.values() if isinstance(parameters, Mapping) else parameters or ()
+    return not any(_is_composed(value) for value in values)
+
+
+def _is_composed(value: Any) -> bool:
+    if isinstance(value, list):
+        return not value or any(each is None or isinstance(each, (list, dict)) for each in value)
+    return isinstance(value, dict)
+
+
 def _native(value: Any, jvm: Any) -> Any:
     if isinstance(value, datetime.datetime):
         return _instant(value, jvm)
@@ -27,8 +39,6 @@ def _native(value: Any, jvm: Any) -> Any:
         return Column(jvm.org.apache.spark.sql.functions.lit(jvm.java.time.LocalDate.parse(value.isoformat())))
     if isinstance(value, list):
         return functions.array(*[_as_column(each, jvm) for each in value])
-    if isinstance(value, dict):
-        return functions.create_map(*[_as_column(part, jvm) for pair in value.items() for part in pair])
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -20,11 +20,12 @@ from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, TableDefinition
 from imp_driver.run import Run
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
+from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
-from imp_driver.spark.parameters import native
+from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
 
@@ -120,12 +121,13 @@ class SparkChildSession:
 
     def _frame(self, run: Run) -> DataFrame:
         text, parameters = run.text, run.parameters
-        if parameters and not self._binds_natively:
+        if parameters and not (self._binds_natively and are_native(parameters)):
             text, parameters = bind_text(text, parameters), None
         elif not isinstance(parameters, Mapping) and len(parameters or ()) > _MOST_IN_ORDER:
             text, parameters = by_name(text, parameters or ())
         try:
-            return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
+            with nullcontext() if self._owned_by_application else without_change_feed(self.spark, text):
+                return self.spark.sql(text, args=native(parameters, self._jvm) if parameters else None)
         finally:
             if not text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
                 _EPOCH.advance()

@@ -38,7 +38,7 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     """
     try:
         made = to_arrow_schema(schema, timezone="UTC")
-    except PySparkException as error:
+    except (PySparkException, pa.ArrowException, ValueError) as error:
         names = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
         raise NotSupportedError(f"A column of ({names}) has no Arrow form; cast it to STRING in the query.") from error
     # Some commands declare fields NOT NULL and deliver NULL in them; a result must not fail over that.

@@ -60,7 +60,9 @@ def test_connections_share_nothing_but_the_jvm(connection: imp_driver.Connection
         (datetime.datetime(2024, 3, 31, 1, 30, 0, 123456), "timestamp_ntz"),
         (datetime.datetime(2024, 3, 31, 1, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=5))), "timestamp"),
         ([1, 2], "array<int>"),
+        ([1, None], "array<int>"),
         ({"a": 1}, "map<string,int>"),
+        ({"a": [{1: None}]}, "map<string,array<map<int,void>>>"),
         (None, "void"),
     ],
 )
@@ -69,9 +71,29 @@ def test_parameters_keep_value_and_type(connection: imp_driver.Connection, value
         row = connection.execute(text, parameters).fetchone()
         assert row is not None
         assert row == (value, type_name)
-    if not isinstance(value, (list, dict)):
-        literal = connection.execute(f"SELECT {rendered(value)}, typeof({rendered(value)})").fetchone()
-        assert literal == (value, type_name)
+    literal = connection.execute(f"SELECT {rendered(value)}, typeof({rendered(value)})").fetchone()
+    assert literal == (value, type_name)
+
+
+def test_dictionaries_are_written_as_maps_one_by_one_and_in_a_batch(connection: imp_driver.Connection) -> None:
+    cursor = connection.cursor()
+    cursor.execute("CREATE OR REPLACE TABLE of_maps (a INT, m MAP<STRING, INT>)")
+    cursor.execute("INSERT INTO of_maps VALUES (?, ?)", (1, {"x": 1, "y": None}))
+    cursor.executemany("INSERT INTO of_maps VALUES (?, ?)", [(2, {"z": 3}), (3, {}), (4, None)])
+    rows = [(1, {"x": 1, "y": None}), (2, {"z": 3}), (3, {}), (4, None)]
+    assert cursor.execute("SELECT * FROM of_maps ORDER BY a").fetchall() == rows
+    with pytest.raises(imp_driver.NotSupportedError, match="no Arrow form"):
+        cursor.execute("SELECT map()")
+
+
+@pytest.mark.parametrize(("mapping", "is_recorded"), [("'delta.columnMapping.mode' = 'name'", "false"), ("'a' = 'b'", "true")])
+def test_a_table_of_a_query_records_its_changes_where_delta_lets_it(
+    connection: imp_driver.Connection, mapping: str, is_recorded: str
+) -> None:
+    connection.execute(f"CREATE OR REPLACE TABLE of_a_query TBLPROPERTIES ({mapping}) AS SELECT 1 AS a")
+    properties: dict[Any, Any] = dict(connection.execute("SHOW TBLPROPERTIES of_a_query").fetchall())
+    assert properties["delta.enableChangeDataFeed"] == is_recorded
+    connection.execute("DROP TABLE of_a_query")
 
 
 def test_workaround_for_parameters_is_still_needed(spark: SparkSession) -> None:

@@ -250,3 +250,12 @@ def test_statement_must_be_text() -> None:
 def test_type_codes(code: str, family: str) -> None:
     equal = [name for name in ("STRING", "BINARY", "NUMBER", "DATETIME", "ROWID") if getattr(imp_driver, name) == code]
     assert equal == [family]
+
+
+def test_an_error_says_of_which_run_it_is() -> None:
+    pipeline = FakePipeline()
+    pipeline.error = imp_driver.ProgrammingError("there is no such sketch")
+    cursor = Connection(pipeline).cursor()
+    with pytest.raises(imp_driver.ProgrammingError) as caught:
+        cursor.execute("DROP SKETCH none")
+    assert caught.value.query_id == cursor.query_id is not None

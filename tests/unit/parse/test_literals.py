@@ -6,6 +6,7 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import sqlglot
 
@@ -34,10 +35,22 @@ from imp_driver.parse.markers import by_name
         (datetime.date(2020, 1, 2), "CAST('2020-01-02' AS DATE)"),
         (datetime.datetime(2020, 1, 2), "CAST('2020-01-02 00:00:00.000000' AS TIMESTAMP_NTZ)"),
         (datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC), "CAST('2020-01-02 00:00:00.000000+00:00' AS TIMESTAMP)"),
+        ([1, None, [-2]], "array(1, NULL, array((-2)))"),
+        ({"a": {"b": None}, "c": []}, "map('a', map('b', NULL), 'c', array())"),
     ],
 )
 def test_rendered(value: Any, text: str) -> None:
     assert rendered(value) == text
+
+
+def test_dictionaries_are_maps_in_a_batch() -> None:
+    batch = batch_insert("INSERT INTO t VALUES (?, ?)", [[1, {"a": 1, "b": None}], [2, {}], [3, None]])
+    assert batch is not None
+    assert batch.rows.schema.types == [pa.int64(), pa.map_(pa.string(), pa.int64())]
+    assert batch.rows.column("p1").to_pylist() == [[("a", 1), ("b", None)], [], None]
+    empty = batch_insert("INSERT INTO t VALUES (?)", [[{}]])
+    assert empty is not None
+    assert empty.rows.schema.types == [pa.map_(pa.string(), pa.string())]
 
 
 def test_values_without_a_literal() -> None:

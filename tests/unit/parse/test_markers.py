@@ -68,3 +68,13 @@ def test_values_that_do_not_match_are_told(text: str, values: Any, message: str)
     with pytest.raises(ProgrammingError) as caught:
         check_values(text, values)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("text", "values", "line", "column"), [("SELECT ?,\n  ?", [1], 2, 3), ("SELECT :b,\n:a, :a", {"b": 1}, 2, 1)])
+def test_the_first_marker_without_a_value_is_blamed(text: str, values: Any, line: int, column: int) -> None:
+    with pytest.raises(ProgrammingError) as caught:
+        check_values(text, values)
+    assert (caught.value.error_class, caught.value.sqlstate) == ("UNBOUND_SQL_PARAMETER", "42P02")
+    position = caught.value.position
+    assert position is not None
+    assert (position.line, position.column, text[position.start or 0]) == (line, column, "?" if "?" in text else ":")
