@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import PARTS, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import PARTS, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.sketch.ranges import equi_depth
 
 Values: TypeAlias = npt.NDArray[Any]

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.states import AVERAGE_BIGINT, AVERAGE_DOUBLE, SUM_BIGINT, make, random_rows
-from imp_driver.operators.contract import AggregateSpecification
+from imp_driver.dataflow.contract import AggregateSpecification
 from imp_driver.sketch.fragments import FragmentSet
 from imp_driver.sketch.ranges import RangePartition
 

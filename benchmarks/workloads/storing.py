@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.states import AVERAGE_DOUBLE, SUM_DOUBLE, make, random_rows
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import ChangeSource, SchemaColumn
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, StoredChoice, StoredSketch, StoredTable
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.plan.bind import bind

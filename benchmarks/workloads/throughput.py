@@ -23,7 +23,7 @@ from benchmarks.states import (
     make,
     random_rows,
 )
-from imp_driver.operators.contract import AggregateSpecification
+from imp_driver.dataflow.contract import AggregateSpecification
 
 GROUPS = 5_000
 BATCHES = (1_000, 10_000, 100_000, 1_000_000)

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from imp_driver.advise.estimate import Shares, Unseen, shares
 from imp_driver.capture.capture import column
+from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.delta.contract import at_version
 from imp_driver.maintain.derive import retained_groups
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.operators.interval import Family, Interval, from_codes
 from imp_driver.parse.quoting import qualified
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray

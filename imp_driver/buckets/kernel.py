@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.capture import column, parts_of
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.contract import AggregateSpecification, ProjectedRows
-from imp_driver.operators.merge import passing_groups
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.contract import AggregateSpecification, ProjectedRows
+from imp_driver.dataflow.merge import passing_groups
 from imp_driver.parse.nodes import Expression
 from imp_driver.persist.encoding import checksum_of, decoded_state, encoded_state, stream_of
 from imp_driver.persist.record import StoreDamaged

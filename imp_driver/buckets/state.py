@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, delta_of, united
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.contract import ProjectedRows
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.contract import ProjectedRows
 from imp_driver.parse.nodes import Expression
 from imp_driver.ports import BUCKET, BucketEngine
 from imp_driver.sketch.codes import IntegerArray

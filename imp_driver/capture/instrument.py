@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from imp_driver.dataflow.contract import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.delta.contract import WEIGHT_COLUMN, at_version
-from imp_driver.operators.contract import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.parse.quoting import qualified as _qualified
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.circuit.occurrence import Occurrence
-from imp_driver.operators import access, compute, distinct, groups, join, left_join, partnered, semijoin, union
-from imp_driver.operators.bag import empty
-from imp_driver.operators.contract import AccumulatorKind, ValueForm
-from imp_driver.operators.project import NotEvaluable
-from imp_driver.operators.relation import Relation
-from imp_driver.operators.select import select
-from imp_driver.operators.side import may_be_joined
+from imp_driver.dataflow import access, compute, distinct, groups, join, outer_join, partnered, semijoin, union
+from imp_driver.dataflow.arrangement import may_be_joined
+from imp_driver.dataflow.contract import AccumulatorKind, ValueForm
+from imp_driver.dataflow.expression.project import NotEvaluable
+from imp_driver.dataflow.expression.select import select
+from imp_driver.dataflow.operator import Operator
+from imp_driver.dataflow.zset import empty
 from imp_driver.parse.nodes import And, Expression
 from imp_driver.parse.types import arrow_type, infer
 from imp_driver.plan.attributes import identifiers, reference
@@ -33,17 +33,17 @@ from imp_driver.plan.render import read_identifiers
 class Assembled:
     """The operators of one source, and the occurrences of tables that they read."""
 
-    relation: Relation
+    operator: Operator
     occurrences: tuple[Occurrence, ...]
 
 
 def assembled(block: BoundBlock) -> Assembled:
     """Return the operators below a block's own conditions. Raises NotEvaluable."""
     assembler = _Assembler(read_identifiers(block.source) | frozenset(block.columns))
-    relation = assembler.source(block.source, block.where_nodes)
-    if not set(block.columns) <= set(relation.schema.names):
+    operator = assembler.source(block.source, block.where_nodes)
+    if not set(block.columns) <= set(operator.schema.names):
         raise NotEvaluable("a column of the block has no type that is known")
-    return Assembled(relation, tuple(assembler.occurrences))
+    return Assembled(operator, tuple(assembler.occurrences))
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class _Assembler:
     wanted: frozenset[str]
     occurrences: list[Occurrence] = field(default_factory=list)
 
-    def source(self, plan: Plan, where: Sequence[Parsed]) -> Relation:
+    def source(self, plan: Plan, where: Sequence[Parsed]) -> Operator:
         """Return an operator whose rows, filtered by ``where``, are those of the plan filtered by it."""
         match plan:
             case Scan():
@@ -61,7 +61,7 @@ class _Assembler:
             case Join() if plan.kind is JoinKind.INNER and not plan.conjuncts:
                 return join.InnerJoin.of([self.source(each, where) for each in inner_inputs(plan)], equalities_of(where))
             case Join() if plan.kind is JoinKind.LEFT:
-                return left_join.LeftJoin(self._partnered(plan, where))
+                return outer_join.LeftJoin(self._partnered(plan, where))
             case SemiJoin() if not plan.null_aware:
                 return semijoin.SemiJoin(self._partnered(plan, where), plan.anti)
             case UnionAll() | Distinct() | Aggregate():
@@ -69,7 +69,7 @@ class _Assembler:
             case _:
                 raise NotEvaluable(f"{type(plan).__name__} below the groups")
 
-    def rows(self, plan: Plan) -> Relation:
+    def rows(self, plan: Plan) -> Operator:
         """Return an operator whose rows are those of the plan, of the columns that are wanted."""
         match plan:
             case Distinct():
@@ -84,12 +84,12 @@ class _Assembler:
         nodes = [below.values.get(attribute.identifier, reference(attribute)) for attribute in wanted]
         return _computed(child, below.where, [attribute.identifier for attribute in wanted], nodes)
 
-    def _whole(self, plan: Plan) -> Relation:
+    def _whole(self, plan: Plan) -> Operator:
         """Return what ``rows`` does, with every column."""
-        relation = self.rows(plan)
-        if relation.schema.names != [attribute.identifier for attribute in plan.output]:
+        operator = self.rows(plan)
+        if operator.schema.names != [attribute.identifier for attribute in plan.output]:
             raise NotEvaluable("not all columns are read")
-        return relation
+        return operator
 
     def _access(self, scan: Scan, where: Sequence[Parsed]) -> access.Access:
         read = [attribute for attribute in scan.output if attribute.identifier in self.wanted]
@@ -144,7 +144,7 @@ class _Assembler:
         return groups.Groups(computed, tuple(keys), tuple(aggregates), _filled(pa.schema(fields) if keys else pa.schema([])))
 
 
-def _computed(child: Relation, where: Sequence[Parsed], names: Sequence[str], nodes: Sequence[Parsed]) -> compute.Compute:
+def _computed(child: Operator, where: Sequence[Parsed], names: Sequence[str], nodes: Sequence[Parsed]) -> compute.Compute:
     columns = dict(zip(child.schema.names, child.schema.types, strict=True))
     fields = []
     for name, node in zip(names, nodes, strict=True):

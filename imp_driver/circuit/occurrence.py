@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.select import selected
+from imp_driver.dataflow.expression.select import selected
+from imp_driver.delta.contract import ZSet
 from imp_driver.parse.nodes import Expression
 from imp_driver.plan.nodes import Filter, Scan
 
@@ -22,9 +22,9 @@ class Occurrence:
     conditions: tuple[Expression, ...]
     conditions_sql: Filter
 
-    def rows(self, signed: SignedRows) -> SignedRows:
+    def rows(self, signed: ZSet) -> ZSet:
         """Return signed rows of the table as rows of this occurrence. Raises NotEvaluable."""
-        rows = SignedRows(signed.rows.select(self.names).rename_columns(self.schema.names).cast(self.schema), signed.weights)
+        rows = ZSet(signed.rows.select(self.names).rename_columns(self.schema.names).cast(self.schema), signed.weights)
         for condition in self.conditions:
             rows = selected(rows, condition)
         return rows

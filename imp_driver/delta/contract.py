@@ -79,7 +79,7 @@ class ChangePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedRows:
+class ZSet:
     """Rows of the base table (only the asked columns) with weight +1 (inserted) or -1 (deleted)."""
 
     rows: pa.Table
@@ -120,7 +120,7 @@ class ChangeSource(Protocol):
             ChangesUnavailable: they cannot, as the history is gone, the table was replaced or restored, or its schema changed.
         """
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         """Read the rows of a plan without ``relation``. Rows in both versions may be left out or come with both weights.
 
         Raises:

@@ -11,7 +11,7 @@ from imp_driver.bounded import Bounded
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from imp_driver.delta.differences import is_kept, read_differences
 from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
@@ -75,13 +75,13 @@ class DeltaTables:
         _expect(handle, table_id, to_version)
         return plan
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         """Read the rows of a plan of this object whose source is in process. Raises ChangesUnavailable."""
         if not isinstance(plan, FilePlan) or plan.metadata is None:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
         wanted = _columns(plan.metadata, plan.location, columns)
         if not plan.pieces:
-            return SignedRows(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
+            return ZSet(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
         store = self._handle(plan.location).store
         kept, others = (tuple(piece for piece in plan.pieces if is_kept(piece) is wish) for wish in (True, False))
         reader = PieceReader(store, wanted)
@@ -95,7 +95,7 @@ class DeltaTables:
             ) from error
         except (OSError, ValueError, LookupError, pa.ArrowException) as error:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
-        return SignedRows(rows, np.concatenate([weights for _, weights in parts]))
+        return ZSet(rows, np.concatenate([weights for _, weights in parts]))
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         """Return the rows of the newest version whose column ``key`` has one of the values; None where the engine must find them."""

@@ -16,8 +16,8 @@ import pyarrow as pa
 from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
 from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.changes import are_read_in_process
-from imp_driver.maintain.lazy import apply_rows, planned, read_rows
 from imp_driver.maintain.request import Request, Use
+from imp_driver.maintain.step import apply_rows, planned, read_rows
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.observe.failures import described
 from imp_driver.observe.guard import Guard

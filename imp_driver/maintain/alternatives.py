@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from imp_driver.capture.clustering import LARGEST_OVERLAP, cut_files, overlap_of
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.coverage import FileFragments, total_coverage
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import retained_groups
 from imp_driver.maintain.request import Request
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.sketch.codes import BooleanArray
 from imp_driver.sketch.ranges import equi_depth
 

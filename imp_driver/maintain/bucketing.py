@@ -15,14 +15,14 @@ from imp_driver.buckets.kernel import Kernel, captured
 from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
 from imp_driver.capture.buckets import bucket_sql, file_partition
 from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.contract import AccumulatorKind, ProjectedRows
 from imp_driver.delta.contract import ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import constants_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.contract import AccumulatorKind, ProjectedRows
 from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.types import arrow_type

@@ -15,15 +15,15 @@ import pyarrow as pa
 
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
-from imp_driver.circuit.sides import LookUp, Sides
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, SignedRows, TableSnapshot, at_version
+from imp_driver.circuit.circuit import Circuit, LookUp
+from imp_driver.dataflow.arrangement import TooManyRows
+from imp_driver.dataflow.contract import ProjectedRows
+from imp_driver.dataflow.expression.project import NotEvaluable, project
+from imp_driver.dataflow.expression.select import selected
+from imp_driver.dataflow.operator import NotFound
+from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.partners import partner_conditions
-from imp_driver.operators.contract import ProjectedRows
-from imp_driver.operators.project import NotEvaluable, project
-from imp_driver.operators.relation import NotFound
-from imp_driver.operators.select import selected
-from imp_driver.operators.side import TooManyRows
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Scan, scans
@@ -93,10 +93,10 @@ class Changes:
         self._key_types = key_types
         self._source = source
         self._read = read
-        self.signed: dict[tuple[str, ...], SignedRows] = {}
+        self.signed: dict[tuple[str, ...], ZSet] = {}
         self.is_in_memory = False
 
-    def shares(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected]:
+    def shares(self, changes: Sequence[TableChange], circuit: Circuit | None) -> list[Projected]:
         """Return the share of each table; where tables are joined in process the first one that changed has them all.
 
         Raises:
@@ -108,19 +108,19 @@ class Changes:
             if not change.is_empty and change.plan.relation is None:
                 rows = self._source.read(change.plan, self._columns(change))
                 self.signed.update(dict.fromkeys(change.names, rows))
-        found = self._followed(changes, sides)
+        found = self._followed(changes, circuit)
         if found is not None:
             self.is_in_memory = True
             return found
         self._check_linear(changes)
         return [_NONE if change.is_empty else self._of_join_by_spark(changes, place) for place, change in enumerate(changes)]
 
-    def _followed(self, changes: Sequence[TableChange], sides: Sides | None) -> list[Projected] | None:
+    def _followed(self, changes: Sequence[TableChange], circuit: Circuit | None) -> list[Projected] | None:
         """Return the shares where the operators can follow the changes; None when the engine is needed."""
-        if sides is None or not are_read_in_process(changes):
+        if circuit is None or not are_read_in_process(changes):
             return None
         try:
-            joined = sides.changed(self.signed, self._looking_up(changes))
+            joined = circuit.changed(self.signed, self._looking_up(changes))
             rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._bucket)
         except (NotFound, NotEvaluable, TooManyRows):
             return None
@@ -195,7 +195,7 @@ class Changes:
         ]
         return tuple(dict.fromkeys(names))
 
-    def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: SignedRows | None, view: str = "") -> Projected:
+    def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: ZSet | None, view: str = "") -> Projected:
         text = projection_sql(self._block, *relations, bucket=None if self._bucket is None else self._bucket.sql)
         if signed is None:
             table = _changes_read(text, self._read)
@@ -234,7 +234,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 
-def _in_process(signed: SignedRows, block: BoundBlock, key_types: tuple[pa.DataType, ...], bucket: Bucket | None) -> ProjectedRows:
+def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], bucket: Bucket | None) -> ProjectedRows:
     passed = selected(signed, block.where)
     rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.condition import GroupValues, evaluate
-from imp_driver.operators.merge import Merge
-from imp_driver.operators.topk import OrderedGroups, retain_top, undecided_boundary
-from imp_driver.operators.truth import Truth
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.bounds.condition import GroupValues, evaluate
+from imp_driver.dataflow.bounds.topk import OrderedGroups, retain_top, undecided_boundary
+from imp_driver.dataflow.bounds.truth import Truth
+from imp_driver.dataflow.merge import Merge
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason

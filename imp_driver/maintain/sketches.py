@@ -10,23 +10,23 @@ from imp_driver.advise.workload import Workload
 from imp_driver.bounded import Bounded
 from imp_driver.capture.clustering import cut_files
 from imp_driver.config import Options, SketchMode
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.bucketing import attach, bucketed_sketch
-from imp_driver.maintain.capturing import capture_into
+from imp_driver.maintain.capture import capture_into
 from imp_driver.maintain.choice import Choice, applied, check_again, choose
 from imp_driver.maintain.derive import constants_of, known_sketch
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.identity import admission_name, choice_of, family_of, identity_of, lifted, prefix_of, state_key
-from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
 from imp_driver.maintain.sharing import forms, replaced_by
+from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.bounds.interval import Interval, from_codes, unknown
 from imp_driver.delta.contract import FileStatistics
 from imp_driver.maintain.request import Request
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.interval import Interval, from_codes, unknown
 from imp_driver.parse.nodes import Column, Expression, KeyReference, Opaque, parts_of, with_parts
 from imp_driver.plan.nodes import Scan
 from imp_driver.safety.cuts import Cut

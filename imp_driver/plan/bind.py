@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.errors import NotSupportedError
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.nodes import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.parse.statement import DIALECT, marker_number

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from imp_driver.buckets.state import BucketedState
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
 from imp_driver.observe.failures import described
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, Repository, StateColumns, StoredBuckets, StoredSketch, StoredTable
 from imp_driver.plan.conditions import written_conditions
 from imp_driver.state.maintained import Contents, Maintained

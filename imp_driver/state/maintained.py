@@ -13,9 +13,9 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from imp_driver.buckets.state import BucketedState
-from imp_driver.circuit.sides import Sides
+from imp_driver.circuit.circuit import Circuit
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import TableSnapshot
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import RecaptureReason
 from imp_driver.snapshot.vector import Vector
@@ -48,8 +48,8 @@ class Maintained:
         self._vector: Vector = {} if stored is None else stored.vector
         self._block: BoundBlock | None = None
         self._key_types: tuple[pa.DataType, ...] = ()
-        self._sides: Sides | None = None
-        self._is_without_sides = False
+        self._circuit: Circuit | None = None
+        self._is_without_circuit = False
         self._awaited: Vector | None = None
         self._failure: CaptureFailure | None = None
         self._cause: Cause | None = None
@@ -136,14 +136,14 @@ class Maintained:
         return self._key_types
 
     @property
-    def sides(self) -> Sides | None:
+    def circuit(self) -> Circuit | None:
         """The tables of a join, kept for its next change."""
-        return self._sides
+        return self._circuit
 
     @property
-    def is_without_sides(self) -> bool:
+    def is_without_circuit(self) -> bool:
         """Whether keeping the tables of a join was tried in vain."""
-        return self._is_without_sides
+        return self._is_without_circuit
 
     @property
     def failure(self) -> CaptureFailure | None:
@@ -192,7 +192,7 @@ class Maintained:
     @property
     def memory(self) -> int:
         """Bytes. Asked under the lock, since the parts change while they are counted; the registry remembers the answer."""
-        return sum(part.memory for part in (self._contents, self._sides) if part is not None) + self.sketches.memory
+        return sum(part.memory for part in (self._contents, self._circuit) if part is not None) + self.sketches.memory
 
     def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
         """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
@@ -214,7 +214,7 @@ class Maintained:
         """Take groups that were just read; all that was known before may have been given up because something was wrong with it."""
         self._is_settled = False
         self.sketches.clear()
-        self._sides = self._stored = self._failure = self._cause = self._awaited = None
+        self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
         self.costs.captured = seconds
         self._counts = replace(self._counts, captures=self._counts.captures + 1)
@@ -231,19 +231,19 @@ class Maintained:
         finally:
             if not self._is_settled:
                 # Kept tables may be changed in part, too.
-                self._contents = self._sides = None
+                self._contents = self._circuit = None
                 self._is_settled = True
 
-    def advanced(self, vector: Vector, sides: Sides | None, delta_rows: int) -> None:
+    def advanced(self, vector: Vector, circuit: Circuit | None, delta_rows: int) -> None:
         """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
-        self._vector, self._sides = vector, sides
+        self._vector, self._circuit = vector, circuit
         counts = self._counts
         self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
         self._is_settled = True
 
-    def leave_sides_out(self) -> None:
+    def leave_circuit_out(self) -> None:
         """Do not try again to keep the tables of a join."""
-        self._is_without_sides = True
+        self._is_without_circuit = True
 
     def invalidated(self, cause: Cause) -> None:
         """Have no groups any more, here or in the store, until they are captured again."""
@@ -252,7 +252,7 @@ class Maintained:
 
     def given_up(self) -> None:
         """Forget the groups and every sketch of them: what they stand for is no longer certain."""
-        self._contents, self._stored, self._sides, self._is_settled = None, None, None, True
+        self._contents, self._stored, self._circuit, self._is_settled = None, None, None, True
         self.sketches.clear()
         self._vector, self._is_proven = {}, True
 
@@ -304,6 +304,6 @@ class Maintained:
                 return 0
             before = self.memory
             self.sketches.put_aside()
-            self._contents = self._sides = None
+            self._contents = self._circuit = None
             self._vector = self._stored.vector
             return before - self.memory

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
 from imp_driver.observe.failures import described
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.persist.record import Record, Repository, StoreDamaged
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.sketch.sketch import Sketch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from imp_driver.dataflow.merge import Merge
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.operators.merge import Merge
 from imp_driver.sketch.codes import IntegerArray
 from imp_driver.sketch.ranges import RangePartition
 from imp_driver.sketch.sketch import Sketch

@@ -57,11 +57,11 @@ def _both(step: str, module: str, name: str, *numbers: int) -> list[Point]:
 
 POINTS: tuple[Point, ...] = (
     *_both("capture", "maintain.sketches", "capture_into", 1),
-    *_both("capture", "maintain.capturing", "GroupState.capture", 1, 3),
-    *_both("maintain", "maintain.lazy", "planned", 1),
-    *_both("maintain", "maintain.lazy", "read_rows", 1, 4),
-    *_both("maintain", "maintain.lazy", "apply_rows", 1, 4),
-    *_both("maintain", "operators.aggregate.group", "GroupState.apply", 2),
+    *_both("capture", "maintain.capture", "GroupState.capture", 1, 3),
+    *_both("maintain", "maintain.step", "planned", 1),
+    *_both("maintain", "maintain.step", "read_rows", 1, 4),
+    *_both("maintain", "maintain.step", "apply_rows", 1, 4),
+    *_both("maintain", "dataflow.aggregate.group", "GroupState.apply", 2),
     *_both("derive", "maintain.sketches", "known_sketch", 2),
     *_both("persist", "state.checkpoint", "Checkpoint._copied", 1, 4),
     *_both("persist", "persist.tables", "encoded_state", 2),

@@ -23,9 +23,9 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate.cells import CapturedCells
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.dataflow.aggregate.cells import CapturedCells
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.sketch.ranges import RangePartition
 from tests.seeds import WIDE
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate import balance
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.dataflow.aggregate import balance
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition, equi_depth
 from tests.operators.model import Block, Row, budget, slots_of
 

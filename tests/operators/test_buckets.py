@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from imp_driver.buckets.kernel import Kernel, captured
 from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, owners_of
 from imp_driver.capture.instrument import DERIVED_PARTS
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.contract import AccumulatorKind as K
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.contract import AccumulatorKind as K
 from imp_driver.parse.nodes import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
 from imp_driver.persist.encoding import decoded_state, encoded_state
 from imp_driver.ports import BUCKET

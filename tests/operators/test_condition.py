@@ -18,12 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.contract import AccumulatorKind as K
-from imp_driver.operators.contract import AggregateSpecification, OrderKey, ValueForm
-from imp_driver.operators.merge import merge, passing_groups
-from imp_driver.operators.topk import retain_top
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.bounds.topk import retain_top
+from imp_driver.dataflow.contract import AccumulatorKind as K
+from imp_driver.dataflow.contract import AggregateSpecification, OrderKey, ValueForm
+from imp_driver.dataflow.merge import merge, passing_groups
 from imp_driver.parse.nodes import (
     AggregateReference,
     And,

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.distinct import DistinctCount
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.distinct import DistinctCount
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition
 from tests.operators.model import Block, Row, slots_of
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.contract import BUFFER_SIZE, AggregateSpecification, ValueForm
-from imp_driver.operators.contract import AccumulatorKind as K
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.contract import BUFFER_SIZE, AggregateSpecification, ValueForm
+from imp_driver.dataflow.contract import AccumulatorKind as K
 from imp_driver.sketch.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, inside
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.capture.capture import parts_of
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import AccumulatorKind as K
-from imp_driver.operators.contract import AggregateSpecification, ValueForm
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import AccumulatorKind as K
+from imp_driver.dataflow.contract import AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition
 from tests.operators.model import Block, Row, added, budget, inside
 

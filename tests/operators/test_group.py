@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate.accumulator import StateCorrupt
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import AccumulatorKind as K
-from imp_driver.operators.contract import AggregateSpecification, ValueForm
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import AccumulatorKind as K
+from imp_driver.dataflow.contract import AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition
 from tests.operators.model import Block, Row, aggregate, budget, inside, operations, slots_of, step
 

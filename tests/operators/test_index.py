@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.aggregate.index import SlotIndex
-from imp_driver.operators.aggregate.keys import Keys, KeyValues
+from imp_driver.dataflow.aggregate.index import SlotIndex
+from imp_driver.dataflow.aggregate.keys import Keys, KeyValues
 
 Group = int | None
 GROUPS = st.none() | st.integers(-4, 4) | st.sampled_from([-(2**63), 2**63 - 1, 0])

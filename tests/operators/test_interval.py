@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.interval import Family, Interval, NumberForm, arithmetic, constant, from_codes
-from imp_driver.operators.truth import compare
+from imp_driver.dataflow.bounds.interval import Family, Interval, NumberForm, arithmetic, constant, from_codes
+from imp_driver.dataflow.bounds.truth import compare
 from tests.operators.answers import calculated, compared
 from tests.operators.model import NAN, budget, canonical, inside
 

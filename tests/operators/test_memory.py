@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.sketch.ranges import equi_depth
 
 GROUPS = 10_000

@@ -9,9 +9,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.operators.merge import Merge, merge
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.dataflow.merge import Merge, merge
 from imp_driver.parse.nodes import AggregateReference, And, Comparison, Constant, Expression, KeyReference, Or
 from imp_driver.sketch.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, operations, step

@@ -16,21 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.delta.contract import SignedRows
-from imp_driver.operators.access import Access
-from imp_driver.operators.bag import consolidated, empty
-from imp_driver.operators.compute import Compute
-from imp_driver.operators.contract import AccumulatorKind
-from imp_driver.operators.distinct import Distinct
-from imp_driver.operators.groups import Groups, result_type
-from imp_driver.operators.join import InnerJoin
-from imp_driver.operators.left_join import LeftJoin
-from imp_driver.operators.partnered import Partnered
-from imp_driver.operators.project import NotEvaluable
-from imp_driver.operators.relation import NotFound, Relation
-from imp_driver.operators.semijoin import SemiJoin
-from imp_driver.operators.side import Side
-from imp_driver.operators.union import Union
+from imp_driver.dataflow.access import Access
+from imp_driver.dataflow.arrangement import Arrangement
+from imp_driver.dataflow.compute import Compute
+from imp_driver.dataflow.contract import AccumulatorKind
+from imp_driver.dataflow.distinct import Distinct
+from imp_driver.dataflow.expression.project import NotEvaluable
+from imp_driver.dataflow.groups import Groups, result_type
+from imp_driver.dataflow.join import InnerJoin
+from imp_driver.dataflow.operator import NotFound, Operator
+from imp_driver.dataflow.outer_join import LeftJoin
+from imp_driver.dataflow.partnered import Partnered
+from imp_driver.dataflow.semijoin import SemiJoin
+from imp_driver.dataflow.union import Union
+from imp_driver.dataflow.zset import consolidated, empty
+from imp_driver.delta.contract import ZSet
 from imp_driver.parse.nodes import Arithmetic, Column, Comparison, Constant
 from tests.operators.model import budget
 
@@ -43,13 +43,13 @@ NAMES = (("k", "v"), ("l", "w"))
 LEFT, RIGHT = (Access(place, pa.schema([pa.field(name, pa.int64()) for name in names])) for place, names in enumerate(NAMES))
 
 
-def signed(bag: Bag, schema: pa.Schema) -> SignedRows:
+def signed(bag: Bag, schema: pa.Schema) -> ZSet:
     rows = list(bag)
     columns = [pa.array([row[place] for row in rows], kind) for place, kind in enumerate(schema.types)]
-    return SignedRows(pa.table(columns, schema=schema), np.array([bag[row] for row in rows], dtype=np.int64))
+    return ZSet(pa.table(columns, schema=schema), np.array([bag[row] for row in rows], dtype=np.int64))
 
 
-def bag_of(rows: SignedRows) -> Bag:
+def bag_of(rows: ZSet) -> Bag:
     found: Bag = Counter()
     columns = [rows.rows.column(name).to_pylist() for name in rows.rows.column_names]
     for row, weight in zip(zip(*columns, strict=True), rows.weights.tolist(), strict=True):
@@ -75,23 +75,23 @@ class Database:
     changes: list[Bag]
     without: frozenset[str] = frozenset()
     asked: list[str] = field(default_factory=list)
-    sides: dict[tuple[int, bool], Side] = field(default_factory=dict)
+    sides: dict[tuple[int, bool], Arrangement] = field(default_factory=dict)
 
     def new(self, occurrence: int) -> Bag:
         both = Counter(self.old[occurrence])
         both.update(self.changes[occurrence])
         return settled(both)
 
-    def changed(self, occurrence: int) -> SignedRows:
+    def changed(self, occurrence: int) -> ZSet:
         return signed(self.changes[occurrence], (LEFT, RIGHT)[occurrence].schema)
 
-    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Side:
+    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
         self.asked.append(key)
         if key in self.without:
             raise NotFound
         if (occurrence, is_new) not in self.sides:
             bag = self.new(occurrence) if is_new else self.old[occurrence]
-            self.sides[occurrence, is_new] = Side.of(signed(bag, (LEFT, RIGHT)[occurrence].schema))
+            self.sides[occurrence, is_new] = Arrangement.of(signed(bag, (LEFT, RIGHT)[occurrence].schema))
         return self.sides[occurrence, is_new]
 
 
@@ -170,7 +170,7 @@ COMPUTE = Compute(
 )
 UNION = Union((LEFT, RIGHT), NAMES, KV)
 
-RELATIONS: Mapping[str, tuple[Relation, Twin]] = {
+RELATIONS: Mapping[str, tuple[Operator, Twin]] = {
     "access": (LEFT, lambda left, right: left),
     "compute": (COMPUTE, lambda left, right: computed(left)),
     "join": (InnerJoin.of((LEFT, RIGHT), (("k", "l"), ("l", "k"))), lambda left, right: pairs(left, right, always)),
@@ -225,14 +225,14 @@ def test_stream_agrees_with_a_naive_twin_and_with_a_start_from_nothing(name: str
             _check_matching(relation, twin, database, key, chance)
 
 
-def _findable(relation: Relation) -> list[str]:
+def _findable(relation: Operator) -> list[str]:
     """Return the columns by which rows are found: not those that are computed."""
     if isinstance(relation, Groups):
         return list(relation.keys)
     return ["k"] if isinstance(relation, Compute) else relation.schema.names
 
 
-def _check_matching(relation: Relation, twin: Twin, database: Database, key: str, chance: random.Random) -> None:
+def _check_matching(relation: Operator, twin: Twin, database: Database, key: str, chance: random.Random) -> None:
     wanted = [chance.choice([None, 0, 1, 2]) for _ in range(chance.randint(0, 3))]
     place = relation.schema.get_field_index(key)
     for is_new in (False, True):
@@ -287,11 +287,11 @@ def test_sums_of_decimals_and_extrema_of_text() -> None:
     rows = pa.table([[1, 1, 2], ["1.50", "2.25", None], ["a", "b", None]], schema=texts)
 
     class One(Database):
-        def changed(self, occurrence: int) -> SignedRows:
-            return SignedRows(rows.cast(child.schema), np.array([2, 1, 1]))
+        def changed(self, occurrence: int) -> ZSet:
+            return ZSet(rows.cast(child.schema), np.array([2, 1, 1]))
 
-        def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Side:
-            return Side.of(self.changed(occurrence))
+        def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
+            return Arrangement.of(self.changed(occurrence))
 
     found = groups.changed(One([], []))
     assert sorted(map(str, found.rows.to_pylist())) == sorted(
@@ -301,6 +301,6 @@ def test_sums_of_decimals_and_extrema_of_text() -> None:
 
 def test_rows_are_equal_as_spark_groups_them() -> None:
     rows = pa.table({"x": pa.array([0.0, -0.0, float("nan"), float("nan"), None, None])})
-    found = consolidated(SignedRows(rows, np.array([1, 1, 2, -2, 1, 2])))
+    found = consolidated(ZSet(rows, np.array([1, 1, 2, -2, 1, 2])))
     assert sorted(found.weights.tolist()) == [2, 3]
     assert len(consolidated(empty(rows.schema)).weights) == 0

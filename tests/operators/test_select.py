@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.project import NotEvaluable, project
-from imp_driver.operators.select import select
+from imp_driver.dataflow.expression.project import NotEvaluable, project
+from imp_driver.dataflow.expression.select import select
 from imp_driver.parse.nodes import (
     And,
     Arithmetic,

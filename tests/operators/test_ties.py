@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.operators.condition import evaluate
-from imp_driver.operators.contract import OrderKey
-from imp_driver.operators.topk import retain_top, undecided_boundary
+from imp_driver.dataflow.bounds.condition import evaluate
+from imp_driver.dataflow.bounds.topk import retain_top, undecided_boundary
+from imp_driver.dataflow.contract import OrderKey
 from imp_driver.parse.nodes import AggregateReference, Comparison, Constant, Expression, KeyReference, Opaque
 from tests.operators.answers import answer
 from tests.operators.model import Row, budget

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imp_driver.operators.interval import Family, Interval, constant
-from imp_driver.operators.truth import Truth, compare, conjunction, disjunction, is_null, negation, truth_of
+from imp_driver.dataflow.bounds.interval import Family, Interval, constant
+from imp_driver.dataflow.bounds.truth import Truth, compare, conjunction, disjunction, is_null, negation, truth_of
 from tests.operators.answers import compared, negated
 from tests.operators.answers import conjunction as twin_conjunction
 from tests.operators.model import canonical

@@ -9,15 +9,15 @@ from unittest.mock import patch
 import duckdb
 
 from imp_driver.capture import capture
-from imp_driver.circuit import sides
+from imp_driver.circuit import circuit
 from imp_driver.config import Options, SketchMode
+from imp_driver.dataflow.aggregate import balance
 from imp_driver.errors import InternalError
-from imp_driver.maintain import lazy
+from imp_driver.maintain import step as maintenance
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
 from imp_driver.observe.report import SketchReport
-from imp_driver.operators.aggregate import balance
 from imp_driver.reasons import Decision, Reason
 from imp_driver.run import Run
 from tests.pairs.cover import Attack, Outcome
@@ -31,12 +31,12 @@ MOST_KEYS = 9
 def play(choice: Choice, chance: random.Random) -> Outcome:
     """Ask the query of a choice after what goes before it."""
     clock = Clock(random.Random(chance.random()))
-    small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (sides, "MOST_SIDE_ROWS", 5)}
+    small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (circuit, "MOST_SIDE_ROWS", 5)}
     holder = small.get(choice["holder"], (balance, "FEWEST_ROWS", 3))
     with (
         patch.object(balance, "FEWEST_ROWS", 3),
         patch.object(*holder),
-        patch.object(lazy, "time", clock),
+        patch.object(maintenance, "time", clock),
         patch.object(stopwatch, "time", clock),
     ):
         return _Play(choice, chance).run()

@@ -19,16 +19,16 @@ from unittest.mock import patch
 import duckdb
 
 from imp_driver.capture import capture
-from imp_driver.circuit import sides
+from imp_driver.circuit import circuit
 from imp_driver.config import Options, SketchMode
+from imp_driver.dataflow.aggregate import balance
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
-from imp_driver.maintain import lazy
+from imp_driver.maintain import step as maintenance
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe import stopwatch
-from imp_driver.operators.aggregate import balance
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.reasons import Decision, Reason
 from imp_driver.run import Run
 from imp_driver.sketch.ranges import RangePartition
@@ -137,7 +137,7 @@ KINDS: Mapping[str, Kind] = {
     "joins": Kind((_JOINS,)),
     "nested": Kind((_NESTED,)),
     "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
-    "lookups": Kind((_JOINS, _NESTED), (sides, "MOST_SIDE_ROWS", 20)),
+    "lookups": Kind((_JOINS, _NESTED), (circuit, "MOST_SIDE_ROWS", 20)),
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
     "buckets": Kind((_JOINS, _ALL), (capture, "ROW_OVERHEAD", 1 << 30)),
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
@@ -192,7 +192,7 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
         for number in numbers:
             case = f"{name} {seed} {number}"
             clock = Clock(random.Random(f"{case} clock"))
-            with patch.object(lazy, "time", clock), patch.object(stopwatch, "time", clock):
+            with patch.object(maintenance, "time", clock), patch.object(stopwatch, "time", clock):
                 _attack_one(random.Random(case), kind.manners[number % len(kind.manners)], tally)
             if tally.differences:
                 tally.found_in = number

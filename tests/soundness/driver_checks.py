@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.dataflow.access import Access
+from imp_driver.dataflow.compute import Compute
+from imp_driver.dataflow.distinct import Distinct
+from imp_driver.dataflow.groups import Groups
+from imp_driver.dataflow.join import InnerJoin
+from imp_driver.dataflow.outer_join import LeftJoin
+from imp_driver.dataflow.semijoin import SemiJoin
+from imp_driver.dataflow.union import Union
 from imp_driver.observe.report import SketchReport
-from imp_driver.operators.access import Access
-from imp_driver.operators.compute import Compute
-from imp_driver.operators.distinct import Distinct
-from imp_driver.operators.groups import Groups
-from imp_driver.operators.join import InnerJoin
-from imp_driver.operators.left_join import LeftJoin
-from imp_driver.operators.semijoin import SemiJoin
-from imp_driver.operators.union import Union
 from imp_driver.reasons import Decision, Reason
 from imp_driver.state.maintained import Maintained
 from tests.soundness.engine import Row, Warehouse
@@ -59,9 +59,9 @@ def check_entry(entry: Maintained, text: str, report: SketchReport, warehouse: W
     """Compare a state that was maintained with a new capture."""
     tally.of_rows += report.reason is Reason.FILTERED and entry.block is not None and entry.block.keys_sql == ("TRUE",)
     tally.partial += entry.state is not None and "cell_rows" in entry.state.snapshot()
-    tally.in_memory += report.decision is Decision.MAINTAINED and entry.sides is not None
-    if report.decision is Decision.MAINTAINED and entry.sides is not None:
-        tally.followed.update(_operators(entry.sides.relation))
+    tally.in_memory += report.decision is Decision.MAINTAINED and entry.circuit is not None
+    if report.decision is Decision.MAINTAINED and entry.circuit is not None:
+        tally.followed.update(_operators(entry.circuit.operator))
     is_kept = report.decision in (Decision.MAINTAINED, Decision.FRESH) and entry.state is not None
     if is_kept and _maintained(entry) != _captured(entry, warehouse):
         tally.differences.append(f"{text}: {_maintained(entry)} instead of {_captured(entry, warehouse)}")

@@ -7,7 +7,7 @@ from tests.soundness.mutants import Mutant
 DRIVER_MUTANTS = (
     Mutant(
         "fresh when one table is",
-        "../maintain/lazy.py",
+        "../maintain/step.py",
         "if relation.vector == vector_of(request.tables):",
         "if set(relation.vector.items()) & set(vector_of(request.tables).items()):",
     ),
@@ -73,31 +73,31 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "changed rows do not find each other",
-        "../operators/join.py",
+        "../dataflow/join.py",
         "lambda other, place=place: other < place",
         "lambda other, place=place: False",
     ),
     Mutant(
         "partners looked up while they change too",
-        "../circuit/sides.py",
+        "../circuit/circuit.py",
         "return found if is_new or change is None else found.changed_by(negated(change))",
         "return found",
     ),
     Mutant(
         "deleted rows of a side stay",
-        "../operators/side.py",
+        "../dataflow/arrangement.py",
         "copies = np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
         "copies = np.ones(len(left) + len(newer_left), dtype=np.int64)",
     ),
     Mutant(
         "a first partner adds rows without one",
-        "../operators/semijoin.py",
+        "../dataflow/semijoin.py",
         "return negated(gained) if self.anti else gained",
         "return gained",
     ),
     Mutant(
         "groups below as they were stay",
-        "../operators/regrouped.py",
+        "../dataflow/reduce.py",
         "summed([evaluate(after), negated(evaluate(before))], schema)",
         "summed([evaluate(after)], schema)",
     ),
@@ -157,21 +157,21 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "fragments of groups that fail",
-        "../operators/aggregate/cells.py",
+        "../dataflow/aggregate/cells.py",
         "mask[self._cells.members[retained[self._cells.slots]]] = True",
         "mask[self._cells.members[~retained[self._cells.slots]]] = True",
     ),
     Mutant(
         "all values are distinct",
-        "../operators/aggregate/distinct.py",
+        "../dataflow/aggregate/distinct.py",
         "exact = from_codes(_COUNT_TYPE, self._distinct[slots], ",
         "exact = from_codes(_COUNT_TYPE, self._missing.counts_at(slots, rows), ",
     ),
     Mutant(
         "rows of the optional side always take NULL away",
-        "../operators/left_join.py",
+        "../dataflow/outer_join.py",
         "alone = negated(concerned.gained())",
-        "alone = negated(SignedRows(concerned.left.rows, concerned.left.weights * (concerned.has != 0)))",
+        "alone = negated(ZSet(concerned.left.rows, concerned.left.weights * (concerned.has != 0)))",
     ),
     Mutant(
         "unknown is no partner of NOT IN",

@@ -17,7 +17,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.delta.contract import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import OperationalError
 from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
@@ -121,14 +121,14 @@ class Warehouse:
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, None)
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         table = plan.location[1:]
         before, after = (Counter(self.history[table][version]) for version in (plan.from_version, plan.to_version))
         signed = [(row, 1) for row in (after - before).elements()] + [(row, -1) for row in (before - after).elements()]
         places = [COLUMNS[table].index(column) for column in columns]
         rows = {column: pa.array([row[place] for row, _ in signed], pa.int32()) for column, place in zip(columns, places, strict=True)}
         weights = np.array([weight for _, weight in signed], np.int64)
-        return SignedRows(pa.table(rows) if rows else pa.table({"none": weights}), weights)
+        return ZSet(pa.table(rows) if rows else pa.table({"none": weights}), weights)
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         table = snapshot.location[1:]

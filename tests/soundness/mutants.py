@@ -69,9 +69,13 @@ MUTANTS = (
         "(*self.undecided, *(top for top in other.undecided if all(top is not own for own in self.undecided)))",
         "self.undecided and other.undecided",
     ),
-    Mutant("ties where rows begin", "../operators/topk.py", "for boundary in boundaries if 0 <", "for boundary in boundaries[-1:] if 0 <"),
-    Mutant("ties where rows end", "../operators/topk.py", "for boundary in boundaries if 0 <", "for boundary in boundaries[:1] if 0 <"),
-    Mutant("a tie is decided", "../operators/topk.py", "last < following", "last <= following"),
+    Mutant(
+        "ties where rows begin", "../dataflow/bounds/topk.py", "for boundary in boundaries if 0 <", "for boundary in boundaries[-1:] if 0 <"
+    ),
+    Mutant(
+        "ties where rows end", "../dataflow/bounds/topk.py", "for boundary in boundaries if 0 <", "for boundary in boundaries[:1] if 0 <"
+    ),
+    Mutant("a tie is decided", "../dataflow/bounds/topk.py", "last < following", "last <= following"),
     Mutant("any rank may be asked for", "rules/ranking.py", 'and str(constant.this) == "1"', ""),
     Mutant("later ranks", "rules/ranking.py", "isinstance(inner, (exp.LT, exp.LTE)), right", "True, right"),
     Mutant("first ranks are no barrier", "rules/ranking.py", "level=Level.BARRIER", "level=Level.SUBSET"),

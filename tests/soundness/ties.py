@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imp_driver.operators.contract import OrderKey
-from imp_driver.operators.interval import Family, Interval
-from imp_driver.operators.topk import undecided_boundary
-from imp_driver.operators.truth import Truth
+from imp_driver.dataflow.bounds.interval import Family, Interval
+from imp_driver.dataflow.bounds.topk import undecided_boundary
+from imp_driver.dataflow.bounds.truth import Truth
+from imp_driver.dataflow.contract import OrderKey
 from imp_driver.parse.nodes import AggregateReference
 from imp_driver.plan.nodes import TopK
 from imp_driver.sketch.codes import BooleanArray

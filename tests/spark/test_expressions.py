@@ -14,8 +14,8 @@ import pytest
 import sqlglot
 
 import imp_driver
-from imp_driver.operators.evaluate import computed
-from imp_driver.operators.project import NotEvaluable
+from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.parse.statement import DIALECT, parse
 from imp_driver.parse.types import infer
 from imp_driver.plan.convert import row_expression

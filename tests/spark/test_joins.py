@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from imp_driver.circuit import sides
+from imp_driver.circuit import circuit
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from tests.spark.reports import report_of
 from tests.spark.stream_of_changes import Stream
@@ -51,7 +51,7 @@ def _played(
             for query in queries:
                 stream.ask(query, query.format(**names))
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sides, "MOST_SIDE_ROWS", 0)
+                patch.setattr(circuit, "MOST_SIDE_ROWS", 0)
                 for query in with_large_sides:
                     stream.ask((query, "large"), query.format(**names))
         yield stream, set(names.values())

@@ -409,7 +409,7 @@ def test_state_beyond_its_budget_is_not_kept(warehouse: Path, engine: imp_driver
 
 
 def test_shallow_buffers_run_dry_and_are_captured_deep(cursor: imp_driver.Cursor, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("imp_driver.maintain.capturing.FEW_ROWS", 0)
+    monkeypatch.setattr("imp_driver.maintain.capture.FEW_ROWS", 0)
     query = f"SELECT g, min(x), max(y) FROM {table} GROUP BY g HAVING min(x) > 60 OR max(y) < 12 OR max(s) IS NULL"
     assert len(cursor.execute(query).fetchall()) == 5
     cursor.execute(f"INSERT INTO {table} VALUES (9, -5, 1, 1, 's'), (55, NULL, NULL, NULL, NULL)")

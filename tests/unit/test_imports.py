@@ -25,7 +25,7 @@ FOR_ALL = {
     "observe.failures",
     "observe.metrics",
     "advise.workload",
-    "operators.contract",
+    "dataflow.contract",
     "delta.contract",
     "parse.nodes",
     "parse.quoting",
@@ -41,7 +41,7 @@ STAGES = (
     "sketch",
     "capture",
     "delta",
-    "operators",
+    "dataflow",
     "persist",
     "buckets",
     "circuit",
@@ -89,7 +89,7 @@ FOREIGN = {
 }
 """Which packages may import a library."""
 
-WITHOUT_JVM_OR_PARSER = ("operators", "sketch")
+WITHOUT_JVM_OR_PARSER = ("dataflow", "sketch")
 
 
 def imported(source: str) -> set[str]:
@@ -146,7 +146,7 @@ def test_only_one_module_knows_which_table_format_lies_behind_the_seam() -> None
 
 
 @pytest.mark.parametrize("stage", WITHOUT_JVM_OR_PARSER)
-def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> None:
+def test_dataflow_and_sketch_reach_neither_engine_nor_parser(stage: str) -> None:
     sources = {module: path.read_text(encoding="utf-8") for module, path in _modules()}
     reached = {module for module in sources if module.split(".")[0] == stage}
     waiting = list(reached)
@@ -163,12 +163,12 @@ def test_operators_and_sketch_reach_neither_engine_nor_parser(stage: str) -> Non
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("operators.select", "import pyspark"),
-        ("operators.select", "def f():\n    from sqlglot import exp"),
-        ("plan.bind", "from imp_driver.operators.select import select"),
+        ("dataflow.expression.select", "import pyspark"),
+        ("dataflow.expression.select", "def f():\n    from sqlglot import exp"),
+        ("plan.bind", "from imp_driver.dataflow.expression.select import select"),
         ("delta.tables", "from imp_driver.middleware import Middleware"),
         ("dbapi.cursor", "from imp_driver.parse.statement import parse"),
-        ("maintain.lazy", "from deltalake import DeltaTable"),
+        ("maintain.step", "from deltalake import DeltaTable"),
         ("cli.demo", "from imp_driver.spark import local"),
     ],
 )

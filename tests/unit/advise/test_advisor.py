@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.advise.advisor import RUNS_BEFORE_SAMPLE, Advisor
-from imp_driver.delta.contract import ChangePlan, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.delta.contract import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -52,7 +52,7 @@ class FakeSource:
     def plan(self, location: str, table_id: str, from_version: int, to_version: int) -> ChangePlan:
         raise AssertionError("no change is read")
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         raise AssertionError("no change is read")
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:

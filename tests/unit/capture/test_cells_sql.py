@@ -14,9 +14,9 @@ import sqlglot
 from imp_driver.capture.buckets import bucket_sql
 from imp_driver.capture.capture import column, parts_of
 from imp_driver.capture.instrument import capture_sql, cells_sql
+from imp_driver.dataflow.aggregate.cells import CapturedCells, cell_groups
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import SchemaColumn
-from imp_driver.operators.aggregate.cells import CapturedCells, cell_groups
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.render import quoted
 from imp_driver.sketch.ranges import RangePartition

@@ -255,7 +255,8 @@ def test_type_codes(code: str, family: str) -> None:
 def test_an_error_says_of_which_run_it_is() -> None:
     pipeline = FakePipeline()
     pipeline.error = imp_driver.ProgrammingError("there is no such sketch")
-    with Connection(pipeline) as connection, pytest.raises(imp_driver.ProgrammingError) as caught:
+    with Connection(pipeline) as connection:
         cursor = connection.cursor()
-        cursor.execute("DROP SKETCH none")
+        with pytest.raises(imp_driver.ProgrammingError) as caught:
+            cursor.execute("DROP SKETCH none")
     assert caught.value.query_id == cursor.query_id is not None

@@ -20,8 +20,8 @@ from imp_driver.delta.contract import (
     ChangeSource,
     ChangesUnavailable,
     SchemaColumn,
-    SignedRows,
     TableSnapshot,
+    ZSet,
     at_version,
 )
 from imp_driver.delta.tables import DeltaTables
@@ -104,11 +104,11 @@ class Lists:
         relation = f"(SELECT * FROM (VALUES {values}) AS v ({', '.join(COLUMNS)}, {WEIGHT_COLUMN}))"
         return ChangePlan(location, from_version, to_version, DeltaSource.SPARK_FILES, len(signed), relation)
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         signed = self._signed(plan.from_version, plan.to_version)
         self.read_rows += len(signed)
         rows = {name: pa.array([row[COLUMNS.index(name)] for row, _ in signed], pa.int32()) for name in columns}
-        return SignedRows(pa.table(rows), np.array([weight for _, weight in signed], np.int64))
+        return ZSet(pa.table(rows), np.array([weight for _, weight in signed], np.int64))
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
         return None

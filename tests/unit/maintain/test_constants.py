@@ -7,8 +7,8 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from imp_driver.operators.evaluate import computed
-from imp_driver.operators.project import NotEvaluable
+from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.parse.nodes import Arithmetic, Column, Constant, DatePart
 from imp_driver.reasons import Reason
 from tests.soundness.engine import Row

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SignedRows, TableSnapshot
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import eager
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.run import Run
@@ -52,11 +52,11 @@ class Counting(Warehouse):
         rows = abs(len(self.history[location[1:]][to_version]) - len(self.history[location[1:]][from_version]))
         return ChangePlan(location, from_version, to_version, DeltaSource.CHANGE_FEED, rows, self.relation)
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         if self.refusal is not None:
             raise self.refusal
         found = Warehouse.read(self, plan, columns)
-        return SignedRows(found.rows.slice(self.lost), found.weights[self.lost :])
+        return ZSet(found.rows.slice(self.lost), found.weights[self.lost :])
 
 
 class SharedSession(DuckSession):
@@ -274,7 +274,7 @@ def test_a_state_that_a_step_has_spoilt_is_captured_by_the_next_query() -> None:
         read = world.warehouse.read
         # A group that never was loses a row, another one has it twice: the row count is right, the groups are not.
         rows = pa.table({"g": pa.array([77, 3, 3], pa.int32()), "a": pa.array([1, 100, 100], pa.int32())})
-        world.warehouse.read = lambda plan, columns: SignedRows(rows.select(columns), np.array([-1, 1, 1]))  # type: ignore[method-assign]
+        world.warehouse.read = lambda plan, columns: ZSet(rows.select(columns), np.array([-1, 1, 1]))  # type: ignore[method-assign]
         world.settle()
         world.warehouse.read = read  # type: ignore[method-assign]
         assert "left to the next query" in world.shown()["eager_problem"]

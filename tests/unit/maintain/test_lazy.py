@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, SignedRows, TableSnapshot
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.merge import Merge
+from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.derive import derive_sketch, known_sketch
-from imp_driver.maintain.lazy import bring_up_to_date
 from imp_driver.maintain.request import Request
+from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.observe.stopwatch import Stopwatch
-from imp_driver.operators.aggregate.group import GroupState
-from imp_driver.operators.merge import Merge
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
@@ -63,7 +63,7 @@ class FakeSource:
         count = sum(len(commit) for commit in self.commits[from_version + 1 : to_version + 1])
         return ChangePlan(location, from_version, to_version, self.source, count, self.relation)
 
-    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> SignedRows:
+    def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         return signed([row for commit in self.commits[plan.from_version + 1 : plan.to_version + 1] for row in commit])
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
@@ -82,9 +82,9 @@ class FakeSource:
         return {}
 
 
-def signed(rows: list[tuple[int | None, int | None, int]]) -> SignedRows:
+def signed(rows: list[tuple[int | None, int | None, int]]) -> ZSet:
     table = pa.table({"g": pa.array([row[0] for row in rows], pa.int32()), "x": pa.array([row[1] for row in rows], pa.int64())})
-    return SignedRows(table, np.array([row[2] for row in rows], np.int64))
+    return ZSet(table, np.array([row[2] for row in rows], np.int64))
 
 
 def analysed(condition: str) -> Analysis:

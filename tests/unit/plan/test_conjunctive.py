@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from imp_driver.dataflow.join import steps_from
 from imp_driver.delta.contract import SchemaColumn
-from imp_driver.operators.join import steps_from
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equalities_of, joined_scans
 from imp_driver.plan.nodes import scans

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.circuit.sides import sides_of
+from imp_driver.circuit.circuit import circuit_of
+from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import SchemaColumn
-from imp_driver.operators.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import RecaptureReason
 from imp_driver.sketch.fragments import FragmentSet
@@ -57,11 +57,11 @@ def test_while_a_step_changes_them_groups_are_held_and_not_ready() -> None:
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
 def test_a_step_that_is_interrupted_leaves_no_groups_and_no_tables_that_may_be_changed_in_part(end: type[BaseException]) -> None:
     join = _block("SELECT t.g, sum(s.x) FROM t JOIN s ON t.g = s.g GROUP BY t.g HAVING sum(s.x) > 1")
-    relation, sides = _captured(), sides_of(join, (pa.int32(),))
+    relation, sides = _captured(), circuit_of(join, (pa.int32(),))
     assert sides is not None
     with relation.changing():
         relation.advanced(_vector(1), sides, 0)
-    assert relation.sides is sides
+    assert relation.circuit is sides
     with pytest.raises(end), relation.changing():
         raise end
     assert (relation.is_held, relation.is_ready, relation.memory) == (False, False, 0)

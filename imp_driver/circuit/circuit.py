@@ -1,0 +1,134 @@
+"""The tables below a block whose source is more than one table: kept in memory where they are small enough, else looked up.
+
+Their changes then need no query of the engine. Source: IMP paper section 5.2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.capture.instrument import qualified
+from imp_driver.circuit.assemble import Assembled, assembled
+from imp_driver.circuit.occurrence import Occurrence
+from imp_driver.dataflow.arrangement import Arrangement
+from imp_driver.dataflow.expression.project import NotEvaluable, project
+from imp_driver.dataflow.expression.select import select
+from imp_driver.dataflow.operator import NotFound
+from imp_driver.dataflow.zset import empty, negated
+from imp_driver.delta.contract import TableSnapshot, ZSet, at_version
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.nodes import Scan
+from imp_driver.plan.render import Renderer
+from imp_driver.ports import SparkReader
+from imp_driver.snapshot.vector import Vector
+
+MOST_SIDE_ROWS = 2_000_000
+"""Tables of more rows are not kept."""
+MOST_BYTES = 256 << 20
+"""That the tables of one block may take."""
+
+
+class LookUp(Protocol):
+    """Finds the newest rows of an occurrence whose column ``key`` has one of the values; None where the engine must find them."""
+
+    def __call__(self, scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
+
+
+class Circuit:
+    """Mutable. ``vector`` are the versions that the kept tables stand for; ``is_read`` says that what is small enough was read."""
+
+    def __init__(self, operators: Assembled) -> None:
+        self.operator = operators.operator
+        self._occurrences = {each.scan.occurrence: each for each in operators.occurrences}
+        self._arrangements: dict[int, Arrangement] = {}
+        self.is_read = False
+        self.vector: Vector = {}
+
+    def read(self, snapshots: Mapping[tuple[str, ...], TableSnapshot], vector: Vector, read: SparkReader) -> None:
+        """Read the tables that are small enough, by ``snapshots``, at the versions of ``vector``. Raises Error when Spark fails."""
+        for number, each in self._occurrences.items():
+            snapshot = snapshots[each.scan.table]
+            if snapshot.row_count is not None and snapshot.row_count <= MOST_SIDE_ROWS:
+                version = vector[snapshot.location].version
+                relation = at_version(qualified(each.scan.table), version)
+                text = Renderer(lambda _, relation=relation: relation, frozenset(each.schema.names)).sql(each.conditions_sql)  # type: ignore[misc]
+                self._arrangements[number] = Arrangement(read(text).select(each.schema.names).cast(each.schema))
+        if self.memory > MOST_BYTES:
+            self._arrangements = {}
+        self.vector, self.is_read = vector, True
+
+    @property
+    def is_worn(self) -> bool:
+        return any(each.is_worn for each in self._arrangements.values())
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return sum(each.memory for each in self._arrangements.values())
+
+    def changed(self, signed: Mapping[tuple[str, ...], ZSet], look_up: LookUp) -> ZSet:
+        """Return the signed rows of the source that signed rows of its tables make; the kept tables stay as they are.
+
+        Args:
+            signed: by the name that scans have.
+            look_up: finds rows of tables that are not kept, as they are after these changes.
+
+        Raises NotFound, NotEvaluable or TooManyRows: that needs the engine.
+        """
+        changes = {number: each.rows(signed[each.scan.table]) for number, each in self._occurrences.items() if each.scan.table in signed}
+        return self.operator.changed(_Tables(self._occurrences, self._arrangements, changes, look_up))
+
+    def apply(self, signed: Mapping[tuple[str, ...], ZSet]) -> None:
+        """Change the kept tables. Raises NotEvaluable, and then they are of no use any more."""
+        for number, arrangement in self._arrangements.items():
+            rows = signed.get(self._occurrences[number].scan.table)
+            if rows is not None:
+                changes = self._occurrences[number].rows(rows)
+                arrangement.apply(changes.rows, changes.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """The tables in one step: ``arrangements`` stand for the old versions, what is looked up for the new ones."""
+
+    occurrences: Mapping[int, Occurrence]
+    arrangements: Mapping[int, Arrangement]
+    changes: Mapping[int, ZSet]
+    look_up: LookUp
+
+    def changed(self, occurrence: int) -> ZSet:
+        return self.changes.get(occurrence) or empty(self.occurrences[occurrence].schema)
+
+    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
+        change = self.changes.get(occurrence)
+        kept = self.arrangements.get(occurrence)
+        if kept is not None:
+            return kept.changed_by(change) if is_new and change is not None else kept
+        found = self._found(self.occurrences[occurrence], key, values)
+        return found if is_new or change is None else found.changed_by(negated(change))
+
+    def _found(self, occurrence: Occurrence, key: str, values: pa.Array) -> Arrangement:
+        names = dict(zip(occurrence.schema.names, occurrence.names, strict=True))
+        found = self.look_up(occurrence.scan, occurrence.names, names[key], values)
+        if found is None:
+            raise NotFound
+        return Arrangement(occurrence.rows(ZSet(found, np.ones(len(found), dtype=np.int64))).rows)
+
+
+def circuit_of(block: BoundBlock, key_types: Sequence[pa.DataType]) -> Circuit | None:
+    """Return a circuit that keeps no table yet for a block whose expressions the operators evaluate; None for another block."""
+    try:
+        operators = assembled(block)
+        nothing = operators.operator.schema.empty_table()
+        if block.where is not None:
+            select(nothing, block.where)
+        project(nothing, list(zip(block.keys, key_types, strict=True)))
+        project(nothing, [(each.argument, each.specification.argument_type) for each in block.aggregates if each.argument is not None])
+    except NotEvaluable:
+        return None
+    return Circuit(operators)

@@ -1,0 +1,143 @@
+"""sum and avg of decimals, exact.
+
+Unscaled values are held in four limbs of 32 bits (the top one signed, in 64), so that sums are vectorised and never overflow. Spark answers
+NULL (or raises) when a sum passes 38 digits, also on the way there; where that cannot be ruled out NULL stays possible.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
+from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
+from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
+
+Limbs: TypeAlias = npt.NDArray[np.int64]
+_MASK = np.int64(0xFFFF_FFFF)
+_MAXIMUM_DIGITS = 38
+_OVERFLOW = 10.0**_MAXIMUM_DIGITS * (1 - 1e-9)
+
+
+class DecimalSum:
+    """Count, exact sum and whether the captured sum had overflowed."""
+
+    def __init__(self, missing: Missing, limbs: Limbs, lost: IntegerArray, argument_type: pa.DataType, *, average: bool) -> None:
+        self._missing = missing
+        self._limbs = limbs
+        self._lost = lost
+        self._type = argument_type
+        self._average = average
+
+    @classmethod
+    def load(cls, parts: Parts, rows: IntegerArray, argument_type: pa.DataType, *, average: bool) -> DecimalSum:
+        counts = integers(parts["count"])
+        sums = parts["sum"].cast(pa.decimal128(_MAXIMUM_DIGITS, argument_type.scale))
+        lost = (counts > 0) & sums.is_null().to_numpy(zero_copy_only=False)
+        return cls(Missing(counts, rows), _limbs(sums), lost.astype(np.int64), argument_type, average=average)
+
+    def grow(self, capacity: int) -> None:
+        self._missing.grow(capacity)
+        if capacity > len(self._lost):
+            self._lost = resized(self._lost, capacity)
+            limbs = np.zeros((4, capacity), dtype=np.int64)
+            limbs[:, : self._limbs.shape[1]] = self._limbs
+            self._limbs = limbs
+
+    def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
+        assert argument is not None
+        counts, commit_missing = self._missing.prepare(change, argument, "summed values")
+        added = np.stack([change.total(limb * change.weights) for limb in _limbs(argument)])
+        limbs = _carried(self._limbs[:, change.slots] + added)
+        lost = np.where(counts == 0, 0, self._lost[change.slots])
+        empty = counts == 0
+        if np.any(limbs[:, empty & (self._lost[change.slots] == 0)]):
+            raise StateCorrupt("a delta deleted other decimals of a group than the state summed; the state must be captured again")
+        limbs[:, empty] = 0
+
+        def commit() -> None:
+            commit_missing()
+            self._lost[change.slots] = lost
+            self._limbs[:, change.slots] = limbs
+
+        return commit
+
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = self._missing.counts_at(slots, rows)
+        values = _as_floats(self._limbs[:, slots])
+        lower, upper = _neighbours(values)
+        lost = (self._lost[slots] > 0) | (np.abs(values) >= _OVERFLOW)
+        # Each partial sum of Spark's own stays below count * 10**precision; only beyond 38 digits can it have overflowed on the way.
+        null = (counts == 0) | (counts * 10.0**self._type.precision >= _OVERFLOW)
+        precision, scale = self._type.precision, self._type.scale
+        if self._average:
+            lower, upper, scale = self._averages(lower, upper, counts)
+            null = null | (precision > 34)
+            form = NumberForm(min(precision + 4, _MAXIMUM_DIGITS) - scale, scale, 0)
+        else:
+            form = NumberForm(min(precision + 10, _MAXIMUM_DIGITS) - scale, scale, 0)
+        return widened(Interval(Family.NUMBER, lower, upper, null, counts > 0, form=form), lost & (counts > 0))
+
+    def _averages(self, lower: FloatArray, upper: FloatArray, counts: IntegerArray) -> tuple[FloatArray, FloatArray, int]:
+        """Divide and widen to the neighbours at Spark's scale, whichever way it rounds."""
+        scale = min(self._type.scale + 4, _MAXIMUM_DIGITS)
+        shifted = Interval(Family.NUMBER, lower, upper, counts == 0, counts > 0)
+        low, high = scaled(shifted, scale - self._type.scale)
+        divisor = np.maximum(counts, 1)
+        with np.errstate(all="ignore"):
+            return np.floor(outward(low / divisor)[0]), np.ceil(outward(high / divisor)[1]), scale
+
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        codec = Codec(pa.decimal128(_MAXIMUM_DIGITS, self._type.scale))
+        sums = _as_integers(self._limbs[:, slots])
+        nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
+        sums[nulls] = 0
+        return {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
+
+    @property
+    def memory(self) -> int:
+        return self._missing.memory + int(self._lost.nbytes + self._limbs.nbytes)
+
+    def inexact(self, rows: IntegerArray) -> int:
+        return 0
+
+
+def _limbs(array: pa.Array) -> Limbs:
+    """Split unscaled values into limbs of shape (4, rows); zeros where NULL."""
+    high, low = decimal_halves(array)
+    mask = np.uint64(_MASK)
+    return np.stack([(low & mask).astype(np.int64), (low >> np.uint64(32)).astype(np.int64), high & _MASK, high >> 32])
+
+
+def _carried(limbs: Limbs) -> Limbs:
+    """Bring the lower limbs back into 0..2**32-1."""
+    for position in range(3):
+        limbs[position + 1] += limbs[position] >> 32
+        limbs[position] &= _MASK
+    return limbs
+
+
+def _as_floats(limbs: Limbs) -> FloatArray:
+    """Return nearby doubles: exact below 2**53, else within 4 neighbours (each step from the top rounds at most once)."""
+    result: FloatArray = limbs[3].astype(np.float64)
+    for position in (2, 1, 0):
+        result = result * 2.0**32 + limbs[position]
+    return result
+
+
+def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    inexact = np.abs(values) >= EXACT_LIMIT
+    if not inexact.any():
+        return values, values
+    slack = np.where(inexact, np.abs(values) * 2.0**-50, 0.0)
+    return values - slack, values + slack
+
+
+def _as_integers(limbs: Limbs) -> npt.NDArray[np.object_]:
+    words = limbs.astype(object)
+    result: npt.NDArray[np.object_] = words[0] + words[1] * 2**32 + words[2] * 2**64 + words[3] * 2**96
+    return result

@@ -1,0 +1,116 @@
+"""sum and avg of integers.
+
+The sum is exact modulo 2**64, as Spark's is without ANSI mode (with it Spark raises and there is no answer to miss). Spark averages
+integers by adding doubles in unknown order and dividing by the count: exact up to the division while the absolute values add up to less
+than 2**53, else within n * 2**-53 * magnitude.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.accumulator import (
+    Commit,
+    GroupChange,
+    Parts,
+    Slots,
+    StateCorrupt,
+    floats,
+    integers,
+    nothing,
+    resized,
+)
+from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
+from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, from_codes, outward, widened
+from imp_driver.sketch.codes import FloatArray, IntegerArray
+
+_WRAP_LIMIT = 2.0**63
+
+
+class IntegerSum:
+    """Count and wrapping sum; with ``magnitude`` also the sum of absolute values, for averages."""
+
+    def __init__(self, missing: Missing, sums: IntegerArray, magnitude: TrackedSum | None) -> None:
+        self._missing = missing
+        self._sums = sums
+        self._magnitude = magnitude
+
+    @classmethod
+    def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> IntegerSum:
+        counts = integers(parts["count"])
+        magnitude = None
+        if average:
+            values = floats(parts["magnitude"])
+            captured = _rounding(values, (counts + 1) * UNIT_ROUNDOFF * values * SLACK)
+            errors = floats(parts["magnitude_error"]) if "magnitude_error" in parts else captured
+            magnitude = TrackedSum(values, errors)
+        return cls(Missing(counts, rows), integers(parts["sum"]), magnitude)
+
+    def grow(self, capacity: int) -> None:
+        self._missing.grow(capacity)
+        if capacity > len(self._sums):
+            self._sums = resized(self._sums, capacity)
+        if self._magnitude is not None:
+            self._magnitude.grow(capacity)
+
+    def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
+        assert argument is not None
+        values = integers(argument)
+        counts, commit_missing = self._missing.prepare(change, argument, "summed values")
+        sums = self._sums[change.slots] + change.total(values * change.weights)
+        if np.any(sums[counts == 0] != 0):
+            raise StateCorrupt("a delta deleted other integers of a group than the state summed; the state must be captured again")
+        commit_magnitude = self._prepare_magnitude(change, argument, values, counts)
+
+        def commit() -> None:
+            commit_missing()
+            self._sums[change.slots] = sums
+            commit_magnitude()
+
+        return commit
+
+    def _prepare_magnitude(self, change: GroupChange, argument: pa.Array, values: IntegerArray, counts: IntegerArray) -> Commit:
+        if self._magnitude is None:
+            return nothing
+        absolute = np.abs(values.astype(np.float64))
+        churn = change.float_total(absolute * np.abs(change.weights))
+        rows = np.bincount(change.inverse, minlength=len(change.slots))
+        error = _rounding(churn, delta_error(change, churn, rows) + 2 * UNIT_ROUNDOFF * churn)
+        return self._magnitude.prepare(change, change.float_total(absolute * change.weights), error, counts == 0)
+
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        counts = self._missing.counts_at(slots, rows)
+        if self._magnitude is None:
+            return from_codes(pa.int64(), self._sums[slots], counts == 0)
+        return self._average(self._sums[slots].astype(np.float64), counts, self._magnitude.upper(slots))
+
+    def _average(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
+        divisor = np.maximum(counts, 1)
+        rounded = magnitude >= EXACT_LIMIT
+        with np.errstate(all="ignore"):
+            error = (counts + 3) * UNIT_ROUNDOFF * magnitude * SLACK
+            lower = np.where(rounded, outward((sums - error) / divisor)[0], sums / divisor)
+            upper = np.where(rounded, outward((sums + error) / divisor)[1], sums / divisor)
+        lost = (counts > 0) & ~(magnitude < _WRAP_LIMIT * 0.99)
+        return widened(Interval(Family.NUMBER, lower, upper, counts == 0, counts > 0), lost)
+
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": pa.array(self._sums[slots])}
+        if self._magnitude is not None:
+            parts["magnitude"] = pa.array(self._magnitude.values[slots])
+            parts["magnitude_error"] = pa.array(self._magnitude.errors_at(slots))
+        return parts
+
+    @property
+    def memory(self) -> int:
+        return self._missing.memory + int(self._sums.nbytes) + (self._magnitude.memory if self._magnitude else 0)
+
+    def inexact(self, rows: IntegerArray) -> int:
+        return 0
+
+
+def _rounding(magnitude: FloatArray, error: FloatArray) -> FloatArray:
+    """Return the error bound of a sum of whole numbers: none below 2**53."""
+    return np.where(magnitude < EXACT_LIMIT, 0.0, error)

@@ -1,0 +1,105 @@
+"""Group keys: from delta rows to groups, from groups to slots.
+
+Invariant: two rows share a slot exactly when Spark puts them in one group: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.bounds.interval import Interval, from_codes
+from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray
+
+_RADIX_LIMIT = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValues:
+    """Codes and NULL mask of one key column."""
+
+    codes: CodeArray
+    nulls: BooleanArray
+
+    def tokens(self) -> list[Hashable]:
+        """Return one hashable per entry, None for NULL."""
+        tokens: list[Hashable] = self.codes.tolist()
+        for position in np.flatnonzero(self.nulls).tolist():
+            tokens[position] = None
+        return tokens
+
+
+Keys: TypeAlias = tuple[KeyValues, ...]
+"""All key columns of some groups."""
+
+
+def chosen(keys: Keys, places: IntegerArray) -> Keys:
+    """Return the keys of some of the groups."""
+    return tuple(KeyValues(key.codes[places], key.nulls[places]) for key in keys)
+
+
+def grouped(codecs: Sequence[Codec], keys: Sequence[pa.Array]) -> tuple[IntegerArray, Keys]:
+    """Return (per row the position of its group, per key column the values of the distinct groups)."""
+    inverses, distincts = [], []
+    for codec, key in zip(codecs, keys, strict=True):
+        encoded = codec.canonical(key).dictionary_encode(null_encoding="encode")
+        inverses.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+        distincts.append(KeyValues(*codec.codes_of(encoded.dictionary)))
+    if len(keys) == 1:
+        return inverses[0], (distincts[0],)
+    inverse, count = inverses[0], len(distincts[0].codes)
+    for following, distinct in zip(inverses[1:], distincts[1:], strict=True):
+        cardinality = len(distinct.codes)
+        if count * cardinality >= _RADIX_LIMIT:
+            inverse, count = _densified(inverse)
+        inverse, count = inverse * cardinality + following, count * cardinality
+    inverse, count = _densified(inverse)
+    sample = np.empty(count, dtype=np.int64)
+    sample[inverse] = np.arange(len(inverse))
+    chosen = tuple(
+        KeyValues(distinct.codes[single[sample]], distinct.nulls[single[sample]])
+        for distinct, single in zip(distincts, inverses, strict=True)
+    )
+    return inverse, chosen
+
+
+def _densified(numbers: IntegerArray) -> tuple[IntegerArray, int]:
+    encoded = pa.array(numbers).dictionary_encode()
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+
+
+class KeyColumn:
+    """Values of one group key over all slots, growing. Codes of narrow types are kept in 32 bits."""
+
+    def __init__(self, codec: Codec, values: KeyValues) -> None:
+        self.codec = codec
+        self._codes: CodeArray = values.codes.astype(np.int32) if _is_narrow(codec.type) else values.codes.copy()
+        self._nulls = values.nulls.copy()
+
+    def grow(self, capacity: int) -> None:
+        missing = capacity - len(self._codes)
+        if missing > 0:
+            self._codes = np.concatenate((self._codes, np.full(missing, self.codec.zero, dtype=self._codes.dtype)))
+            self._nulls = np.concatenate((self._nulls, np.zeros(missing, dtype=bool)))
+
+    def put(self, slots: IntegerArray, values: KeyValues) -> None:
+        self._codes[slots], self._nulls[slots] = values.codes, values.nulls
+
+    def take(self, slots: IntegerArray) -> KeyValues:
+        return KeyValues(self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
+
+    def interval(self, slots: slice | IntegerArray) -> Interval:
+        return from_codes(self.codec.type, self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
+
+    @property
+    def memory(self) -> int:
+        return int(self._codes.nbytes + self._nulls.nbytes)
+
+
+def _is_narrow(data_type: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_date32(data_type) or types.is_boolean(data_type) or (types.is_integer(data_type) and data_type.bit_width <= 32))

@@ -1,0 +1,1 @@
+"""What may pass: values of groups between bounds, conditions and orders over them."""

@@ -1,0 +1,32 @@
+"""DISTINCT below other operators: a row appears with its first copy and goes with its last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow import reduce
+from imp_driver.dataflow.operator import Operator, Tables
+from imp_driver.dataflow.zset import consolidated
+from imp_driver.delta.contract import ZSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    child: Operator
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.child.schema
+
+    def changed(self, tables: Tables) -> ZSet:
+        return reduce.changed(tables, self.child, self.schema.names, _once, self.schema)
+
+    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        return _once(consolidated(self.child.matching(tables, key, values, is_new=is_new)))
+
+
+def _once(zset: ZSet) -> ZSet:
+    return ZSet(zset.rows, np.ones(len(zset.weights), dtype=np.int64))

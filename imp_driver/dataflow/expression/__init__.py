@@ -1,0 +1,1 @@
+"""Values of expressions per row, exactly as Spark has them, or not at all."""

@@ -1,0 +1,87 @@
+"""Comparison of columns exactly as Spark decides (IMP paper section 5.2.3), or not at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable, as_decimal, is_exact, to_double
+from imp_driver.sketch.codes import Codec, is_string
+
+_COMPARE = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_MAXIMUM_DIGITS = 38
+_FLOAT32_WHOLE = 2**24
+
+
+def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
+    equal = compare("=", left, right).fill_null(False)
+    return pc.or_(equal, pc.and_(pc.is_null(left), pc.is_null(right)))
+
+
+def compare(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:
+    """Return booleans, NULL for unknown. Raises NotEvaluable where Spark would cast in a way of its own."""
+    if operator == "<=>":
+        return _null_safe_equal(left, right)
+    if pa.types.is_null(left.type) or pa.types.is_null(right.type):
+        return pa.nulls(len(left), pa.bool_())
+    left, right = _common(left, right)
+    return _COMPARE[operator](left, right)
+
+
+def _common(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Bring two operands to one type whose Arrow order is Spark's. Raises NotEvaluable where Spark would cast otherwise."""
+    a, b, types = left.type, right.type, pa.types
+    if is_string(a) and is_string(b):
+        return left.cast(pa.large_string()), right.cast(pa.large_string())
+    if types.is_boolean(a) and types.is_boolean(b):
+        return left.cast(pa.int8()), right.cast(pa.int8())
+    if types.is_date32(a) and types.is_date32(b):
+        return left, right
+    if types.is_timestamp(a) and types.is_timestamp(b) and (a.tz is None) == (b.tz is None):
+        return _microseconds(left), _microseconds(right)
+    if types.is_signed_integer(a) and types.is_signed_integer(b):
+        return left.cast(pa.int64()), right.cast(pa.int64())
+    if is_exact(a) and is_exact(b):
+        return _decimals(as_decimal(left), as_decimal(right))
+    if (types.is_floating(a) or is_exact(a)) and (types.is_floating(b) or is_exact(b)):
+        _refuse_rounded_integers(left, right)
+        _refuse_rounded_integers(right, left)
+        return _float_codes(left), _float_codes(right)
+    raise NotEvaluable(f"comparing {a} with {b} needs a cast of Spark's")
+
+
+def _microseconds(array: pa.Array) -> pa.Array:
+    if array.type.unit != "us":
+        raise NotEvaluable(f"a timestamp in {array.type.unit} is not compared in process")
+    return array.view(pa.int64())
+
+
+def _decimals(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    a, b = left.type, right.type
+    # A decimal parameter has up to 20 digits before the point whatever its value; Spark then may round to what is left of 38.
+    integral, scale = max(a.precision - a.scale, b.precision - b.scale, 20), max(a.scale, b.scale)
+    if integral + scale > _MAXIMUM_DIGITS:
+        raise NotEvaluable("the common type of two decimals exceeds 38 digits")
+    common = pa.decimal128(integral + scale, scale)
+    return left.cast(common), right.cast(common)
+
+
+def _refuse_rounded_integers(whole: pa.Array, floating: pa.Array) -> None:
+    """Whether Spark compares an integer with a FLOAT as FLOAT or DOUBLE depends on ANSI mode; the same for small integers."""
+    if not (pa.types.is_integer(whole.type) and pa.types.is_float32(floating.type)):
+        return
+    magnitudes = np.abs(whole.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64))
+    if np.any(magnitudes > _FLOAT32_WHOLE):
+        raise NotEvaluable("comparing a large integer with FLOAT depends on settings")
+
+
+def _float_codes(array: pa.Array) -> pa.Array:
+    return Codec(pa.float64()).canonical(to_double(array))

@@ -1,0 +1,90 @@
+"""Inner equi-join of several inputs (IMP paper section 5.2.4): a term for each input that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from imp_driver.dataflow.access import partners
+from imp_driver.dataflow.arrangement import may_be_joined
+from imp_driver.dataflow.operator import NotFound, Operator, Tables
+from imp_driver.dataflow.zset import summed
+from imp_driver.delta.contract import ZSet
+from imp_driver.sketch.codes import one_array
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Join with one more input: ``key`` of the rows so far equals ``own`` of its columns."""
+
+    place: int
+    key: str
+    own: str
+
+
+def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Sequence[tuple[str, str]]) -> tuple[Step, ...] | None:
+    """Return how rows of one input find those of all others by equalities; None where some are not reached.
+
+    Args:
+        columns: those of each input.
+        equalities: pairs of columns, both ways round.
+    """
+    found: list[Step] = []
+    known = set(columns[changed])
+    missing = [place for place in range(len(columns)) if place != changed]
+    while missing:
+        step = next(
+            (Step(place, *pair) for place in missing for pair in equalities if pair[0] in known and pair[1] in columns[place]), None
+        )
+        if step is None:
+            return None
+        found.append(step)
+        known.update(columns[step.place])
+        missing.remove(step.place)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InnerJoin:
+    """``steps`` say for each input how its rows find those of all others; None where some are not reached by equalities."""
+
+    inputs: tuple[Operator, ...]
+    steps: tuple[tuple[Step, ...] | None, ...]
+
+    @classmethod
+    def of(cls, inputs: Sequence[Operator], equalities: Sequence[tuple[str, str]]) -> InnerJoin:
+        """Join on those of the equalities, given both ways round, whose values can be compared by their codes."""
+        kinds = {field.name: field.type for each in inputs for field in each.schema}
+        usable = [(one, other) for one, other in equalities if one in kinds and other in kinds and may_be_joined(kinds[one], kinds[other])]
+        columns = [each.schema.names for each in inputs]
+        return cls(tuple(inputs), tuple(steps_from(place, columns, usable) for place in range(len(inputs))))
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([field for each in self.inputs for field in each.schema])
+
+    def changed(self, tables: Tables) -> ZSet:
+        terms = []
+        for place, each in enumerate(self.inputs):
+            rows = each.changed(tables)
+            if len(rows.weights):
+                # Each pair of changes is met once: by the later input, which finds the earlier ones changed already.
+                terms.append(self._joined(rows, place, tables, lambda other, place=place: other < place))  # type: ignore[misc]
+        return summed(terms, self.schema)
+
+    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        place = next(place for place, each in enumerate(self.inputs) if key in each.schema.names)
+        rows = self.inputs[place].matching(tables, key, values, is_new=is_new)
+        return self._joined(rows, place, tables, lambda _: is_new)
+
+    def _joined(self, rows: ZSet, place: int, tables: Tables, is_new: Callable[[int], bool]) -> ZSet:
+        steps = self.steps[place]
+        if steps is None:
+            raise NotFound
+        for step in steps:
+            values = one_array(rows.rows.column(step.key))
+            side = partners(self.inputs[step.place], tables, step.own, values, is_new=is_new(step.place))
+            rows = ZSet(*side.joined(rows.rows, rows.weights, step.key, step.own))
+        return ZSet(rows.rows.select(self.schema.names), rows.weights)

@@ -1,0 +1,54 @@
+"""Left outer join: pairs, and left rows without a partner once with NULL on the right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from imp_driver.dataflow.operator import Tables
+from imp_driver.dataflow.partnered import Partnered
+from imp_driver.dataflow.zset import filtered, negated, summed
+from imp_driver.delta.contract import ZSet
+from imp_driver.sketch.codes import one_array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftJoin:
+    inputs: Partnered
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([*self.inputs.left.schema, *(field.with_nullable(True) for field in self.inputs.right.schema)])
+
+    def changed(self, tables: Tables) -> ZSet:
+        return self.inputs.changed(tables, self._of, self._follow, self.schema)
+
+    def _follow(self, tables: Tables, right: ZSet) -> ZSet:
+        """Pairs are linear in the right side; the rows without a partner change only with the first or last partner."""
+        concerned = self.inputs.concerned(tables, right, by_existence=False)
+        alone = negated(concerned.gained())
+        return summed([self._pairs(concerned.left, right), self._padded(alone)], self.schema)
+
+    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        if key in self.inputs.left.schema.names:
+            left = self.inputs.left.matching(tables, key, values, is_new=is_new)
+            return self._of(left, self.inputs.of_keys(tables, left, is_new=is_new))
+        # A row whose right column has a value is a pair.
+        right = self.inputs.right.matching(tables, key, values, is_new=is_new)
+        keys = one_array(right.rows.column(self.inputs.own))
+        return self._pairs(self.inputs.left.matching(tables, self.inputs.key, keys, is_new=is_new), right)
+
+    def _of(self, left: ZSet, right: ZSet) -> ZSet:
+        alone = filtered(left, self.inputs.partners(left, right) == 0)
+        return summed([self._pairs(left, right), self._padded(alone)], self.schema)
+
+    def _pairs(self, left: ZSet, right: ZSet) -> ZSet:
+        pairs = self.inputs.pairs(left, right)
+        return ZSet(pairs.rows, left.weights[pairs.place] * pairs.copies)
+
+    def _padded(self, alone: ZSet) -> ZSet:
+        rows = alone.rows
+        for field in self.inputs.right.schema:
+            rows = rows.append_column(field.name, pa.nulls(len(alone.weights), field.type))
+        return ZSet(rows, alone.weights)

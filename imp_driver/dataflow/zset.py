@@ -1,0 +1,49 @@
+"""Signed rows as bags: what linear operators do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.keys import grouped
+from imp_driver.delta.contract import ZSet
+from imp_driver.sketch.codes import BooleanArray, Codec, one_array
+
+
+def empty(schema: pa.Schema) -> ZSet:
+    return ZSet(schema.empty_table(), np.zeros(0, dtype=np.int64))
+
+
+def summed(parts: Sequence[ZSet], schema: pa.Schema) -> ZSet:
+    """Return the rows of all parts; each has the columns of the schema, in any order."""
+    filled = [part for part in parts if len(part.weights)]
+    if not filled:
+        return empty(schema)
+    return ZSet(
+        pa.concat_tables([part.rows.select(schema.names).cast(schema) for part in filled]),
+        np.concatenate([part.weights for part in filled]),
+    )
+
+
+def negated(zset: ZSet) -> ZSet:
+    return ZSet(zset.rows, -zset.weights)
+
+
+def filtered(zset: ZSet, mask: BooleanArray) -> ZSet:
+    return zset if mask.all() else ZSet(zset.rows.filter(pa.array(mask)), zset.weights[mask])
+
+
+def consolidated(zset: ZSet) -> ZSet:
+    """Return each row once with its whole weight, without those whose weight is 0; rows are equal as Spark groups them."""
+    if not len(zset.weights) or not zset.rows.num_columns:
+        return zset
+    columns = [one_array(column) for column in zset.rows.columns]
+    place, groups = grouped([Codec(column.type) for column in columns], columns)
+    count = len(groups[0].codes)
+    weights, sample = np.zeros(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    np.add.at(weights, place, zset.weights)
+    sample[place] = np.arange(len(place))
+    left = np.flatnonzero(weights)
+    return ZSet(zset.rows.take(pa.array(sample[left])), weights[left])
