@@ -97,9 +97,10 @@ class Lanes:
     def run(self) -> list[Result]:
         """Run all; return the results in the order in which the suites ended."""
         lanes = [threading.Thread(target=self._lane) for _ in range(LANES)]
-        for lane in lanes:
-            lane.start()
+        # Starting too: a request to end that comes in between must find what has started.
         try:
+            for lane in lanes:
+                lane.start()
             for lane in lanes:
                 lane.join()
         except BaseException:

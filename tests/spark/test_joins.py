@@ -169,7 +169,9 @@ def test_what_is_not_incremental_is_captured_again_once_it_pays(cursor: imp_driv
         cursor.execute(text).fetchall()
         assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.NOT_USED, Reason.RECAPTURE_DEFERRED)
     cursor.execute(text).fetchall()
-    assert (report_of(cursor).decision, report_of(cursor).reason) == (Decision.CAPTURED, Reason.FILTERED)
+    report = report_of(cursor)
+    assert (report.decision, report.reason) == (Decision.RECAPTURED, Reason.FILTERED)
+    assert report.recapture_reason is RecaptureReason.NOT_INCREMENTAL
 
 
 def test_the_reason_of_a_new_capture_is_shown(cursor: imp_driver.Cursor, tables: dict[str, str]) -> None:
