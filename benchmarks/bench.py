@@ -10,6 +10,8 @@ from types import TracebackType
 
 import imp_driver
 from benchmarks.harness import Systems
+from benchmarks.protocol import Plan
+from benchmarks.records import Option
 from imp_driver.cli.synthetic import SyntheticTable, create
 
 
@@ -19,15 +21,29 @@ class Bench:
     def __init__(self, parsed: argparse.Namespace, warehouse: str) -> None:
         self.rows: int = parsed.rows
         self.scale: float = parsed.scale
-        self.rounds: int = parsed.rounds
         self.repetitions: int = parsed.repetitions
         self.quick: bool = parsed.quick
         self.growth: list[int] = parsed.growth
         self.warehouse = warehouse
         self._open = ExitStack()
 
+    @property
+    def plan(self) -> Plan:
+        return Plan(self.repetitions)
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """What a record says that was asked for; the folder of the data is nobody's business."""
+        return {
+            "rows": self.rows,
+            "scale": self.scale,
+            "repetitions": self.repetitions,
+            "quick": self.quick,
+            "growth": self.growth,
+        }
+
     def share(self, divisor: int, least: int) -> int:
-        """Return a part of the repetitions, at least ``least`` of them, for workloads whose single measurement takes long."""
+        """Return a part of the repetitions, at least ``least`` of them, for workloads that are not on the protocol yet."""
         return max(min(least, self.repetitions), self.repetitions // divisor)
 
     @cached_property

@@ -1,24 +1,26 @@
-"""One picture per result file: the mixes as bars, maintenance against recapture as lines."""
+"""One picture of a record: the mixes as bars, maintenance against recapture as lines. Medians, with bars from quartile to quartile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 
+from benchmarks.records import Case, Quantity, Record
+from benchmarks.summary import Summary, present, summarize
+
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-Records = Sequence[Mapping[str, Any]]
-Panel = tuple[str, Records, Callable[[Any, str, Records], None]]
+Paint = Callable[[Any, Sequence[Case]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Which columns are drawn: one line of maintenance and one of recapture for each value of ``series``."""
+    """Which labels are drawn: one line of maintenance and one of recapture for each value of ``series``."""
 
     across: str
     series: str
@@ -31,42 +33,69 @@ LINES = {
     "breakeven": Lines("delta", "query"),
     "growth": Lines("rows", "delta"),
 }
+MEASURED = (("IMP", Quantity.MAINTENANCE, "o-"), ("FM", Quantity.CAPTURE, "x--"))
 
 
-def draw(picture: Path, results: Mapping[str, Records]) -> None:
-    """Draw a panel for each workload that has one, none where there is nothing to draw."""
-    panels: list[Panel] = []
-    for workload, records in results.items():
-        if workload == "mixes":
-            for number in dict.fromkeys(record["aggregates"] for record in records):
-                panels.append((f"{number}", [each for each in records if each["aggregates"] == number], _bars))
-        elif workload in LINES and records:
-            panels.append((workload, records, _lines))
+def draw(picture: Path, record: Record) -> bool:
+    """Draw the panels of a record; return False where there is nothing to draw for its workload."""
+    panels = _panels(record)
     if not panels:
-        return
+        return False
     figure, axes = pyplot.subplots(len(panels), 1, figsize=(11, 3.2 * len(panels)), squeeze=False)
-    for panel, (name, records, paint) in zip(axes[:, 0], panels, strict=True):
-        paint(panel, name, records)
+    for panel, (title, cases, paint) in zip(axes[:, 0], panels, strict=True):
+        paint(panel, cases)
+        panel.set_title(title)
         panel.legend(fontsize="small")
+    figure.suptitle(f"{record.date[:10]}, commit {record.commit[:7]}", fontsize="small")
     figure.tight_layout()
     figure.savefig(picture, dpi=110)
     pyplot.close(figure)
+    return True
 
 
-def _bars(panel: Any, aggregates: str, records: Records) -> None:
+def _panels(record: Record) -> list[tuple[str, Sequence[Case], Paint]]:
+    if record.workload == "mixes":
+        numbers = dict.fromkeys(case.labels["aggregates"] for case in record.cases)
+        return [
+            (
+                f"HAVING on {number} aggregate(s); mix and rows per update below",
+                [each for each in record.cases if each.labels["aggregates"] == number],
+                _bars,
+            )
+            for number in numbers
+        ]
+    lines = LINES.get(record.workload)
+    if lines is None or not record.cases:
+        return []
+    return [(record.workload, record.cases, lambda panel, cases: _lines(panel, lines, cases))]
+
+
+def _bars(panel: Any, cases: Sequence[Case]) -> None:
     for place, (system, colour) in enumerate((("NS", "0.6"), ("FM", "tab:orange"), ("IMP", "tab:blue"))):
-        heights = [record[system] for record in records]
-        panel.bar([index + 0.27 * (place - 1) for index in range(len(records))], heights, 0.25, label=system, color=colour)
-    panel.set_xticks(range(len(records)), [f"{record['mix']}\n{record['delta']}" for record in records])
-    panel.set(ylabel="seconds of queries", title=f"HAVING on {aggregates} aggregate(s); mix and rows per update below")
+        found = [(index, summary) for index, case in enumerate(cases) if (summary := _summary(case, system, Quantity.QUERY))]
+        across = [index + 0.27 * (place - 1) for index, _ in found]
+        panel.bar(across, [each.median for _, each in found], 0.25, label=system, color=colour)
+        panel.errorbar(across, [each.median for _, each in found], yerr=_errors(found), fmt="none", ecolor="black", elinewidth=0.8)
+    panel.set_xticks(range(len(cases)), [f"{case.labels['mix']}\n{case.labels['delta']}" for case in cases])
+    panel.set_ylabel("ms of queries")
 
 
-def _lines(panel: Any, workload: str, records: Records) -> None:
-    lines = LINES[workload]
-    for place, value in enumerate(dict.fromkeys(record[lines.series] for record in records)):
-        chosen = [record for record in records if record[lines.series] == value]
-        for column, style in (("maintain ms", "o-"), ("recapture ms", "x--")):
-            points = [(record[lines.across], record[column]) for record in chosen if isinstance(record[column], int | float)]
-            label = f"{column.removesuffix(' ms')}, {lines.series} {value}"
-            panel.plot([x for x, _ in points], [y for _, y in points], style, color=f"C{place}", label=label)
-    panel.set(xscale="log", yscale="log", xlabel=lines.across, ylabel="ms", title=workload)
+def _lines(panel: Any, lines: Lines, cases: Sequence[Case]) -> None:
+    for place, value in enumerate(dict.fromkeys(case.labels[lines.series] for case in cases)):
+        chosen = [case for case in cases if case.labels[lines.series] == value]
+        for system, quantity, style in MEASURED:
+            found = [(case.labels[lines.across], summary) for case in chosen if (summary := _summary(case, system, quantity))]
+            label = f"{quantity.removesuffix(' ms')}, {lines.series} {value}"
+            medians = [each.median for _, each in found]
+            panel.errorbar([x for x, _ in found], medians, yerr=_errors(found), fmt=style, color=f"C{place}", label=label)
+    panel.set(xscale="log", yscale="log", xlabel=lines.across, ylabel="ms")
+
+
+def _summary(case: Case, system: str, quantity: Quantity) -> Summary | None:
+    values = present(case.values(system, quantity))
+    return summarize(values) if values else None
+
+
+def _errors(found: Sequence[tuple[Any, Summary]]) -> list[list[float]]:
+    """Return the distances of the quartiles from the median, as matplotlib wants them."""
+    return [[each.median - each.lower_quartile for _, each in found], [each.upper_quartile - each.median for _, each in found]]

@@ -1,6 +1,6 @@
-"""Maintenance against capturing again, as most workloads of IMP report section 8 measure it.
+"""Maintenance against capturing again and against plain Spark, as most workloads of IMP report section 8 measure it.
 
-Both are times from the SELECT received to the rewritten query ready.
+Maintenance and capture are times from the SELECT received to the rewritten query ready.
 """
 
 from __future__ import annotations
@@ -8,40 +8,54 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from benchmarks.harness import Answer, Systems, before_execution, checked
+from benchmarks.journal import Page
+from benchmarks.protocol import CAPTURES, Plan, Turn, Work, take_turns, turn_of
 from imp_driver.observe.report import SketchReport
-from imp_driver.reasons import Decision
 
 WARM_UP = 2
 """Changes that are not counted: with the second one the tables of a join are read into memory."""
-CAPTURES = (Decision.CAPTURED, Decision.RECAPTURED)
 
 
-@dataclass(frozen=True, slots=True)
-class Upkeep:
-    """Milliseconds of each change that was maintained, out of ``asked`` ones, and the report of the last."""
+@dataclass(slots=True)
+class Asked:
+    """One system and one query; FM forgets its sketches before, so that it captures again each time."""
 
-    spent: list[float]
-    asked: int
-    last: SketchReport
+    systems: Systems
+    system: str
+    text: str
+    last: Answer | None = None
 
-    def columns(self, capture: float | None) -> dict[str, Any]:
-        """Return the columns of a record; a dash where there was nothing to measure."""
-        maintained = statistics.median(self.spent) if self.spent else None
-        return {
-            "maintained": f"{len(self.spent)} of {self.asked}",
-            "maintain ms": rounded(maintained),
-            "slowest ms": rounded(max(self.spent, default=None)),
-            "recapture ms": rounded(capture),
-            "recapture/maintain": rounded(None if capture is None or not maintained else capture / maintained),
-            "changes from": "-" if self.last.delta_source is None else self.last.delta_source.name,
-        }
+    def __call__(self) -> Turn:
+        if self.system == "FM" and self.last is not None:
+            forget_all(self.systems, self.last)
+        self.last = self.systems.ask(self.system, self.text)
+        return turn_of(self.last)
 
 
-def rounded(value: float | None, digits: int = 1) -> float | str:
-    return "-" if value is None else round(value, digits)
+def upkeep(
+    page: Page, plan: Plan, systems: Systems, text: str, change: Callable[[], object], before: Callable[[], object] | None = None
+) -> SketchReport:
+    """Measure a query with changes: plain, captured again, maintained. Return the last report of IMP.
+
+    All sketches are dropped first, so that the cold start is one in each case.
+    """
+    systems.incremental.execute("DROP SKETCH ALL").close()
+    ways = {system: Asked(systems, system, text) for system in ("NS", "FM", "IMP")}
+    take_turns(page, plan, Work(ways, change, before))
+    last = ways["IMP"].last
+    assert last is not None
+    page.facts |= {
+        "state bytes": state_bytes(systems, last.report),
+        "changes from": None if last.report.delta_source is None else last.report.delta_source.name,
+        "fragments kept": last.report.fragments_kept,
+        "fragments": last.report.fragments_total,
+        "files kept": last.report.files_kept,
+        "files": last.report.files_total,
+        "detail": last.report.detail,
+    }
+    return last.report
 
 
 def recapture(systems: Systems, text: str, repetitions: int = 3) -> float | None:
@@ -67,29 +81,9 @@ def forget_all(systems: Systems, answer: Answer) -> None:
             systems.forget(Answer([], 0.0, report))
 
 
-def maintain(systems: Systems, text: str, change: Callable[[], None], repetitions: int, warm_up: int = WARM_UP) -> Upkeep:
-    """Change and ask in turn; the last answer is compared with plain Spark's."""
-    spent: list[float] = []
-    for repetition in range(repetitions + warm_up):
-        change()
-        answer = systems.ask("IMP", text)
-        if repetition >= warm_up and answer.report.decision is Decision.MAINTAINED:
-            spent.append(before_execution(answer.report))
-    checked([systems.ask("NS", text), answer])
-    return Upkeep(spent, repetitions, answer.report)
-
-
-def end_to_end(systems: Systems, text: str, repetitions: int) -> dict[str, Any]:
-    """Return the median milliseconds of the whole query, plain and through the driver, which take turns on unchanged tables."""
-    spent: dict[str, list[float]] = {"NS": [], "IMP": []}
-    for repetition in range(repetitions + 1):
-        answers = {system: systems.ask(system, text) for system in spent}
-        checked(list(answers.values()))
-        if repetition:
-            for system, answer in answers.items():
-                spent[system].append(answer.seconds * 1000)
-    plain, cut = statistics.median(spent["NS"]), statistics.median(spent["IMP"])
-    return {"NS ms": round(plain, 1), "IMP ms": round(cut, 1), "NS/IMP": round(plain / cut, 2)}
+def rounded(value: float | None, digits: int = 1) -> float | str:
+    """Return a number to read, a dash where there was nothing to measure."""
+    return "-" if value is None else round(value, digits)
 
 
 def state_bytes(systems: Systems, report: SketchReport) -> int:

@@ -7,10 +7,11 @@ aggregate is a maximum.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from benchmarks.harness import Systems
-from benchmarks.upkeep import maintain, recapture, state_bytes
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import upkeep
 from imp_driver.cli.synthetic import insert_rows
 
 CONDITIONS = ("avg(c) < 1000", "avg(d) < 1200", *(f"avg({column}) > 0" for column in "efghij"), "max(c) > 0")
@@ -18,18 +19,12 @@ NUMBERS = (1, 2, 3, 5, 10)
 DELTAS = (10, 100, 1000)
 
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per number of aggregates and delta size."""
-    records = []
+def run(journal: Journal, plan: Plan, systems: Systems) -> None:
+    """Measure one case per number of aggregates and delta size."""
     for number in NUMBERS:
-        text = query(systems.table.name, number)
-        capture = recapture(systems, text)
         for delta in DELTAS:
-            measured = maintain(systems, text, partial(insert, systems, delta), repetitions)
-            record = {"aggregates": number, "delta": delta} | measured.columns(capture)
-            records.append(record | {"state bytes": state_bytes(systems, measured.last)})
-            print(records[-1], flush=True)
-    return records
+            page = journal.page({"aggregates": number, "delta": delta})
+            upkeep(page, plan, systems, query(systems.table.name, number), partial(insert, systems, delta))
 
 
 def query(table: str, number: int) -> str:

@@ -7,10 +7,11 @@ with them only files that hold a key are read, and none where no key has a partn
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from benchmarks.harness import Systems
-from benchmarks.upkeep import drop, maintain, recapture
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import drop, upkeep
 from imp_driver.delta import lookup
 
 HELPER = "tbloom"
@@ -19,27 +20,23 @@ SHARES = (0, 5, 50, 100)
 """Percent."""
 
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per share of keys with partners, without and with filters."""
+def run(journal: Journal, plan: Plan, systems: Systems) -> None:
+    """Measure one case per share of keys with partners, without and with filters."""
     rows = systems.table.rows
     systems.incremental.execute(f"DROP TABLE IF EXISTS {HELPER}").close()
     keys = f"SELECT id * 100 AS k, id AS v FROM range({rows // 100})"
     systems.incremental.execute(f"CREATE TABLE {HELPER} USING DELTA AS {keys}").close()
     text = f"SELECT a, sum(v) AS total FROM {systems.table.name} JOIN {HELPER} ON (id = k) GROUP BY a HAVING avg(c) < 1000"
-    capture = recapture(systems, text)
-    records = []
     most = lookup.MOST_FILTERED_ROWS
-    for name, limit in (("no", 0), ("yes", most)):
-        lookup.MOST_FILTERED_ROWS = limit
-        for share in SHARES:
-            measured = maintain(systems, text, partial(_insert, systems, share), repetitions)
-            in_memory = "joined in memory" in measured.last.detail
-            record = {"Bloom filters": name, "partners": f"{share} %", "in memory": "yes" if in_memory else "no"}
-            records.append(record | measured.columns(capture))
-            print(records[-1], flush=True)
-    lookup.MOST_FILTERED_ROWS = most
+    try:
+        for name, limit in (("no", 0), ("yes", most)):
+            lookup.MOST_FILTERED_ROWS = limit
+            for share in SHARES:
+                page = journal.page({"Bloom filters": name, "partners": f"{share} %"})
+                upkeep(page, plan, systems, text, partial(_insert, systems, share))
+    finally:
+        lookup.MOST_FILTERED_ROWS = most
     drop(systems, HELPER)
-    return records
 
 
 def _insert(systems: Systems, share: int) -> None:

@@ -6,24 +6,23 @@ other table then; so recaptures are of the table with the change, and nothing pi
 
 from __future__ import annotations
 
-import statistics
-from typing import Any
+from functools import partial
 
-from benchmarks.harness import Systems, before_execution, checked
-from benchmarks.upkeep import CAPTURES, WARM_UP, drop, forget_all, recapture, restore, rounded, version_of
+from benchmarks.harness import Systems
+from benchmarks.journal import Journal, Page
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import WARM_UP, drop, restore, upkeep, version_of
 from benchmarks.workloads.aggregates import insert
 from benchmarks.workloads.aggregates import query as having_query
 from benchmarks.workloads.joins import SHAPES
 from benchmarks.workloads.joins import query as join_query
-from imp_driver.observe.report import SketchReport
-from imp_driver.reasons import Decision
 
 SHARES = (0.001, 0.01, 0.025, 0.05, 0.1)
 HELPER = "tjoinhelpbreakeven"
 
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per query and share of the table."""
+def run(journal: Journal, plan: Plan, systems: Systems) -> None:
+    """Measure one case per query and share of the table."""
     table = systems.table
     systems.incremental.execute(f"DROP TABLE IF EXISTS {HELPER}").close()
     keys = f"SELECT CAST(ttid AS INT) AS ttid, v FROM ({SHAPES['1-2K']})"
@@ -34,59 +33,22 @@ def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
         "10 aggregates": having_query(table.name, 10),
         "join 1-2K": join_query(table.name, HELPER),
     }
-    records = []
     for name, text in texts.items():
-        recapture(systems, text, 1)
         for share in SHARES:
-            record = large_change(systems, text, base, int(share * table.rows), repetitions)
-            records.append({"query": name, "share": f"{share:.1%}"} | record)
-            print(records[-1], flush=True)
+            delta = int(share * table.rows)
+            large_change(journal.page({"query": name, "share": f"{share:.1%}", "delta": delta}), plan, systems, text, base, delta)
     restore(systems, table.name, base)
     drop(systems, HELPER)
-    return records
 
 
-def large_change(systems: Systems, text: str, base: int, delta: int, repetitions: int) -> dict[str, Any]:
-    """Return the medians for changes of ``delta`` rows of the papers' table as of version ``base``; answers are compared each time."""
-    maintained, captured, decisions = [], [], []
-    again = systems.ask("FM", text)
-    for _ in range(repetitions):
-        restore(systems, systems.table.name, base)
+def large_change(page: Page, plan: Plan, systems: Systems, text: str, base: int, delta: int) -> None:
+    """Measure changes of ``delta`` rows of the papers' table as of version ``base``, to which it is brought back before each."""
+    upkeep(page, plan, systems, text, partial(insert, systems, delta), before=partial(_back, systems, text, base))
+
+
+def _back(systems: Systems, text: str, base: int) -> None:
+    restore(systems, systems.table.name, base)
+    systems.ask("IMP", text)
+    for _ in range(WARM_UP):
+        insert(systems, 1)
         systems.ask("IMP", text)
-        for _ in range(WARM_UP):
-            insert(systems, 1)
-            systems.ask("IMP", text)
-        insert(systems, delta)
-        answer = systems.ask("IMP", text)
-        decisions.append(_said(answer.report))
-        if answer.report.decision is Decision.MAINTAINED:
-            maintained.append(before_execution(answer.report))
-        forget_all(systems, again)
-        again = systems.ask("FM", text)
-        if again.report.decision in CAPTURES:
-            captured.append(before_execution(again.report))
-        checked([systems.ask("NS", text), answer, again])
-    return _record(delta, maintained, captured, decisions)
-
-
-def _said(report: SketchReport) -> str:
-    if report.decision is Decision.NOT_USED:
-        return report.reason.name
-    return (report.recapture_reason or report.decision).name
-
-
-def _record(delta: int, maintained: list[float], captured: list[float], decisions: list[str]) -> dict[str, Any]:
-    middle = {
-        "maintain": statistics.median(maintained) if maintained else None,
-        "capture": statistics.median(captured) if captured else None,
-    }
-    ratio = None
-    if middle["maintain"] is not None and middle["capture"] is not None:
-        ratio = middle["capture"] / middle["maintain"]
-    return {
-        "delta": delta,
-        "decisions": ", ".join(dict.fromkeys(decisions)),
-        "maintain ms": rounded(middle["maintain"]),
-        "recapture ms": rounded(middle["capture"]),
-        "recapture/maintain": rounded(ratio, 2),
-    }

@@ -7,11 +7,13 @@ beat when the table has millions of rows: it is also asked with a bound that gro
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from benchmarks.crimes_table import NAME, Crimes
 from benchmarks.harness import Systems
-from benchmarks.upkeep import drop, end_to_end, maintain, recapture
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.records import Quantity
+from benchmarks.upkeep import drop, upkeep
 
 SHARE = 0.73
 """Rows of the report's table for each of the synthetic one's 10 million."""
@@ -31,23 +33,15 @@ def queries(rows: int) -> dict[str, str]:
     }
 
 
-def run(systems: Systems, rows: int, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per query, kind of change and number of changed rows."""
+def run(journal: Journal, plan: Plan, systems: Systems, rows: int) -> None:
+    """Measure one case per query, kind of change and number of changed rows; one per kind where the driver does not maintain."""
     table = Crimes(systems, rows)
     table.create()
-    records = []
     for name, text in queries(rows).items():
-        capture = recapture(systems, text)
         for kind, change in (("insert", table.insert), ("delete", table.delete)):
             for delta in DELTAS:
-                measured = maintain(systems, text, partial(change, delta), repetitions)
-                record = {"query": name, "change": kind, "delta": delta} | measured.columns(capture) | end_to_end(systems, text, 3)
-                last = measured.last
-                records.append(
-                    record | {"last": f"{last.decision.name}, {last.reason.name}", "files": f"{last.files_kept}/{last.files_total}"}
-                )
-                print(records[-1], flush=True)
-                if not measured.spent:
+                page = journal.page({"query": name, "change": kind, "delta": delta})
+                upkeep(page, plan, systems, text, partial(change, delta))
+                if not page.case.values("IMP", Quantity.MAINTENANCE):
                     break
     drop(systems, NAME)
-    return records

@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from benchmarks.grouped_tables import GroupedTable
 from benchmarks.harness import Systems
-from benchmarks.upkeep import drop, end_to_end, maintain, recapture, state_bytes
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import drop, upkeep
 from imp_driver.cli.synthetic import GROUPS, having
 
 DELTAS = (1, 20, 200, 2000)
@@ -19,32 +20,25 @@ SAFETY = 2.5
 """Spark sorts the table on disk before it writes it."""
 
 
-def run(systems: Systems, warehouse: str, sizes: Sequence[int], repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per size and delta; sizes that the disk cannot hold are left out."""
-    records = []
+def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, sizes: Sequence[int]) -> None:
+    """Measure one case per size and delta; sizes that the disk cannot hold have a case that says so."""
     for rows in sizes:
         wanted, free = int(rows * BYTES_PER_ROW * SAFETY), shutil.disk_usage(warehouse).free
         if free < wanted:
-            print(f"growth: {rows:,} rows left out, they may take {wanted >> 20:,} MiB of disk and {free >> 20:,} are free", flush=True)
+            why = f"left out: it may take {wanted >> 20:,} MiB of disk and {free >> 20:,} are free"
+            journal.page({"rows": rows}).facts["size"] = why
+            print(f"growth: {rows:,} rows {why}", flush=True)
             continue
         table = GroupedTable(f"growth{rows}", rows, GROUPS)
-        records += _measure(systems, table, repetitions)
+        _measure(journal, plan, systems, table)
         drop(systems, table.name)
         # DROP TABLE deletes the files; should any be left, the next size might not fit.
         shutil.rmtree(Path(warehouse) / table.name, ignore_errors=True)
-    return records
 
 
-def _measure(systems: Systems, table: GroupedTable, repetitions: int) -> list[dict[str, Any]]:
+def _measure(journal: Journal, plan: Plan, systems: Systems, table: GroupedTable) -> None:
     table.create(systems)
     low = GROUPS // 2
     text = f"SELECT a, avg(b) AS ab FROM {table.name} GROUP BY a {having(1, low, low + 50)}"
-    capture = recapture(systems, text)
-    records = []
     for delta in DELTAS:
-        measured = maintain(systems, text, partial(table.insert, systems, delta), repetitions)
-        record = {"rows": table.rows, "delta": delta} | measured.columns(capture)
-        record |= {"state bytes": state_bytes(systems, measured.last)} | end_to_end(systems, text, 5)
-        records.append(record)
-        print(record, flush=True)
-    return records
+        upkeep(journal.page({"rows": table.rows, "delta": delta}), plan, systems, text, partial(table.insert, systems, delta))

@@ -6,12 +6,12 @@ small one in memory; those of the small one are joined in process with the files
 
 from __future__ import annotations
 
-import statistics
-from typing import Any
+from functools import partial
 
-import imp_driver
-from benchmarks.harness import Systems, before_execution, checked
-from benchmarks.upkeep import WARM_UP
+from benchmarks.harness import Systems
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import upkeep
 from benchmarks.workloads.aggregates import insert
 from imp_driver.cli.synthetic import GROUPS
 
@@ -23,21 +23,22 @@ SHAPES = {
     "10 %": f"SELECT id * 10 + 1 AS ttid, id AS v FROM range({GROUPS // 10})",
 }
 """Name and rows of the small table: each key once, twenty times, or a share of the keys once."""
+DELTAS = (1, 20, 200, 2000)
+SMALL_DELTA = 20
 
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per join, changed side and delta size."""
-    records = []
+def run(journal: Journal, plan: Plan, systems: Systems) -> None:
+    """Measure one case per join, changed side and delta size."""
     for place, (shape, rows) in enumerate(SHAPES.items()):
         small = f"tjoinhelp{place}"
         systems.incremental.execute(f"DROP TABLE IF EXISTS {small}").close()
         systems.incremental.execute(f"CREATE TABLE {small} USING DELTA AS SELECT CAST(ttid AS INT) AS ttid, v FROM ({rows})").close()
         text = query(systems.table.name, small)
-        capture = _capture(systems, text)
-        for delta in (1, 20, 200, 2000):
-            records.append(_deltas(systems, shape, text, "", delta, capture, repetitions))
-        records.append(_deltas(systems, shape, text, small, 20, capture, repetitions))
-    return records
+        for delta in DELTAS:
+            page = journal.page({"join": shape, "changes of": "big", "delta": delta})
+            upkeep(page, plan, systems, text, partial(insert, systems, delta))
+        page = journal.page({"join": shape, "changes of": "small", "delta": SMALL_DELTA})
+        upkeep(page, plan, systems, text, partial(insert_keys, systems, small, SMALL_DELTA))
 
 
 def query(big: str, small: str) -> str:
@@ -46,46 +47,8 @@ def query(big: str, small: str) -> str:
     return f"SELECT a, avg(b) AS ab FROM ({inner}) tt JOIN {small} ON (a = ttid) GROUP BY a HAVING avg(c) < 1000"
 
 
-def _capture(systems: Systems, text: str) -> float:
-    systems.ask("IMP", text)
-    captures = []
-    for _ in range(3):
-        systems.forget(systems.ask("FM", text))
-        captures.append(before_execution(systems.ask("FM", text).report))
-    checked([systems.ask("NS", text), systems.ask("IMP", text)])
-    return statistics.median(captures)
-
-
-def _deltas(systems: Systems, shape: str, text: str, small: str, delta: int, capture: float, repetitions: int) -> dict[str, Any]:
-    spent, in_memory = [], 0
-    for repetition in range(repetitions + WARM_UP):
-        if small:
-            insert_keys(systems.incremental, small, delta, systems.seed)
-            systems.seed += 20
-        else:
-            insert(systems, delta)
-        answer = systems.ask("IMP", text)
-        assert answer.report.decision.name == "MAINTAINED", answer.report
-        if repetition >= WARM_UP:
-            spent.append(before_execution(answer.report))
-            in_memory += "in memory" in answer.report.detail
-    checked([systems.ask("NS", text), systems.ask("IMP", text)])
-    median = statistics.median(spent)
-    record = {
-        "join": shape,
-        "changes of": "small" if small else "big",
-        "delta": delta,
-        "in memory": f"{in_memory} of {len(spent)}",
-        "maintain ms": round(median, 1),
-        "slowest ms": round(max(spent), 1),
-        "recapture ms": round(capture, 1),
-        "recapture/maintain": round(capture / median, 1),
-    }
-    print(record, flush=True)
-    return record
-
-
-def insert_keys(connection: imp_driver.Connection, small: str, count: int, seed: int) -> None:
+def insert_keys(systems: Systems, small: str, count: int) -> None:
     """Insert rows with random keys into a small table, in one commit."""
-    keys = f"SELECT CAST(floor(rand({seed}) * {GROUPS}) + 1 AS INT), id FROM range({count})"
-    connection.execute(f"INSERT INTO {small} {keys}").close()
+    keys = f"SELECT CAST(floor(rand({systems.seed}) * {GROUPS}) + 1 AS INT), id FROM range({count})"
+    systems.incremental.execute(f"INSERT INTO {small} {keys}").close()
+    systems.seed += 20

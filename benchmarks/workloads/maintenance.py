@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import statistics
-from typing import Any
+from functools import partial
 
-from benchmarks.harness import Systems, before_execution
+from benchmarks.harness import Systems
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan
+from benchmarks.upkeep import upkeep
 from benchmarks.workloads.aggregates import insert
 from benchmarks.workloads.mixes import query
 
+AGGREGATES = (1, 10)
+DELTAS = (1, 20, 200, 2000)
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per number of aggregates and delta size."""
-    records = []
-    for aggregates in (1, 10):
+
+def run(journal: Journal, plan: Plan, systems: Systems) -> None:
+    """Measure one case per number of aggregates and delta size."""
+    for aggregates in AGGREGATES:
         text = query(systems.table.name, aggregates, 2_000)
-        systems.ask("IMP", text)
-        captures = []
-        for _ in range(3):
-            systems.forget(systems.ask("FM", text))
-            captures.append(before_execution(systems.ask("FM", text).report))
-        capture = statistics.median(captures)
-        for delta in (1, 20, 200, 2000):
-            records.append(_deltas(systems, text, aggregates, delta, capture, repetitions))
-            print(records[-1], flush=True)
-    return records
-
-
-def _deltas(systems: Systems, text: str, aggregates: int, delta: int, capture: float, repetitions: int) -> dict[str, Any]:
-    spent = []
-    for _ in range(repetitions):
-        insert(systems, delta)
-        answer = systems.ask("IMP", text)
-        assert answer.report.decision.name == "MAINTAINED", answer.report
-        spent.append(before_execution(answer.report))
-    median = statistics.median(spent)
-    return {
-        "aggregates": aggregates,
-        "delta": delta,
-        "maintain ms": round(median, 1),
-        "slowest ms": round(max(spent), 1),
-        "recapture ms": round(capture, 1),
-        "recapture/maintain": round(capture / median, 1),
-    }
+        for delta in DELTAS:
+            upkeep(journal.page({"aggregates": aggregates, "delta": delta}), plan, systems, text, partial(insert, systems, delta))

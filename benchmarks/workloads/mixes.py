@@ -1,21 +1,23 @@
 """End-to-end mixes of updates and queries (IMP report 8.1): xUyQ is x updates, then y queries.
 
-All three systems see the same updates of one table, each query is asked of all three in turn, and the answers are compared. The time of
-the updates themselves is the same for all and not counted.
+All three systems see the same updates of one table and each query is asked of all three in turn. A repetition is one cycle of updates and
+queries, and what a system spends in it is the sum over its queries. The time of the updates is that of all and not counted for any.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
 
-from benchmarks.harness import Answer, Systems, checked
-from imp_driver.cli.synthetic import GROUPS, having, insert_rows
+from benchmarks.harness import Answer, Systems
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
+from benchmarks.workloads.aggregates import insert
+from imp_driver.cli.synthetic import GROUPS, having
 
 MIXES = {"1U1Q": (1, 1), "1U5Q": (1, 5), "5U1Q": (5, 1)}
-ROUNDS = {"1U1Q": 3, "1U5Q": 1, "5U1Q": 2}
-"""Repetitions of each mix in one round, so that each asks some queries and none too many."""
 DELTAS = (1, 20, 200, 2000)
 AGGREGATES = (1, 3, 10)
 
@@ -27,55 +29,45 @@ class Setting:
     aggregates: int
 
 
-def run(systems: Systems, rounds: int, quick: bool) -> list[dict[str, Any]]:
-    """Return one record per setting with the seconds of each system over all its queries."""
-    chance = random.Random(systems.seed)
+@dataclass(slots=True)
+class Mix:
+    """Draws constants for each query: the same for all systems, which ask in the same order."""
+
+    systems: Systems
+    setting: Setting
+    asked: Counter[str] = field(default_factory=Counter)
+    full: Answer | None = None
+
+    def update(self) -> None:
+        """Insert rows, in as many commits as the mix has updates. FM's sketch is stale then; were it kept, it would be maintained."""
+        for _ in range(MIXES[self.setting.mix][0]):
+            insert(self.systems, self.setting.delta)
+        if self.full is not None:
+            self.systems.forget(self.full)
+
+    def ask(self, system: str) -> Turn:
+        chance = random.Random(f"{self.setting} {self.asked[system]}")
+        self.asked[system] += 1
+        low = chance.randrange(1, GROUPS - 60)
+        answer = self.systems.ask(system, query(self.systems.table.name, self.setting.aggregates, low))
+        if system == "FM":
+            self.full = answer
+        return turn_of(answer)
+
+
+def run(journal: Journal, plan: Plan, systems: Systems, *, is_quick: bool) -> None:
+    """Measure one case per setting, each from a cold start without sketches."""
     settings = [Setting(mix, delta, number) for number in AGGREGATES for delta in DELTAS for mix in MIXES]
-    if quick:
+    if is_quick:
         settings = [Setting("1U1Q", 20, 1), Setting("1U5Q", 20, 10)]
-    records = []
-    for number in dict.fromkeys(setting.aggregates for setting in settings):
-        captured = _capture(systems, number)
-        for setting in settings:
-            if setting.aggregates == number:
-                records.append(_run_setting(systems, setting, rounds, chance, captured))
-                print(records[-1], flush=True)
-    return records
+    for setting in settings:
+        systems.incremental.execute("DROP SKETCH ALL").close()
+        mix = Mix(systems, setting)
+        ways = {system: partial(mix.ask, system) for system in ("NS", "FM", "IMP")}
+        page = journal.page({"mix": setting.mix, "delta": setting.delta, "aggregates": setting.aggregates})
+        take_turns(page, plan, Work(ways, mix.update, questions=MIXES[setting.mix][1]))
 
 
 def query(table: str, aggregates: int, low: int) -> str:
+    """Return the HAVING query on 1, 3 or 10 aggregates that some 50 groups from ``low`` on pass."""
     return f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(aggregates, low, low + 50)}"
-
-
-def _capture(systems: Systems, aggregates: int) -> Answer:
-    """Let IMP capture outside the mixes; its cost is reported by the maintenance workload. Return FM's answer, to be forgotten first."""
-    answers = [systems.ask(system, query(systems.table.name, aggregates, 100)) for system in ("NS", "IMP", "FM")]
-    checked(answers)
-    return answers[-1]
-
-
-def _run_setting(systems: Systems, setting: Setting, rounds: int, chance: random.Random, captured: Answer) -> dict[str, Any]:
-    updates, queries = MIXES[setting.mix]
-    seconds = {"NS": 0.0, "FM": 0.0, "IMP": 0.0}
-    for _ in range(rounds * ROUNDS[setting.mix]):
-        for _ in range(updates):
-            insert_rows(systems.incremental, systems.table.name, systems.next_id, setting.delta, systems.seed)
-            systems.next_id += setting.delta
-            systems.seed += 20
-        # FM's sketch is stale now; without this the driver would maintain it.
-        systems.forget(captured)
-        for _ in range(queries):
-            text = query(systems.table.name, setting.aggregates, chance.randrange(1, GROUPS - 60))
-            # Whoever asks first after an update also pays for Delta's new snapshot, so the order is drawn.
-            order = chance.sample(["NS", "FM", "IMP"], 3)
-            answers = {system: systems.ask(system, text) for system in order}
-            checked(list(answers.values()))
-            captured = answers["FM"]
-            for system, answer in answers.items():
-                seconds[system] += answer.seconds
-    ratio = {"NS/IMP": round(seconds["NS"] / seconds["IMP"], 2)}
-    return (
-        {"mix": setting.mix, "delta": setting.delta, "aggregates": setting.aggregates}
-        | {name: round(value, 3) for name, value in seconds.items()}
-        | ratio
-    )

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import statistics
+import time
 from functools import partial
 from typing import Any
 
-from benchmarks.harness import Systems, before_execution, interleaved
+from benchmarks.harness import Systems
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
+from benchmarks.records import Quantity
 from imp_driver.config import Options
 from imp_driver.spark import local
 
 
-def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per statement."""
+def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str) -> None:
+    """Measure one case per statement; ``own stages ms`` are part of the driver's query."""
     spark = local.open_session(Options(warehouse=warehouse)).spark
-    records = []
     for text in (
         "SELECT 1",
         f"SELECT count(*) FROM {systems.table.name} WHERE a = 17",
         f"SELECT a, b FROM {systems.table.name} WHERE a = 17 AND id < 0",
     ):
-        stages = statistics.median(before_execution(systems.ask("IMP", text).report) for _ in range(repetitions))
-        medians = interleaved({"driver": partial(systems.ask, "IMP", text), "Spark": partial(_collect, spark, text)}, repetitions)
-        record = {
-            "statement": text,
-            "driver's own stages ms": round(stages, 2),
-            "driver ms": round(medians["driver"], 1),
-            "Spark ms": round(medians["Spark"], 1),
-            "added ms": round(medians["driver"] - medians["Spark"], 1),
-        }
-        records.append(record)
-        print(record, flush=True)
-    return records
+        ways = {"Spark": partial(_collect, spark, text), "driver": partial(_ask, systems, text)}
+        take_turns(journal.page({"statement": text}), plan, Work(ways))
 
 
-def _collect(spark: Any, text: str) -> object:
-    return spark.sql(text).collect()
+def _ask(systems: Systems, text: str) -> Turn:
+    return turn_of(systems.ask("IMP", text))
+
+
+def _collect(spark: Any, text: str) -> Turn:
+    begin = time.perf_counter()
+    rows = spark.sql(text).collect()
+    milliseconds = (time.perf_counter() - begin) * 1000
+    return Turn([tuple(row) for row in rows], {Quantity.QUERY: milliseconds})

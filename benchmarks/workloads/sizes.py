@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.journal import Journal, Page
+from benchmarks.records import Quantity, Stage
+from benchmarks.report import line
 from benchmarks.states import AVERAGE_BIGINT, AVERAGE_DOUBLE, SUM_BIGINT, make, random_rows
 from imp_driver.dataflow.contract import AggregateSpecification
 from imp_driver.sketch.fragments import FragmentSet
@@ -26,41 +29,39 @@ NUMBERS_BYTES = 16
 CHANGED = 1_000
 
 
-def run(most_groups: int) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables ``sketches`` and ``states``, the latter up to ``most_groups`` groups."""
-    sketches = [_sketches(ranges) for ranges in RANGES]
-    states = []
+def run(journal: Journal, most_groups: int) -> None:
+    """Measure one case per number of ranges, and one per aggregates and groups up to ``most_groups``. Bytes do not vary: one repetition."""
+    for ranges in RANGES:
+        _sketches(journal.page({"ranges": ranges}), ranges)
     for name, kind in KINDS.items():
         for number in (1, 3, 10):
             for groups in GROUPS:
                 if groups <= most_groups:
-                    states.append({"aggregate": name, "aggregates": number, "groups": groups} | _state((kind,) * number, groups))
-                    print(states[-1], flush=True)
-    return {"sketches": sketches, "states": states}
+                    page = journal.page({"aggregate": name, "aggregates": number, "groups": groups})
+                    _state(page, (kind,) * number, groups)
 
 
-def _sketches(ranges: int) -> dict[str, Any]:
+def _sketches(page: Page, ranges: int) -> None:
     chance = np.random.default_rng(ranges)
     half = np.sort(chance.choice(ranges, ranges // 2, replace=False)).tolist()
     total = ranges + 1
     first = ranges // 3
     partition = RangePartition(pa.int32(), tuple(range(1, ranges)))
-    bounds = sys.getsizeof(partition.bounds) + sum(sys.getsizeof(bound) for bound in partition.bounds)
-    record = {
-        "ranges": ranges,
-        "random half bytes": FragmentSet.of(half, total).memory,
-        "every second bytes": FragmentSet.of(range(0, ranges, 2), total).memory,
-        "one run bytes": FragmentSet.of(range(first, first + max(1, ranges // 10)), total).memory,
-        "all bytes": FragmentSet.all(total).memory,
-        "bit vector bytes": -(-total // 8),
-        "bounds bytes": bounds,
-        "codes of bounds bytes": 8 * len(partition.bounds),
-    }
-    print(record, flush=True)
-    return record
+    _write(
+        page,
+        {
+            "random half": FragmentSet.of(half, total).memory,
+            "every second": FragmentSet.of(range(0, ranges, 2), total).memory,
+            "one run": FragmentSet.of(range(first, first + max(1, ranges // 10)), total).memory,
+            "all": FragmentSet.all(total).memory,
+            "bit vector": -(-total // 8),
+            "bounds": sys.getsizeof(partition.bounds) + sum(sys.getsizeof(bound) for bound in partition.bounds),
+            "codes of bounds": 8 * len(partition.bounds),
+        },
+    )
 
 
-def _state(specifications: tuple[AggregateSpecification, ...], groups: int) -> dict[str, float]:
+def _state(page: Page, specifications: tuple[AggregateSpecification, ...], groups: int) -> None:
     """Measure the state after some changes, since the first one may let its arrays grow."""
     chance = np.random.default_rng(groups)
     delta = random_rows(chance, specifications, groups, CHANGED).signed()
@@ -70,13 +71,12 @@ def _state(specifications: tuple[AggregateSpecification, ...], groups: int) -> d
     state.apply(delta)
     allocated = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    raw = KEY_BYTES + NUMBERS_BYTES * len(specifications)
+    raw = (KEY_BYTES + NUMBERS_BYTES * len(specifications)) * groups
     partition = sys.getsizeof(state.partition.bounds) + (8 + 28) * len(state.partition.bounds)
-    return {
-        "raw bytes/group": raw,
-        "own estimate bytes/group": round(state.memory / groups, 1),
-        "allocated bytes/group": round(allocated / groups, 1),
-        "of it ranges bytes/group": round(partition / groups, 1),
-        "estimate/raw": round(state.memory / groups / raw, 2),
-        "allocated/raw": round(allocated / groups / raw, 2),
-    }
+    _write(page, {"raw numbers": raw, "state": allocated, "state, its own estimate": state.memory, "ranges of the state": partition})
+
+
+def _write(page: Page, sizes: Mapping[str, int]) -> None:
+    for name, size in sizes.items():
+        page.add(name, Stage.MEASURED, 0, {Quantity.SIZE: size})
+    print(line(page.case), flush=True)

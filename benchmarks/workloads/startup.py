@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
+import json
 import subprocess
 import sys
 import tempfile
-from typing import Any
+from functools import partial
+
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Work, take_turns
+from benchmarks.records import Quantity
 
 _DRIVER = """
 import time
@@ -14,6 +18,9 @@ begin = time.perf_counter()
 import imp_driver
 connection = imp_driver.connect(warehouse={folder!r})
 print(time.perf_counter() - begin)
+import json
+with connection.execute("SELECT 1") as cursor:
+    print(json.dumps(cursor.fetchall()))
 connection.close()
 """
 _BARE = """
@@ -30,23 +37,20 @@ session = (
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog").getOrCreate()
 )
 print(time.perf_counter() - begin)
+import json
+print(json.dumps(session.sql("SELECT 1").collect()))
 session.stop()
 """
 
 
-def run(repetitions: int) -> list[dict[str, Any]]:
-    """Return the medians in seconds; the two take turns."""
+def run(journal: Journal, plan: Plan) -> None:
+    """Measure the two by turns, until they could take a statement; its answers are compared."""
     with tempfile.TemporaryDirectory() as folder:
-        driver, bare = [], []
-        for _ in range(repetitions):
-            bare.append(_seconds(_BARE))
-            driver.append(_seconds(_DRIVER.format(folder=folder)))
-    medians = statistics.median(driver), statistics.median(bare)
-    record = {"connect s": round(medians[0], 2), "bare SparkSession s": round(medians[1], 2), "ratio": round(medians[0] / medians[1], 2)}
-    print(record, flush=True)
-    return [record]
+        ways = {"bare SparkSession": partial(_start, _BARE), "driver": partial(_start, _DRIVER.format(folder=folder))}
+        take_turns(journal.page({}), plan, Work(ways))
 
 
-def _seconds(program: str) -> float:
+def _start(program: str) -> Turn:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return float(run.stdout.strip().splitlines()[-1])
+    *_, seconds, rows = run.stdout.strip().splitlines()
+    return Turn([tuple(row) for row in json.loads(rows)], {Quantity.QUERY: float(seconds) * 1000})

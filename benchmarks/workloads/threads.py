@@ -2,61 +2,59 @@
 
 from __future__ import annotations
 
-import statistics
 import threading
 import time
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import imp_driver
-from benchmarks.harness import Systems
+from benchmarks.harness import Rows, Systems
+from benchmarks.journal import Journal, Page
+from benchmarks.protocol import Plan, Turn, Work, take_turns
+from benchmarks.records import Quantity
 from benchmarks.workloads.mixes import query
 from imp_driver.cli.synthetic import GROUPS
 
 SECONDS = 4.0
 THREADS = (1, 8)
+MODES = {"NS": "off", "IMP": "lazy"}
 
 
-def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, Any]]:
-    """Return the medians and what eight threads reach of one, each thread with a connection of its own."""
+def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str) -> None:
+    """Measure the rates of all threads together, each with a connection of its own; the last answers of all threads are compared."""
     text = query(systems.table.name, 3, GROUPS // 2)
     systems.ask("IMP", text)
-    found: dict[tuple[str, int], list[float]] = {(mode, count): [] for mode in ("lazy", "off") for count in THREADS}
-    for _ in range(repetitions):
-        for (mode, count), rates in found.items():
-            rates.append(_rate(warehouse, mode, count, text))
-    medians = {key: statistics.median(rates) for key, rates in found.items()}
-    records = [
-        {
-            "sketch": mode,
-            "1 thread queries/s": round(medians[mode, 1], 2),
-            "8 threads queries/s": round(medians[mode, 8], 2),
-            "8 threads / 1": round(medians[mode, 8] / medians[mode, 1], 2),
-        }
-        for mode in ("lazy", "off")
-    ]
-    for record in records:
-        print(record, flush=True)
-    return records
+    page = journal.page({"aggregates": 3})
+    ways = {
+        f"{system}, {count} thread{'' if count == 1 else 's'}": partial(_rate, page, warehouse, mode, count, text)
+        for system, mode in MODES.items()
+        for count in THREADS
+    }
+    take_turns(page, plan, Work(ways))
 
 
-def _rate(warehouse: str, mode: str, count: int, text: str) -> float:
+def _rate(page: Page, warehouse: str, mode: str, count: int, text: str) -> Turn:
     """Return the queries per second of ``count`` threads together."""
-    done = [0] * count
     begin = threading.Barrier(count)
+    with ThreadPoolExecutor(count) as pool:
+        found = list(pool.map(lambda _: _ask(begin, warehouse, mode, text), range(count)))
+    page.compare({f"{mode}, thread {number}": rows for number, (_, rows) in enumerate(found)})
+    return Turn(found[0][1], {Quantity.RATE: sum(done for done, _ in found) / SECONDS})
 
-    def ask(number: int) -> None:
+
+def _ask(begin: threading.Barrier, warehouse: str, mode: str, text: str) -> tuple[int, Rows]:
+    """Return how many queries one thread had answers of, and the last answer."""
+    try:
         with imp_driver.connect(warehouse=warehouse, sketch=mode) as connection:
             cursor = connection.cursor()
-            cursor.execute(text).fetchall()
+            rows = cursor.execute(text).fetchall()
             begin.wait()
-            end = time.monotonic() + SECONDS
+            end, done = time.monotonic() + SECONDS, 0
             while time.monotonic() < end:
-                cursor.execute(text).fetchall()
-                done[number] += 1
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(done) / SECONDS
+                rows = cursor.execute(text).fetchall()
+                done += 1
+            return done, rows
+    except BaseException:
+        # The others would wait for this thread for ever.
+        begin.abort()
+        raise

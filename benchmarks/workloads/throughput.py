@@ -5,12 +5,13 @@ Half of each batch is inserted, the other half deletes what the batch before ins
 
 from __future__ import annotations
 
-import statistics
 import time
-from typing import Any
 
 import numpy as np
 
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Work, take_turns
+from benchmarks.records import Quantity
 from benchmarks.states import (
     AVERAGE_BIGINT,
     AVERAGE_DOUBLE,
@@ -20,6 +21,7 @@ from benchmarks.states import (
     MINIMUM_DOUBLE,
     SUM_BIGINT,
     SUM_DOUBLE,
+    Rows,
     make,
     random_rows,
 )
@@ -42,30 +44,34 @@ AGGREGATES = {
 }
 
 
-def run(repetitions: int, largest: int) -> list[dict[str, Any]]:
-    """Return one record per aggregate and batch size up to ``largest``; rates are those of the median batch."""
-    records = []
+def run(journal: Journal, plan: Plan, largest: int) -> None:
+    """Measure one case per aggregate and batch size up to ``largest``. There is one system, so no answers are compared."""
     for name, specifications in AGGREGATES.items():
         for batch in BATCHES:
             if batch <= largest:
-                records.append({"aggregate": name, "groups": GROUPS, "batch": batch} | _rate(specifications, batch, repetitions))
-                print(records[-1], flush=True)
-    return records
+                page = journal.page({"aggregate": name, "groups": GROUPS, "batch": batch})
+                take_turns(page, plan, Work({"IMP": Batches(specifications, batch)}))
 
 
-def _rate(specifications: tuple[AggregateSpecification, ...], batch: int, repetitions: int) -> dict[str, float]:
-    chance = np.random.default_rng(1)
-    state = make(chance, specifications, GROUPS)
-    state.apply(random_rows(chance, specifications, GROUPS, GROUPS * ROWS_PER_GROUP).signed())
-    before = random_rows(chance, specifications, GROUPS, batch // 2)
-    state.apply(before.signed())
-    spent = []
-    for _ in range(repetitions):
-        inserted = random_rows(chance, specifications, GROUPS, batch // 2)
-        delta = inserted.signed(before)
+class Batches:
+    """Changes one state: half of each batch are new rows, the other half take away those of the batch before."""
+
+    def __init__(self, specifications: tuple[AggregateSpecification, ...], batch: int) -> None:
+        self._chance = np.random.default_rng(1)
+        self._specifications, self._batch = specifications, batch
+        self._state = make(self._chance, specifications, GROUPS)
+        self._state.apply(random_rows(self._chance, specifications, GROUPS, GROUPS * ROWS_PER_GROUP).signed())
+        self._before = self._drawn()
+        self._state.apply(self._before.signed())
+
+    def __call__(self) -> Turn:
+        inserted = self._drawn()
+        delta = inserted.signed(self._before)
         begin = time.perf_counter()
-        state.apply(delta)
-        spent.append(time.perf_counter() - begin)
-        before = inserted
-    median = statistics.median(spent)
-    return {"ms": round(median * 1000, 2), "million rows/s": round(batch / median / 1e6, 2)}
+        self._state.apply(delta)
+        seconds = time.perf_counter() - begin
+        self._before = inserted
+        return Turn(None, {Quantity.RATE: self._batch / seconds})
+
+    def _drawn(self) -> Rows:
+        return random_rows(self._chance, self._specifications, GROUPS, self._batch // 2)

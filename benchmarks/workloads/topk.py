@@ -14,7 +14,8 @@ from typing import Any
 
 from benchmarks.grouped_tables import GroupedTable
 from benchmarks.harness import Systems, before_execution, checked
-from benchmarks.upkeep import CAPTURES, drop, rounded, state_bytes
+from benchmarks.protocol import CAPTURES
+from benchmarks.upkeep import drop, rounded, state_bytes
 from imp_driver.reasons import Decision
 
 ROWS = 50_000

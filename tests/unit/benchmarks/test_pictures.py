@@ -1,0 +1,37 @@
+"""Pictures of the workloads that have one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.pictures import draw
+from benchmarks.records import Quantity, Record
+from tests.unit.benchmarks.making import case, maintained, record, series
+
+GROUPS = record(
+    *(maintained((300.0, 310.0), (3.0, None), groups=groups, delta=delta) for groups in (50, 1_000) for delta in (10, 100)),
+    workload="groups",
+)
+MIXES = record(
+    *(
+        case(*(series(system, Quantity.QUERY, 300.0, 310.0) for system in ("NS", "FM", "IMP")), mix=mix, delta=1, aggregates=aggregates)
+        for aggregates in (1, 3)
+        for mix in ("1U1Q", "1U5Q")
+    ),
+    workload="mixes",
+)
+
+
+@pytest.mark.parametrize("drawn", [GROUPS, MIXES], ids=lambda each: each.workload)
+def test_a_record_is_drawn(drawn: Record, tmp_path: Path) -> None:
+    assert draw(tmp_path / "picture.png", drawn)
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("other", [record(workload="sizes"), replace(GROUPS, cases=())], ids=["no picture", "no cases"])
+def test_where_there_is_nothing_to_draw_there_is_no_picture(other: Record, tmp_path: Path) -> None:
+    assert not draw(tmp_path / "picture.png", other)
+    assert not (tmp_path / "picture.png").exists()
