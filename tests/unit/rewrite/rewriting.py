@@ -1,7 +1,7 @@
 """Rewrites as pairs of SQL: what is asked, and what Spark gets. Files of ``pairs`` have a pair a paragraph, to be read without Python.
 
-``# what the pair shows``, the question, a line ``=>``, and the text that is run; or ``=> REASON`` where the question is run unchanged. ``python -m
-tests.unit.rewrite.rewriting`` writes what the driver does now behind each question: to be read before it is committed.
+``# what the pair shows``, the question, a line ``=>``, and the text that is run; or ``=> REASON`` where the question is run unchanged.
+``python -m tests.unit.rewrite.rewriting`` writes what the driver does now behind each question: to be read before it is committed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def pairs_of(path: Path) -> Iterator[Pair]:
 
 
 def a_warehouse() -> Warehouse:
-    """Return tables in files of two rows: r(id, g, x, a) clustered by g, whose group g has the six values 0, g, 2g .. 5g of a, and s(id, k, y, b)."""
+    """Return tables in files of two rows: r(id, g, x, a), clustered by g, of which each has 0, g, 2g .. 5g in a; and s(id, k, y, b)."""
     warehouse = Warehouse()
     warehouse.commit("r", [(number, number % 10, number % 3, number // 10 * (number % 10)) for number in range(60)])
     warehouse.commit("s", [(number, number % 10, number % 4, number % 5) for number in range(20)])
