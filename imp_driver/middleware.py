@@ -17,21 +17,20 @@ from imp_driver.advise.advisor import Advisor
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
 from imp_driver.config import Options, SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.comparison import Comparison
 from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
-from imp_driver.observe.summary import report_of
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.parse.supported import Refused
-from imp_driver.ports import Parameters, Session, TableDefinition
+from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import Decision, Reason
+from imp_driver.rewrite.comparison import Comparison
 from imp_driver.rewrite.rewriter import Rewriter, Rewritten
-from imp_driver.run import Run
+from imp_driver.rewrite.summary import report_of
+from imp_driver.run import Parameters, Run
 from imp_driver.snapshot.reading import is_still
 from imp_driver.snapshot.versions import ReadTransaction, text_at
 

@@ -12,7 +12,6 @@ from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.gauges import gauges_of
 from imp_driver.observe.metrics import Metrics
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import observer_of
@@ -63,7 +62,7 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     middleware = Middleware(opened, _source, sketches, options)
     # The counters outlive a session of the application, whose sketches do not.
     shared = ref(sketches)
-    observer.connect(f"{key or id(sketches)} {options.store}", lambda: {} if (found := shared()) is None else gauges_of(found))
+    observer.connect(f"{key or id(sketches)} {options.store}", lambda: {} if (found := shared()) is None else found.gauges())
     return Observed(middleware, observer, Spans(with_text=options.trace_query_text))
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Protocol
 
 import pyarrow as pa
 
-if TYPE_CHECKING:
-    from imp_driver.run import Run
-
-Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
+from imp_driver.observe.report import SketchReport
+from imp_driver.run import Run
 
 CHAR_WIDTH = b"char width"
 """Key in the metadata of a field of Arrow rows: the characters of a CHAR column, in ASCII digits."""
@@ -56,6 +54,15 @@ class ResultStream(Protocol):
 
     def close(self) -> None:
         """Stop what still runs; harmless when called twice or at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown."""
+
+    stream: ResultStream | None
+    rowcount: int
+    report: SketchReport
 
 
 class RelationKind(Enum):

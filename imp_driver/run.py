@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from imp_driver.cancel import CancellationToken
 from imp_driver.observe.stopwatch import Stopwatch
-from imp_driver.ports import Parameters
+
+Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
+"""By position, by name, or none."""
 
 
 def _new_tag() -> str:

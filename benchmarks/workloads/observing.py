@@ -21,14 +21,13 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracer, Tracer
 
 from imp_driver.config import SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.report import SketchReport
 from imp_driver.observe.spans import Spans
-from imp_driver.ports import Parameters, TableDefinition
+from imp_driver.ports import Outcome, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
-from imp_driver.run import Run
+from imp_driver.run import Parameters, Run
 
 STATEMENTS = 2_000
 TEXT = "SELECT a, avg(b) FROM r500 GROUP BY a HAVING avg(c) BETWEEN 17 AND 67"

@@ -11,12 +11,11 @@ from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.show import advised, shown
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import CommandKind, Statement, parse
-from imp_driver.ports import Session
+from imp_driver.ports import Outcome, Session
 from imp_driver.run import Run
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
 

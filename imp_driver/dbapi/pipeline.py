@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from imp_driver.config import SketchMode
-from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Parameters, ResultStream, TableDefinition
-from imp_driver.run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown."""
-
-    stream: ResultStream | None
-    rowcount: int
-    report: SketchReport
+from imp_driver.ports import Outcome, TableDefinition
+from imp_driver.run import Parameters, Run
 
 
 class Pipeline(Protocol):

@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from imp_driver.advise.workload import Workload
-from imp_driver.bounded import Bounded
 from imp_driver.capture.clustering import cut_files
 from imp_driver.config import Options, SketchMode
-from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.delta.contract import ChangeSource
 from imp_driver.delta.coverage import FileFragments
-from imp_driver.maintain.alternatives import better_choice
 from imp_driver.maintain.bucketing import attach, bucketed_sketch
 from imp_driver.maintain.capture import capture_into
-from imp_driver.maintain.choice import Choice, applied, check_again, choose
+from imp_driver.maintain.choice import Choice, applied, check_again
+from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.derive import constants_of, known_sketch
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.identity import admission_name, choice_of, family_of, identity_of, lifted, prefix_of, state_key
@@ -27,21 +25,18 @@ from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
-from imp_driver.parse.supported import Grounds, Refused
+from imp_driver.parse.supported import Refused
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
-from imp_driver.snapshot.vector import Vector, vector_of
+from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.sketches import Derived
-
-MOST_TEMPLATES = 10_000
-"""Of which it is remembered what they are cut on, or why on nothing."""
 
 
 class Sketches:
@@ -69,9 +64,7 @@ class Sketches:
         self._folders = Folders(buckets)
         self._source = source
         self._admission = Admission()
-        self._choices: Bounded[str, Choice] = Bounded(MOST_TEMPLATES)
-        self._settled: Bounded[str, bool] = Bounded(MOST_TEMPLATES)
-        self._unclustered: Bounded[str, tuple[Vector, Grounds]] = Bounded(MOST_TEMPLATES)
+        self._choices = Choices()
         self._reuse = Reuse()
 
     def prepare(self, request: Request, means: Means) -> Prepared:
@@ -103,8 +96,7 @@ class Sketches:
         """Take over what former processes have saved; say whether there was anything new."""
         relations = self._recovery.restored(is_missed=is_missed)
         for relation in relations:
-            for template in relation.templates:
-                self._choices.get_or_add(template, lambda relation=relation: choice_of(relation.identity))  # type: ignore[misc]
+            self._choices.learn(relation.templates, choice_of(relation.identity))
         return bool(relations)
 
     def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
@@ -121,21 +113,9 @@ class Sketches:
                 self.registry.weigh(relation)
 
     def _choice(self, request: Request) -> Choice:
-        """Return the attribute that the template's states are cut on; without a state it is chosen by the files as they are now."""
-        template, vector = request.template.identifier, vector_of(request.tables)
-        known = self._choices.get(template)
-        is_in_service = known is not None and any(relation.is_in_service for relation in self.registry.of_template(template))
-        if known is not None and is_in_service and known.fits(request):
-            return known
-        unclustered = self._unclustered.get(template)
-        if unclustered is not None and unclustered[0] == vector:
-            raise Refused.on(unclustered[1])
-        try:
-            found = self._choices[template] = choose(request)
-        except Refused as refused:
-            self._unclustered[template] = (vector, refused.grounds)
-            raise
-        return found
+        """Return the attribute that the template's states are cut on. Raises Refused where the files are clustered by none that is safe."""
+        in_service = any(relation.is_in_service for relation in self.registry.of_template(request.template.identifier))
+        return self._choices.of(request, is_cut=in_service)
 
     def _with_state(self, request: Request, choice: Choice) -> Request:
         """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured.
@@ -186,7 +166,7 @@ class Sketches:
 
     def state_of(self, request: Request) -> tuple[Maintained, BoundBlock] | None:
         """Return the relation that a request would use, at whatever versions, and the block that it is the state of."""
-        choice = self._choices.get(request.template.identifier)
+        choice = self._choices.known(request.template.identifier)
         if choice is None or choice.key is None:
             return None
         request = self._with_state(request, choice)
@@ -219,6 +199,15 @@ class Sketches:
     def _targets(self) -> set[str]:
         """Return the tables of all states in buckets, those of former processes included."""
         return {target for relation in self.registry.relations() for target in relation.targets}
+
+    def gauges(self) -> dict[str, float]:
+        """Return what the sketches are at this moment, by name; a relation that another thread is just changing may be left out."""
+        return {
+            "imp_sketches": sum(relation.state is not None for relation in self.registry.relations()),
+            "imp_state_bytes": self.registry.total,
+            "imp_state_limit_bytes": self.registry.memory_budget,
+            "imp_disabled_templates": self.guard.differences,
+        }
 
     def open(self, options: Options) -> None:
         """Count a connection, which keeps the background threads running."""
@@ -260,7 +249,10 @@ class Sketches:
         self.eager.note_use(relation, request)
         with means.watch.stage("sketch"):
             if upkeep.decision is Decision.CAPTURED and relation.state is not None:
-                self._reconsider(request, relation.state, choice)
+                better = self._choices.reconsidered(request, relation.state, choice)
+                if better is not None:
+                    # It is captured at the next query.
+                    self._admission.is_first(state_key(request, better))
             derived = self._derived(request, relation, means)
             self.checkpoint.note(relation)
             return self._prepared(request, relation, choice, derived, upkeep)
@@ -307,16 +299,6 @@ class Sketches:
 
         files = relation.sketches.files(derived, request.template.identifier, located)
         return Prepared(relation, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
-
-    def _reconsider(self, request: Request, state: GroupState, choice: Choice) -> None:
-        """Let the template's next state be cut on another key, once, if that reads less; it is then captured at the next query."""
-        template = request.template.identifier
-        if template not in self._settled:
-            self._settled[template] = True
-            better = better_choice(request, state, choice)
-            if better is not None:
-                self._choices[template] = better
-                self._admission.is_first(state_key(request, better))
 
     def _admit(self, request: Request, relation: Maintained) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""

@@ -20,8 +20,8 @@ from imp_driver.plan.convert import constant, convert, row_expression
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
-from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
+from imp_driver.run import Parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
 from imp_driver.parse.time_travel import time_travel
-from imp_driver.ports import Parameters, Session
+from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, conditions_of, plan_use
-from imp_driver.run import Run
+from imp_driver.run import Parameters, Run
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reading import Reading, read
 from imp_driver.snapshot.versions import TextVersions, Versions

@@ -20,8 +20,9 @@ from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.usefulness import check_filters
-from imp_driver.ports import Parameters, Relation, RelationKind, Session
+from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
+from imp_driver.run import Parameters
 from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
 from imp_driver.snapshot.versions import Versions

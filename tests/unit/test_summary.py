@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from imp_driver.observe.summary import report_of
 from imp_driver.reasons import Reason
+from imp_driver.rewrite.summary import report_of
 
 
 class _Anything:

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, InterfaceError, NotSupportedError, OperationalError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.statement import parse
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.time_travel import Asked, time_travel
-from imp_driver.ports import Relation, RelationKind, ResultStream
+from imp_driver.ports import Outcome, Relation, RelationKind, ResultStream
 from imp_driver.reasons import Decision, Reason
 from imp_driver.run import Run
 from imp_driver.snapshot.versions import Newest, TextVersions

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from imp_driver.config import SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Parameters, ResultColumn, TableDefinition
+from imp_driver.ports import Outcome, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
+from imp_driver.run import Parameters, Run
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)
 

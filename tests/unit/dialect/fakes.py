@@ -10,9 +10,8 @@ import pyarrow as pa
 
 import imp_driver
 from imp_driver.config import SketchMode
-from imp_driver.dbapi.pipeline import Outcome
-from imp_driver.ports import Parameters, TableDefinition
-from imp_driver.run import Run
+from imp_driver.ports import Outcome, TableDefinition
+from imp_driver.run import Parameters, Run
 from tests.unit.dbapi.fakes import REPORT, FakeStream, numbers
 
 PATIENCE = 20.0

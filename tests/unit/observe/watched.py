@@ -7,15 +7,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.gauges import gauges_of
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
-from imp_driver.ports import Parameters, ResultStream
-from imp_driver.run import Run
+from imp_driver.ports import Outcome, ResultStream
+from imp_driver.run import Parameters, Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
@@ -71,7 +69,7 @@ class World:
         self.observer = Observer(None)
         self.sketches = Sketches(self.warehouse, 1 << 30, metrics=self.observer.metrics)
         middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, options)
-        self.observer.connect("store", lambda: gauges_of(self.sketches))
+        self.observer.connect("store", self.sketches.gauges)
         self.pipeline = Observed(middleware, self.observer, spans or Spans(with_text=False))
 
     def ask(self, text: str) -> Outcome:

@@ -12,8 +12,8 @@ from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.usefulness import check_filters
-from imp_driver.ports import Parameters
 from imp_driver.reasons import Reason
+from imp_driver.run import Parameters
 from imp_driver.safety.analysis import analyse
 from tests.unit.tables import analysis_of, plan_of
 

@@ -6,15 +6,14 @@ import logging
 import random
 
 from imp_driver.config import Options, SketchMode
-from imp_driver.dbapi.pipeline import Outcome
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.observe.failures import described
 from imp_driver.observe.report import SketchReport
-from imp_driver.observe.shadow import Answer, check_same
-from imp_driver.ports import ResultStream, Session
+from imp_driver.ports import Outcome, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.rewriter import Rewritten
+from imp_driver.rewrite.shadow import Answer, check_same
 from imp_driver.run import Run
 
 _LOG = logging.getLogger("imp_driver")
