@@ -100,17 +100,24 @@ class Sketches:
         return bool(relations)
 
     def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
-        relation = self.registry.get_or_add(state_key(request, choice), lambda: Maintained(identity_of(request, choice)))
-        self.registry.serve(relation, request.template.identifier)
-        with relation.ownership.held(means.token):
-            try:
-                return self._prepare_held(request, relation, choice, means)
-            except BaseException:
-                if not relation.is_wanted:
-                    self.registry.discard(relation)
-                raise
-            finally:
-                self.registry.weigh(relation)
+        key = state_key(request, choice)
+        while True:
+            relation = self.registry.get_or_add(key, lambda: Maintained(identity_of(request, choice)))
+            self.registry.serve(relation, request.template.identifier)
+            with relation.ownership.held(means.token):
+                # While this thread waited, it may have been dropped or given room to another one.
+                if self.registry.find(key) is relation:
+                    return self._prepare_held_or_drop(request, relation, choice, means)
+
+    def _prepare_held_or_drop(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Prepared:
+        try:
+            return self._prepare_held(request, relation, choice, means)
+        except BaseException:
+            if not relation.is_wanted:
+                self.registry.discard(relation)
+            raise
+        finally:
+            self.registry.weigh(relation)
 
     def _choice(self, request: Request) -> Choice:
         """Return the attribute that the template's states are cut on. Raises Refused where the files are clustered by none that is safe."""

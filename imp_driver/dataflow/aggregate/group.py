@@ -232,11 +232,15 @@ class GroupState:
         """Cut at most ``fragments`` ranges anew where rows have piled up in one or are gone from many; only over a group key."""
         if self._sketch_key is None or not self._balance.is_lost(self.fragment_rows()[: self._partition.ranges]):
             return
-        slots = np.flatnonzero(self.alive)
-        self._partition = equi_depth(self.key_values(self._sketch_key, slots), self._rows[slots], fragments)
-        self._fragments = self._locate(self._sketch_key, self._keys[self._sketch_key].take(np.arange(len(self._rows))))
-        self._totals = self._counted()
-        self._balance = Balance.of(self.fragment_rows()[: self._partition.ranges])
+        slots, column = np.flatnonzero(self.alive), self._keys[self._sketch_key]
+        partition = equi_depth(self.key_values(self._sketch_key, slots), self._rows[slots], fragments)
+        values = column.take(np.arange(len(self._rows)))
+        located = partition.locate(column.codec.decode(values.codes, values.nulls))
+        totals = np.zeros(partition.fragments, dtype=np.int64)
+        np.add.at(totals, located[: self._index.used], self.rows)
+        balance = Balance.of(totals[: partition.ranges])
+        # At once: interrupted in between, the groups would lie in fragments of other ranges.
+        self._partition, self._fragments, self._totals, self._balance = partition, located, totals, balance
 
     def key_interval(self, index: int) -> Interval:
         """Return the i-th group key per slot."""

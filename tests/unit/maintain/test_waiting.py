@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.config import Options
-from imp_driver.errors import CANCELLED, OperationalError
+from imp_driver.errors import CANCELLED, OperationalError, cancelled
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.supported import Refused
@@ -33,6 +33,8 @@ class _Slow(DuckSession):
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         self.began.set()
         assert self.go.wait(PATIENT)
+        if run.token.is_cancelled:
+            raise cancelled(run.tag)
         return super().read(text, run, most_bytes)
 
 
@@ -85,6 +87,26 @@ def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Wareho
     session.go.set()
     capturing.join(PATIENT)
     assert capturing.decision is Decision.CAPTURED
+    assert second.run(Run(SUMS)).report.decision is Decision.FRESH
+
+
+def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehouse: Warehouse) -> None:
+    sketches, session = Sketches(warehouse, 1 << 30), _Slow(warehouse)
+    first = Middleware(session, warehouse, sketches, Options())
+    second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
+    capturing = _Asking(first)
+    assert session.began.wait(PATIENT)
+    [relation] = sketches.registry.relations()
+    waiting = _Asking(second)
+    while not relation.ownership._condition._waiters:  # type: ignore[attr-defined]
+        waiting.join(0.01)
+    first.interrupt(capturing.asked)
+    session.go.set()
+    for asking in (capturing, waiting):
+        asking.join(PATIENT)
+    assert capturing.error is not None
+    assert waiting.decision is Decision.CAPTURED
+    assert [each.is_ready for each in sketches.registry.relations()] == [True]
     assert second.run(Run(SUMS)).report.decision is Decision.FRESH
 
 
