@@ -63,7 +63,7 @@ class Middleware:
         """Run one statement. Raises only errors of this driver."""
         with run.watch.stage("parse"):
             statement = parse(run.text)
-            if run.parameters or may_have_markers(statement):
+            if may_have_markers(statement, run.parameters):
                 check_values(run.text, run.parameters)
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._commands.run(statement, run)

@@ -121,9 +121,8 @@ def check_values(text: str, values: Parameters) -> None:
 
 def _find_question_marks(text: str) -> tuple[tuple[int, str], ...] | None:
     """Return the place of each ``?`` marker and the word before it; None where the text cannot be read."""
-    try:
-        tokens = sqlglot.tokenize(text, read=SparkText)
-    except SqlglotError:
+    tokens = _certain_tokens(text)
+    if tokens is None:
         return None
     return tuple(
         (token.start, tokens[place - 1].text.upper() if place else "")
@@ -135,15 +134,44 @@ def _find_question_marks(text: str) -> tuple[tuple[int, str], ...] | None:
 _question_marks = TextCache(_find_question_marks, each=2, most=1 << 20)
 
 
-def _check_names(text: str, values: Mapping[str, object]) -> None:
+def _certain_tokens(text: str) -> list[Token] | None:
+    """Return the tokens; None where Spark may read others: variables, comments that go on after a line's end, text between dollar signs."""
+    if _READ_OTHERWISE.search(text) is not None:
+        return None
     try:
-        places = {name: start for start, _, name in reversed(find_markers(text)) if name is not None}
-    except (NotSupportedError, ProgrammingError):
-        return
+        return sqlglot.tokenize(text, read=SparkText)
+    except SqlglotError:
+        return None
+
+
+_READ_OTHERWISE = re.compile(r"\$\{|\\\r?\n|\$\w*\$")
+
+
+def _check_names(text: str, values: Mapping[str, object]) -> None:
+    places = dict(reversed(_names(text)))
     missing = sorted(set(places) - set(values))
     if missing:
         message = f"There is no value for {', '.join(f':{name}' for name in missing)}; given: {', '.join(values) or 'none'}."
         raise _unbound(message, text, min(places[name] for name in missing))
+
+
+def _find_names(text: str) -> tuple[tuple[str, int], ...]:
+    """Return names with their places that are markers whatever else the text means: after a name or a word a colon may be a path."""
+    tokens = _certain_tokens(text) or []
+    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return tuple(
+        (name.text, colon.start)
+        for before, colon, name in triples
+        if colon.token_type is TokenType.COLON
+        and name.start == colon.end + 1
+        and name.text.isidentifier()
+        and (before.token_type in _BEFORE_A_MARKER or before.text.upper() in _BEFORE_A_VALUE)
+    )
+
+
+_names = TextCache(_find_names, each=2, most=1 << 20)
+_BEFORE_A_VALUE = frozenset(("SELECT", "WHERE", "AND", "OR", "NOT", "HAVING", "WHEN", "THEN", "ELSE", "BETWEEN", "LIKE", "LIMIT", "OFFSET"))
+"""Words after which a value stands."""
 
 
 def _unbound(message: str, text: str, start: int) -> ProgrammingError:

@@ -115,10 +115,14 @@ def parse(text: str) -> Statement:
     return _parsed(text) if len(text) <= _LARGEST_TEXT else _parse(text)
 
 
-def may_have_markers(statement: Statement) -> bool:
-    """Say whether a statement may have ``?`` markers; a question mark in a command is none, and long changes have their values in them."""
-    is_asked = statement.kind in (StatementKind.QUERY, StatementKind.CHANGE) and len(statement.text) <= LARGEST_CHANGE
-    return is_asked and "?" in statement.text
+def may_have_markers(statement: Statement, values: object) -> bool:
+    """Say whether a statement's markers are to be compared with its values.
+
+    A question mark in a command need not be a marker; a long change has its values in it, unless some are given.
+    """
+    if statement.kind not in (StatementKind.QUERY, StatementKind.CHANGE):
+        return False
+    return bool(values) or ("?" in statement.text and len(statement.text) <= LARGEST_CHANGE)
 
 
 def per_statement(find: Callable[[Statement], FoundT]) -> Callable[[Statement], FoundT]:

@@ -20,7 +20,14 @@ from imp_driver.parse.markers import check_values
         ("SELECT a FROM t WHERE a IN (?, ?)", [1, 2]),
         ("SELECT array_contains(?, a) FROM t", [[1, 2]]),
         ("SELECT 'no end, ?", None),
+        ("SELECT $$is it?$$, $tag$?$tag$", None),
+        ("SELECT 1 -- it goes on \\\n, doesn't it?\n", None),
+        ("SELECT ${name?}", None),
         ("SELECT a:b FROM t WHERE c = :c", {"c": 1}),
+        ("SELECT t.json:a, date:b, format:c FROM t WHERE id = :id", {"id": 1}),
+        ("SELECT CAST(x AS STRUCT<date:DATE, key:INT>) FROM t WHERE a = :a", {"a": 1}),
+        ("BEGIN step:LOOP LEAVE step; END LOOP; SELECT :a; END", {"a": 1}),
+        ("SELECT slice(a, 1, :n), a[1:2] FROM t", {"n": 1}),
     ],
 )
 def test_values_that_match(text: str, values: Any) -> None:
