@@ -44,7 +44,8 @@ class EagerWorker:
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._worker = Worker()
-        self._condition = threading.Condition()
+        self._mutex = threading.Lock()
+        self._condition = threading.Condition(self._mutex)
         self._asked = self._done = 0
         self._notes: WeakKeyDictionary[Maintained, Ahead] = WeakKeyDictionary()
 
@@ -68,13 +69,13 @@ class EagerWorker:
     def settle(self, seconds: float) -> bool:
         """Wait until every commit made so far was looked at; return False when there is no worker or it takes longer."""
         number = self._ask()
-        with self._condition:
+        with self._mutex:
             self._condition.wait_for(lambda: self._done >= number or not self._worker.is_running, seconds)
             return self._worker.is_running and self._done >= number
 
     def _ask(self) -> int:
         """Ask for a round; return its number."""
-        with self._condition:
+        with self._mutex:
             self._asked += 1
             self._condition.notify_all()
             return self._asked
@@ -82,7 +83,7 @@ class EagerWorker:
     def _run(self, batch: int | None, life: Life) -> None:
         rounds = self.round()
         while True:
-            with self._condition:
+            with self._mutex:
                 self._condition.wait_for(lambda: life.is_over or self._asked > self._done, POLL_SECONDS)
                 if life.is_over:
                     return
@@ -91,7 +92,7 @@ class EagerWorker:
                 rounds.run(batch, lambda: life.is_over)
             except Exception as error:
                 _LOG.warning("A round of eager maintenance failed: %s", described(error))
-            with self._condition:
+            with self._mutex:
                 self._done = max(self._done, number)
                 self._condition.notify_all()
 

@@ -46,7 +46,8 @@ class Checkpoint:
         self._repository = repository
         self._source = source
         self._clock = clock
-        self._condition = threading.Condition()
+        self._mutex = threading.Lock()
+        self._condition = threading.Condition(self._mutex)
         self._changed: dict[str, Maintained] = {}
         self._removed: set[str] = set()
         self._due: dict[str, float] = {}
@@ -71,7 +72,7 @@ class Checkpoint:
     def note(self, relation: Maintained) -> None:
         """Have a state saved that was captured or maintained."""
         if self._repository is not None and not relation.is_saved:
-            with self._condition:
+            with self._mutex:
                 # To wake the thread takes as long as a small step, and one that waits already is saved as it is then.
                 if self._changed.get(relation.identity.key) is not relation:
                     self._changed[relation.identity.key] = relation
@@ -80,7 +81,7 @@ class Checkpoint:
     def forget(self, relations: Iterable[Maintained]) -> None:
         """Have the records of dropped relations removed."""
         if self._repository is not None:
-            with self._condition:
+            with self._mutex:
                 for relation in relations:
                     self._changed.pop(relation.identity.key, None)
                     self._removed.add(relation.identity.key)
@@ -91,7 +92,7 @@ class Checkpoint:
         if self._repository is None:
             return
         with self._saves:
-            with self._condition:
+            with self._mutex:
                 removed, self._removed = sorted(self._removed), set()
             self._save(([], removed))
 
@@ -108,7 +109,7 @@ class Checkpoint:
 
     def _run(self, life: Life) -> None:
         while True:
-            with self._condition:
+            with self._mutex:
                 self._condition.wait_for(lambda: life.is_over or self._changed or self._removed)
                 if life.is_over:
                     return
@@ -120,7 +121,7 @@ class Checkpoint:
 
     def _take(self, *, is_all: bool) -> tuple[list[Maintained], list[str]]:
         now = self._clock()
-        with self._condition:
+        with self._mutex:
             keys = [key for key in self._changed if is_all or self._due.get(key, 0.0) <= now]
             removed, self._removed = sorted(self._removed), set()
             return [self._changed.pop(key) for key in keys], removed
@@ -143,7 +144,7 @@ class Checkpoint:
     def _failed(self, error: OperationalError, relations: list[Maintained], removed: list[str]) -> None:
         _LOG.warning("%s Sketches are kept in memory; the next try is in %d seconds.", error, RETRY_SECONDS)
         self.problem = str(error)
-        with self._condition:
+        with self._mutex:
             self._removed.update(removed)
             for relation in relations:
                 self._changed.setdefault(relation.identity.key, relation)
@@ -178,7 +179,7 @@ class Checkpoint:
             is_same = relation.saved(Stored.of(copy.record), copy.contents)
         if not is_same:
             # It was given up meanwhile, perhaps since it was found to be wrong; unless another is to be saved its record must go.
-            with self._condition:
+            with self._mutex:
                 if key not in self._changed:
                     self._removed.add(key)
 

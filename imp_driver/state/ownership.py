@@ -13,36 +13,48 @@ class Ownership:
     """One thread at a time, which may enter again. A wait ends with Ctrl-C and with the cancellation of the run that waits."""
 
     def __init__(self) -> None:
-        self._condition = threading.Condition()
+        # ``with`` on the lock itself: Ctrl-C between a condition's taking its lock and saying so would leave it taken for good.
+        self._mutex = threading.Lock()
+        self._condition = threading.Condition(self._mutex)
         self._owner: int | None = None
         self._depth = 0
 
     @contextmanager
     def held(self, token: CancellationToken | None = None) -> Iterator[None]:
         """Hold the lock. Raises OperationalError when the run of ``token`` is cancelled while it waits."""
-        is_held = False
+        before = self._own_depth()
         try:
-            with self._condition:
+            with self._mutex:
                 (token or CancellationToken()).wait_for(self._condition, self._is_mine_or_free)
                 self._enter()
-                is_held = True
             yield
         finally:
-            if is_held:
-                self._leave()
+            # Once more where the interrupt key is pressed just here: a lock that is held for ever helps nobody.
+            try:
+                self._leave(before)
+            except KeyboardInterrupt:
+                self._leave(before)
+                raise
 
     @contextmanager
     def held_if_free(self) -> Iterator[bool]:
         """Hold the lock if that takes no wait; say whether it is held."""
-        with self._condition:
-            is_held = self._is_mine_or_free()
-            if is_held:
-                self._enter()
+        before = self._own_depth()
         try:
+            with self._mutex:
+                is_held = self._is_mine_or_free()
+                if is_held:
+                    self._enter()
             yield is_held
         finally:
-            if is_held:
-                self._leave()
+            try:
+                self._leave(before)
+            except KeyboardInterrupt:
+                self._leave(before)
+                raise
+
+    def _own_depth(self) -> int:
+        return self._depth if self._owner == threading.get_ident() else 0
 
     def _is_mine_or_free(self) -> bool:
         return self._owner in (None, threading.get_ident())
@@ -51,10 +63,12 @@ class Ownership:
         self._owner = threading.get_ident()
         self._depth += 1
 
-    def _leave(self) -> None:
-        with self._condition:
-            self._depth -= 1
-            if self._depth == 0:
-                self._owner = None
-                # All: the one that is woken may just have been cancelled.
-                self._condition.notify_all()
+    def _leave(self, before: int) -> None:
+        """Go back to the depth before; nothing is left to do the second time."""
+        with self._mutex:
+            if self._own_depth() > before:
+                self._depth = before
+                if before == 0:
+                    self._owner = None
+            # All: the one that is woken may just have been cancelled.
+            self._condition.notify_all()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -132,3 +135,31 @@ def test_a_cancelled_run_does_not_begin_to_wait() -> None:
     with pytest.raises(OperationalError) as caught, Ownership().held(token):
         raise AssertionError("it was cancelled")
     assert caught.value.error_class == CANCELLED
+
+
+@pytest.mark.parametrize("number", range(1, 20))
+def test_wherever_the_interrupt_key_is_pressed_the_lock_is_free_afterwards(number: int) -> None:
+    """Python raises the interruption where a function begins."""
+    ownership, token, left = Ownership(), CancellationToken(), [number]
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.endswith(("ownership.py", "cancel.py", "threading.py", "contextlib.py")):
+            return None
+        left[0] -= 1
+        if left[0] == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with ownership.held(token):
+            pass
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    assert (ownership._owner, ownership._depth) == (None, 0)
+    with ownership.held_if_free() as is_held:
+        assert is_held
