@@ -1,4 +1,4 @@
-"""For each mutant a case of the attacks that finds it, so that every one is tried in a second; IMP_WIDE=1 searches them all anew.
+"""For each mutant a case of the attacks that finds it, so that every one is tried in a second.
 
 ``python -m tests.soundness.killers NAME ...`` searches the cases of these mutants anew, without names those that do not find theirs.
 """
@@ -52,11 +52,6 @@ _ADVICE = '; search another one with `python -m tests.soundness.killers "{}"`'
 def searched(mutants: Iterable[Mutant]) -> list[Outcome]:
     """Attack with each mutant until it is found."""
     return outcomes([Task(mutant.name, seconds=_SEARCH_SECONDS) for mutant in mutants])
-
-
-def survivors(mutants: Iterable[Mutant]) -> list[str]:
-    """Return the mutants that the whole attack does not find."""
-    return [f"{outcome.task.mutant}: {outcome.output}" for outcome in searched(mutants) if outcome.found is None]
 
 
 def _stale() -> list[str]:
