@@ -141,8 +141,10 @@ class Middleware:
         self._session.interrupt(run)
 
     def close(self) -> None:
-        self._advisor.close()
-        self._session.close()
-        if self._is_open:
-            self._is_open = False
-            self._sketches.close(self._options)
+        try:
+            self._advisor.close()
+            self._session.close()
+        finally:
+            if self._is_open:
+                self._is_open = False
+                self._sketches.close(self._options)

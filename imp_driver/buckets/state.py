@@ -88,6 +88,8 @@ class BucketedState:
             kernel = replace(self.kernel, condition=condition)
             summary = engine.ask(self.target, self.version, kernel)
             _check_complete(summary, np.flatnonzero(self.groups))
+            # Interrupted in between, the numbers are of no condition.
+            self.constants = _NOT_COUNTED
             self._take(summary)
             self.kernel, self.constants = kernel, constants
         return FragmentSet.of(np.flatnonzero(self.passing).tolist(), self.partition.fragments)

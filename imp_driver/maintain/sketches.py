@@ -60,7 +60,7 @@ class Sketches:
         self.workload: Workload[Request] = Workload(workload_file)
         self.eager = EagerWorker(self.registry, self.guard, source, metrics=self.metrics)
         self.checkpoint = Checkpoint(repository, source)
-        self._recovery = Recovery(self.registry, repository, source)
+        self._recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
         self._folders = Folders(buckets)
         self._source = source
         self._admission = Admission()
@@ -196,6 +196,7 @@ class Sketches:
         """Drop relations from memory now, from the store soon."""
         every = list(relations)
         for relation in every:
+            relation.dropped()
             self.registry.discard(relation)
         self.checkpoint.forget(every)
         if is_now:

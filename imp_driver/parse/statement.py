@@ -105,6 +105,8 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*ROLLBACK(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.ROLLBACK),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
 )
+_AFTER_A_NAME = {".", "(", "VALUES", "SELECT", "WITH", "FROM", "TABLE", "USING", "SET", "WHERE", "PARTITION", "AS"}
+"""What may follow the name of a table, so that TABLE before it is the name."""
 _QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("}
 _CHANGE_WORDS = {"INSERT", "UPDATE", "DELETE", "MERGE"}
 _INSPECTION_WORDS = {"SHOW", "DESCRIBE", "DESC", "EXPLAIN"}
@@ -238,7 +240,7 @@ def _target_by_words(tokens: list[Token]) -> tuple[str, ...] | None:
     for position, token in enumerate(tokens[:6]):
         if token.text.upper() in {"INTO", "UPDATE", "FROM", "OVERWRITE"}:
             rest = tokens[position + 1 :]
-            if rest and rest[0].text.upper() == "TABLE":
+            if len(rest) > 1 and rest[0].text.upper() == "TABLE" and rest[1].text.upper() not in _AFTER_A_NAME:
                 rest = rest[1:]
             parts = [rest[0].text] if rest else []
             following = rest[1:]

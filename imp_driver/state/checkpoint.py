@@ -7,6 +7,7 @@ persistent state, ivm section 5, tier 1.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 import uuid
@@ -51,6 +52,7 @@ class Checkpoint:
         self._changed: dict[str, Maintained] = {}
         self._removed: set[str] = set()
         self._due: dict[str, float] = {}
+        self._next_try = -math.inf
         self._worker = Worker()
         self._saves = threading.Lock()
         self.problem = ""
@@ -71,12 +73,17 @@ class Checkpoint:
 
     def note(self, relation: Maintained) -> None:
         """Have a state saved that was captured or maintained."""
-        if self._repository is not None and not relation.is_saved:
+        if self._repository is not None and not relation.is_saved and not relation.is_dropped:
             with self._mutex:
                 # To wake the thread takes as long as a small step, and one that waits already is saved as it is then.
                 if self._changed.get(relation.identity.key) is not relation:
                     self._changed[relation.identity.key] = relation
                     self._condition.notify_all()
+
+    def awaits(self, key: str) -> bool:
+        """Say whether a relation of this key is still to be saved; what the store has of it is older."""
+        with self._mutex:
+            return key in self._changed
 
     def forget(self, relations: Iterable[Maintained]) -> None:
         """Have the records of dropped relations removed."""
@@ -110,14 +117,19 @@ class Checkpoint:
     def _run(self, life: Life) -> None:
         while True:
             with self._mutex:
-                self._condition.wait_for(lambda: life.is_over or self._changed or self._removed)
+                while not life.is_over and (wait := self._wait()) > 0:
+                    self._condition.wait(min(wait, threading.TIMEOUT_MAX))
                 if life.is_over:
                     return
-                wait = min((self._due.get(key, 0.0) for key in self._changed), default=0.0) - self._clock()
-                if wait > 0 and not self._removed:
-                    self._condition.wait(wait)
             with self._saves:
                 self._save(self._take(is_all=False))
+
+    def _wait(self) -> float:
+        """Return the seconds until something is to be done."""
+        if not self._changed and not self._removed:
+            return math.inf
+        due = 0.0 if self._removed else min(self._due.get(key, 0.0) for key in self._changed)
+        return max(due, self._next_try) - self._clock()
 
     def _take(self, *, is_all: bool) -> tuple[list[Maintained], list[str]]:
         now = self._clock()
@@ -145,6 +157,7 @@ class Checkpoint:
         _LOG.warning("%s Sketches are kept in memory; the next try is in %d seconds.", error, RETRY_SECONDS)
         self.problem = str(error)
         with self._mutex:
+            self._next_try = self._clock() + RETRY_SECONDS
             self._removed.update(removed)
             for relation in relations:
                 self._changed.setdefault(relation.identity.key, relation)
@@ -186,7 +199,7 @@ class Checkpoint:
     def _copied(self, relation: Maintained) -> _Copy | None:
         with relation.ownership.held():
             contents = relation.contents
-            if contents is None or relation.is_saved:
+            if contents is None or relation.is_saved or relation.is_dropped:
                 return None
             columns, record, vector = _columns(contents), _record(relation, contents), relation.vector
         tables = []

@@ -54,6 +54,7 @@ class Maintained:
         self._failure: CaptureFailure | None = None
         self._cause: Cause | None = None
         self._needs_deep_buffers = False
+        self._is_dropped = False
 
     @property
     def identifier(self) -> str:
@@ -161,6 +162,11 @@ class Maintained:
         return self._needs_deep_buffers
 
     @property
+    def is_dropped(self) -> bool:
+        """Whether it is not to be found any more, here or in the store, whoever still uses it."""
+        return self._is_dropped
+
+    @property
     def counts(self) -> Counts:
         return self._counts
 
@@ -256,6 +262,10 @@ class Maintained:
         self.sketches.clear()
         self._vector, self._is_proven = {}, True
 
+    def dropped(self) -> None:
+        """Be saved no more."""
+        self._is_dropped = True
+
     def failed(self, failure: CaptureFailure) -> None:
         """Remember why there is nothing to be had."""
         self._failure = failure
@@ -287,9 +297,9 @@ class Maintained:
         self._contents, self._block, self._key_types, self._vector = contents, block, key_types, self._stored.vector
 
     def saved(self, stored: Stored, contents: Contents) -> bool:
-        """Learn that groups were saved, as they were then; False when these have been given up meanwhile."""
+        """Learn that groups were saved, as they were then; False when these have been given up meanwhile, or all of it was dropped."""
         is_parked = not self.is_ready and self._stored is not None
-        is_same = self.contents is contents or is_parked
+        is_same = (self.contents is contents or is_parked) and not self._is_dropped
         if is_same:
             self._stored = stored
         return is_same

@@ -41,11 +41,14 @@ class Recovery:
         registry: Registry,
         repository: Repository | None,
         source: ChangeSource,
+        is_awaited: Callable[[str], bool] = lambda key: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """``is_awaited`` says of a key whether this process is still to save something newer than the store has."""
         self._registry = registry
         self._repository = repository
         self._source = source
+        self._is_awaited = is_awaited
         self._clock = clock
         self._seen: int | None = None
         self._looked = -LOOK_SECONDS
@@ -66,7 +69,8 @@ class Recovery:
                 _LOG.warning("Sketches of former sessions cannot be used: %s", error)
                 version, records = -1, []
             self._seen = version
-            return [relation for relation in map(_relation, records) if self._registry.add(relation)]
+            found = [_relation(record) for record in records if not self._is_awaited(record.key)]
+            return [relation for relation in found if self._registry.add(relation)]
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -121,8 +121,11 @@ class Registry:
             for relation in sorted(oldest, key=lambda each: self.weight(each) < SMALL):
                 if self._total <= self.memory_budget:
                     break
-                self._remove(relation)
-                evicted.append(relation)
+                with relation.ownership.held_if_free() as is_free:
+                    # One that is in use would go on without being found.
+                    if is_free:
+                        self._remove(relation)
+                        evicted.append(relation)
         return tuple(evicted)
 
     def _weigh(self, key: str, weight: int) -> None:

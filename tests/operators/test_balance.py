@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate import balance
+from imp_driver.dataflow.aggregate import balance, group
+from imp_driver.dataflow.aggregate.balance import Balance
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.sketch.ranges import RangePartition, equi_depth
@@ -98,3 +101,31 @@ def test_one_heavy_value_is_not_cut_again_and_again() -> None:
     state.rebalance(FRAGMENTS)
     assert state.partition is first
     assert first == RangePartition(pa.int32(), (2, 3, 4))
+
+
+@pytest.mark.parametrize("call", range(5))
+def test_ranges_that_are_being_cut_anew_when_it_ends_are_the_old_ones(call: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends it, the groups lie in fragments of the ranges that the state has."""
+    block, state = captured(list(range(400)))
+    applied(block, state, [(key, 1) for key in range(400, 4_000)])
+    before, count = state.partition, [call]
+
+    def failing(function: Any) -> Any:
+        def called(*arguments: Any) -> Any:
+            count[0] -= 1
+            if count[0] < 0:
+                raise MemoryError
+            return function(*arguments)
+
+        return called
+
+    with monkeypatch.context() as patch:
+        patch.setattr(group, "equi_depth", failing(equi_depth))
+        patch.setattr(RangePartition, "locate", failing(RangePartition.locate))
+        patch.setattr(Balance, "of", staticmethod(failing(Balance.of)))
+        with contextlib.suppress(MemoryError):
+            state.rebalance(FRAGMENTS)
+    assert (state.partition is before) is (call < 4)
+    located = state.partition.locate(state.key_values(0, np.arange(len(state.rows))))
+    assert state.fragment.tolist() == located.tolist()
+    assert depths(state) == np.bincount(located, weights=state.rows, minlength=state.partition.fragments).tolist()

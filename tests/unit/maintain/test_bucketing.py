@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from imp_driver.buckets.state import BucketedState
 from imp_driver.config import Options, SketchMode
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
@@ -191,3 +192,24 @@ def test_an_interrupted_step_leaves_no_half_state() -> None:
         process.ask(SUMS.format(6))
     warehouse.buckets = buckets
     assert process.ask(SUMS.format(6)).decision is Decision.CAPTURED
+
+
+def test_an_interrupted_look_at_other_constants_leaves_no_numbers_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    warehouse = a_warehouse()
+    process = SmallProcess(warehouse)
+    process.ask(SUMS.format(6))
+    insert(warehouse, (900, 3, 0, 1))
+    process.ask(SUMS.format(6))
+    take = BucketedState._take
+
+    def half(state: BucketedState, summary: pa.Table) -> None:
+        take(state, summary.slice(0, summary.num_rows // 2))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BucketedState, "_take", half)
+        with pytest.raises(KeyboardInterrupt):
+            process.ask(SUMS.format(1_000))
+    insert(warehouse, (901, 30, 0, 1))
+    # Shadow mode compares the answer.
+    assert process.ask(SUMS.format(6)).decision is Decision.MAINTAINED

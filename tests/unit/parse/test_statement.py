@@ -155,3 +155,10 @@ def test_what_is_found_out_about_a_statement_goes_with_it() -> None:
     del statement
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize(
+    ("beginning", "target"), [("INSERT INTO table VALUES", ("table",)), ("INSERT INTO TABLE.x VALUES", ("TABLE", "x"))]
+)
+def test_a_table_may_be_called_table(beginning: str, target: tuple[str, ...]) -> None:
+    assert parse(f"{beginning} {VALUES}").target == target

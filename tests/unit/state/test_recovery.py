@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from deltalake import DeltaTable
 
 from imp_driver.config import Options, SketchMode
+from imp_driver.errors import OperationalError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.report import SketchReport
@@ -21,6 +23,8 @@ from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, Reason
 from imp_driver.run import Run
 from imp_driver.state import checkpoint
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.values import Identity
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
@@ -346,3 +350,68 @@ def test_a_stored_state_serves_other_row_conditions_as_it_did_before(tmp_path: P
         report = second.ask(narrow)
         assert (report.decision, report.sketch_id) == (Decision.MAINTAINED, before.sketch_id)
         assert "served by the state of other constants" in report.detail
+
+
+def test_what_is_dropped_while_it_is_maintained_does_not_come_back(tmp_path: Path) -> None:
+    warehouse = a_warehouse()
+    with process(warehouse, tmp_path) as only:
+        only.ask()
+        only.sketches.checkpoint.flush()
+        [relation] = only.sketches.registry.relations()
+        with relation.ownership.held():
+            assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 1
+            only.sketches.checkpoint.note(relation)
+        only.sketches.checkpoint.flush()
+    with process(warehouse, tmp_path) as second:
+        assert second.ask().decision is Decision.CAPTURED
+
+
+def test_what_is_in_use_is_not_evicted_nor_made_again_from_an_older_record(tmp_path: Path) -> None:
+    warehouse = a_warehouse()
+    with process(warehouse, tmp_path) as only:
+        only.ask()
+        only.sketches.checkpoint.flush()
+        only.ask(JOIN)
+        oldest = only.sketches.registry.relations()[0]
+        only.sketches.registry.memory_budget = 1
+        began, done = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with oldest.ownership.held():
+                began.set()
+                done.wait(30)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        assert began.wait(30)
+        only.sketches._evict()
+        done.set()
+        thread.join(30)
+        assert oldest in only.sketches.registry.relations()
+        key = oldest.identity.key
+        oldest._stored = None
+        only.sketches.checkpoint._changed[key] = oldest
+        only.sketches._evict()
+        assert only.sketches.registry.find(key) is None
+        only.sketches._recovery._looked = -1e9
+        only.sketches.restore(is_missed=True)
+        assert only.sketches.registry.find(key) is None
+
+
+def test_a_store_that_cannot_remove_is_asked_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[str]] = []
+
+    class Failing(DeltaRepository):
+        def remove(self, keys: Sequence[str]) -> None:
+            asked.append(keys)
+            raise OperationalError("The disk is full.")
+
+    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "g"))
+    now = [0.0]
+    saver = checkpoint.Checkpoint(Failing(str(tmp_path)), a_warehouse(), lambda: now[0])
+    saver.forget([relation])
+    assert saver._wait() == 0.0
+    saver.flush()
+    assert (len(asked), saver._wait()) == (1, checkpoint.RETRY_SECONDS)
+    now[0] += checkpoint.RETRY_SECONDS
+    assert saver._wait() == 0.0
