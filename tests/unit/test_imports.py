@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "opening": {"delta", "persist", "maintain", "middleware", "spark", "observe", "dbapi.pipeline"},
     "middleware": {*STAGES, "changes", "commands"},
     "observe": {"parse", "observe", "dbapi.pipeline"},
-    "spark": {"spark", "parse.literals", "parse.markers"},
+    "spark": {"spark", "parse.column_mapping", "parse.literals", "parse.markers"},
     "cli": {"", "cli", "url", "dbapi.connection", "dbapi.cursor", "parse.clustered", "observe.exposition", "observe.metric_files"},
     "__init__": {"dbapi", "observe.registry"},
     "__main__": {"cli"},

@@ -88,6 +88,15 @@ def test_a_wait_ends_when_its_run_is_cancelled_and_the_holder_goes_on() -> None:
         assert is_held
 
 
+@pytest.fixture
+def _interrupt_key() -> Iterator[None]:
+    """Have the key's signal raise KeyboardInterrupt: a shell lets what it runs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupt_key")
 def test_a_wait_ends_with_the_interrupt_key() -> None:
     ownership, token = Ownership(), _Waiting()
 

@@ -1,10 +1,10 @@
-"""Which statements make a table that cannot record its changes."""
+"""Which statements make a table with mapped columns of a query."""
 
 from __future__ import annotations
 
 import pytest
 
-from imp_driver.spark.change_feed import is_mapped_table_of_a_query
+from imp_driver.parse.column_mapping import is_mapped_table_of_a_query
 
 MODE = "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
 
