@@ -90,7 +90,7 @@ class _CancelledWhenDone(SparkChildSession):
 def test_cancel_after_the_commit_does_not_deny_the_commit(spark: SparkSession) -> None:
     session = _child(spark, _CancelledWhenDone)
     _rows(session, "CREATE OR REPLACE TABLE cancelled_late (a INT) USING DELTA")
-    _rows(session, "INSERT INTO cancelled_late VALUES (1)")
+    _rows(session, "INSERT INTO cancelled_late VALUES (1)", "late")
     assert _rows(session, "SELECT a FROM cancelled_late") == [(1,)]
 
 
@@ -128,4 +128,4 @@ class _CancelledWhilePlanning(SparkChildSession):
 
 def test_cancel_before_the_first_job_stops_the_jobs_that_follow(spark: SparkSession) -> None:
     with pytest.raises(OperationalError, match=r"(?i)cancel"):
-        _rows(_child(spark, _CancelledWhilePlanning), "SELECT count(*) FROM range(100000000000) WHERE hash(id) = 7")
+        _rows(_child(spark, _CancelledWhilePlanning), "SELECT count(*) FROM range(100000000000) WHERE hash(id) = 7", "planning")
