@@ -36,7 +36,7 @@ class _Beating:
         with self.condition:
             self.asked += 1
             self.condition.notify_all()
-            return self.condition.wait_for(lambda: not self.asked, 5)
+            return self.condition.wait_for(lambda: not self.asked, PATIENT)
 
 
 @contextmanager
@@ -78,6 +78,6 @@ def test_it_lives_while_any_connection_is_open_whatever_others_do_at_that_moment
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(PATIENT)
+            thread.join(4 * PATIENT)
     assert found == [True] * 300
     assert not beating.worker.is_running
