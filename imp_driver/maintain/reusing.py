@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from imp_driver.bounded import Bounded
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conditions import with_conditions
@@ -35,9 +34,9 @@ class Reuse:
     """Remembers what was found out; safe to call from several threads."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, ...], Service | None] = OrderedDict()
-        self._unions: OrderedDict[tuple[str, ...], tuple[int, ...] | None] = OrderedDict()
-        self._lock = threading.Lock()
+        # In tuples of one: that nothing serves is remembered too.
+        self._known: Bounded[tuple[str, ...], tuple[Service | None]] = Bounded(_LARGEST_MEMORY)
+        self._unions: Bounded[tuple[str, ...], tuple[tuple[int, ...] | None]] = Bounded(_LARGEST_MEMORY)
 
     def find(self, request: Request, family: Sequence[Maintained]) -> Reused | None:
         """Return the request about the best relation of a family: exact ones first, then those of the fewest rows, then the newest."""
@@ -61,7 +60,7 @@ class Reuse:
             "",
             *(repr(each) for each in request.block.where_nodes),
         )
-        found = self._remembered(
+        found = _remembered(
             self._unions,
             question,
             lambda: covering(request.block.where_nodes, [block.where_nodes for block in blocks], _types(request), with_solver=True),
@@ -92,23 +91,19 @@ class Reuse:
         rows = request.block.where_nodes
         question = (key, *(repr(each) for each in rows), "", *(repr(each) for each in asked.having_nodes))
         keys = frozenset(each.unnest().name for each in request.analysis.block.keys)
-        return self._remembered(
+        return _remembered(
             self._known,
             question,
             lambda: service(rows, asked.having_nodes, captured.where_nodes, keys, _types(request), with_solver=True),
         )
 
-    def _remembered(self, memory: OrderedDict[tuple[str, ...], FoundT], question: tuple[str, ...], answer: Callable[[], FoundT]) -> FoundT:
-        with self._lock:
-            if question in memory:
-                memory.move_to_end(question)
-                return memory[question]
-        found = answer()
-        with self._lock:
-            memory[question] = found
-            if len(memory) > _LARGEST_MEMORY:
-                memory.popitem(last=False)
-        return found
+
+def _remembered(memory: Bounded[tuple[str, ...], tuple[FoundT]], question: tuple[str, ...], answer: Callable[[], FoundT]) -> FoundT:
+    known = memory.get(question)
+    if known is None:
+        # Not under the lock of the memory: the solver may take its time.
+        known = memory[question] = (answer(),)
+    return known[0]
 
 
 def _candidates(request: Request, family: Sequence[Maintained]) -> list[tuple[Maintained, BoundBlock]]:
