@@ -11,7 +11,7 @@ from typing import Any
 import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.synthetic import SyntheticTable
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 
 Rows = list[tuple[Any, ...]]
 

@@ -10,8 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import PARTS, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
-from imp_driver.sketch.ranges import equi_depth
+from imp_driver.sketch.cut_groups import CutGroups
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.values.aggregates import PARTS, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.values.cuts import CutName
 
 Values: TypeAlias = npt.NDArray[Any]
 
@@ -24,6 +26,7 @@ COUNT_DISTINCT = AggregateSpecification(AccumulatorKind.COUNT_DISTINCT, ValueFor
 MINIMUM_DOUBLE = AggregateSpecification(AccumulatorKind.MINIMUM, ValueForm.TOTAL, pa.float64())
 MAXIMUM_DOUBLE = AggregateSpecification(AccumulatorKind.MAXIMUM, ValueForm.TOTAL, pa.float64())
 FRAGMENTS = 10_000
+KEY = CutName(FRAGMENTS, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def random_rows(chance: np.random.Generator, specifications: tuple[AggregateSpec
     return Rows(keys, tuple(_values(chance, specification, count) for specification in specifications))
 
 
-def make(chance: np.random.Generator, specifications: tuple[AggregateSpecification, ...], groups: int) -> GroupState:
+def make(chance: np.random.Generator, specifications: tuple[AggregateSpecification, ...], groups: int) -> CutGroups:
     """Return the state of ``groups`` groups of one row each, under an INT key that the ranges are over."""
     keys = pa.array(np.arange(groups, dtype=np.int32))
     ones = np.ones(groups, dtype=np.int64)
@@ -59,7 +62,8 @@ def make(chance: np.random.Generator, specifications: tuple[AggregateSpecificati
         values = _values(chance, specification, groups)
         for part in PARTS[specification.kind]:
             parts[place, part] = _part(part, values)
-    return GroupState.capture((keys,), pa.array(ones), parts, specifications, (pa.int32(),), 0, equi_depth(keys, ones, FRAGMENTS))
+    state = GroupState.capture((keys,), pa.array(ones), parts, specifications, (pa.int32(),))
+    return CutGroups(state, {KEY: KeyCut.equi_depth(state, 0, FRAGMENTS, "g")})
 
 
 def _values(chance: np.random.Generator, specification: AggregateSpecification, count: int) -> Values | None:
@@ -69,7 +73,7 @@ def _values(chance: np.random.Generator, specification: AggregateSpecification, 
 
 
 def _part(part: str, values: Values | None) -> pa.Array:
-    """Return one part of contract.PARTS for groups of one row each."""
+    """Return one part of PARTS for groups of one row each."""
     assert values is not None
     size = len(values)
     match part:

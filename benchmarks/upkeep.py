@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchmarks.harness import Answer, Systems, before_execution, checked
 from benchmarks.journal import Page
 from benchmarks.protocol import CAPTURES, Plan, Turn, Work, take_turns, turn_of
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 
 WARM_UP = 2
 """Changes that are not counted: with the second one the tables of a join are read into memory."""

@@ -34,11 +34,11 @@ from imp_driver.errors import (
     Warning,
 )
 from imp_driver.observe.registry import metrics
-from imp_driver.observe.report import SketchReport
 from imp_driver.ports import TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
-from imp_driver.redaction import LOGGERS as _LOGGERS
-from imp_driver.redaction import RedactingFilter as _RedactingFilter
+from imp_driver.values.redaction import LOGGERS as _LOGGERS
+from imp_driver.values.redaction import RedactingFilter as _RedactingFilter
+from imp_driver.values.report import SketchReport
 
 __version__ = "0.1.0"
 apilevel = "2.0"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
-from imp_driver.observe.report import SketchReport
 from imp_driver.parse.batch_insert import BatchInsert, batch_insert
 from imp_driver.parse.statement import Statement, StatementKind, parse
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Parameters, Run
 from imp_driver.snapshot.versions import ReadTransaction
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
+from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imp_driver.redaction import redacted
+from imp_driver.values.redaction import redacted
 
 CANCELLED = "OPERATION_CANCELLED"
 """Error class of a run that was cancelled through this driver."""

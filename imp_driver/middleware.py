@@ -16,12 +16,8 @@ from dataclasses import replace
 from imp_driver.advise.advisor import Advisor
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
-from imp_driver.config import Options, SketchMode
-from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.failures import described
-from imp_driver.observe.report import SketchReport
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.parse.supported import Refused
@@ -30,9 +26,13 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.comparison import Comparison
 from imp_driver.rewrite.rewriter import Rewriter, Rewritten
 from imp_driver.rewrite.summary import report_of
-from imp_driver.run import Parameters, Run
 from imp_driver.snapshot.reading import is_still
 from imp_driver.snapshot.versions import ReadTransaction, text_at
+from imp_driver.values.failures import described
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
+from imp_driver.values.tables import ChangeSource
 
 _LOG = logging.getLogger("imp_driver")
 
@@ -96,8 +96,7 @@ class Middleware:
                 stream = self._session.execute(run.with_text(rewritten.text))
         except Error as error:
             return self._failed(error, run)
-        for part in rewritten.parts:
-            self._sketches.note_time(part.prepared, run.watch.times["execute"] / 1000, part.use.gain if part.use.is_filter else 0.0)
+        self._rewriter.note_time(rewritten, run.watch.times["execute"] / 1000)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Outcome(stream, -1, report)
         if not all(is_still(self._source, snapshot) for snapshot in rewritten.snapshots):

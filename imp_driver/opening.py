@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 from weakref import WeakKeyDictionary, ref
 
-from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
@@ -18,6 +17,7 @@ from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Session
+from imp_driver.values.options import Options
 
 _LOG = logging.getLogger("imp_driver")
 _lock = threading.Lock()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 import pyarrow as pa
 
-from imp_driver.observe.report import SketchReport
-from imp_driver.run import Run
+from imp_driver.values.options import SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
 
 CHAR_WIDTH = b"char width"
 """Key in the metadata of a field of Arrow rows: the characters of a CHAR column, in ASCII digits."""
@@ -234,3 +235,26 @@ class BucketEngine(Protocol):
 
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         """Return the BUCKET_SUMMARY rows of every bucket."""
+
+
+class Pipeline(Protocol):
+    """Runs statements of one connection. Raises only errors of this driver."""
+
+    def run(self, run: Run) -> Outcome: ...
+
+    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+        """Run one statement for many rows."""
+
+    def using(self, sketch: SketchMode) -> Pipeline:
+        """Return the path of the same connection with another way to use sketches."""
+
+    def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
+        """Return what the catalog holds under a name."""
+
+    def end_transaction(self) -> None:
+        """Let the statements that follow read the newest versions; harmless outside a reader's transaction."""
+
+    def interrupt(self, run: Run) -> None:
+        """Cancel a run, from any thread."""
+
+    def close(self) -> None: ...

@@ -17,7 +17,7 @@ from benchmarks.journal import Journal
 from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
 from imp_driver.cli.synthetic import GROUPS
 from imp_driver.rewrite.ranges import range_condition
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.ranges import RangePartition
 
 RUNS = (1, 5, 10, 20, 40, 80)
 SHARES = (0.02, 0.4)

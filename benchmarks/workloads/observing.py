@@ -20,14 +20,14 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracer, Tracer
 
-from imp_driver.config import SketchMode
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
-from imp_driver.observe.report import SketchReport
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
-from imp_driver.run import Parameters, Run
+from imp_driver.values.options import SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
 
 STATEMENTS = 2_000
 TEXT = "SELECT a, avg(b) FROM r500 GROUP BY a HAVING avg(c) BETWEEN 17 AND 67"

@@ -10,8 +10,8 @@ from benchmarks.harness import Systems
 from benchmarks.journal import Journal
 from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
 from benchmarks.records import Quantity
-from imp_driver.config import Options
 from imp_driver.spark import local
+from imp_driver.values.options import Options
 
 
 def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str) -> None:

@@ -16,10 +16,10 @@ import pyarrow as pa
 from benchmarks.journal import Journal, Page
 from benchmarks.records import Quantity, Stage
 from benchmarks.report import line
-from benchmarks.states import AVERAGE_BIGINT, AVERAGE_DOUBLE, SUM_BIGINT, make, random_rows
-from imp_driver.dataflow.contract import AggregateSpecification
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from benchmarks.states import AVERAGE_BIGINT, AVERAGE_DOUBLE, KEY, SUM_BIGINT, make, random_rows
+from imp_driver.values.aggregates import AggregateSpecification
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 
 RANGES = (10, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 100_000)
 GROUPS = (50, 1_000, 5_000, 50_000, 500_000)
@@ -72,7 +72,8 @@ def _state(page: Page, specifications: tuple[AggregateSpecification, ...], group
     allocated = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     raw = (KEY_BYTES + NUMBERS_BYTES * len(specifications)) * groups
-    partition = sys.getsizeof(state.partition.bounds) + (8 + 28) * len(state.partition.bounds)
+    bounds = state.cuts[KEY].partition.bounds
+    partition = sys.getsizeof(bounds) + (8 + 28) * len(bounds)
     _write(page, {"raw numbers": raw, "state": allocated, "state, its own estimate": state.memory, "ranges of the state": partition})
 
 

@@ -14,18 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.states import AVERAGE_DOUBLE, SUM_DOUBLE, make, random_rows
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import ChangeSource, SchemaColumn
-from imp_driver.persist.record import Record, StoredChoice, StoredSketch, StoredTable
+from benchmarks.states import AVERAGE_DOUBLE, KEY, SUM_DOUBLE, make, random_rows
+from imp_driver.persist.record import Record, StoredCut, StoredSketch, StoredTable
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.plan.bind import bind
+from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.snapshot.vector import TableState
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.values import Identity
+from imp_driver.values.cuts import AttachedCut
+from imp_driver.values.tables import ChangeSource, SchemaColumn
 from tests.unit.tables import analysis_of
 
 SKETCHES = 1_000
@@ -54,15 +55,15 @@ def run(repetitions: int) -> dict[str, list[dict[str, Any]]]:
     return {"restoring": restoring, "maintaining": maintaining}
 
 
-def _record(number: int, state: GroupState) -> Record:
-    rows = state.fragment_rows()
-    sketch = StoredSketch("constants", state.sketch(state.alive), rows)
+def _record(number: int, groups: CutGroups) -> Record:
+    cut = groups.cuts[KEY]
+    sketch = StoredSketch("constants", cut.sketch(groups.state.alive), cut.fragment_rows())
+    cuts = (StoredCut(AttachedCut(KEY, cut.partition, cut.attribute), sketch),)
     table = StoredTable("/t", "id", 1, None, "digest")
     name = f"{number:032x}"
     text = "SELECT g, sum(a) FROM t WHERE b < ? GROUP BY g HAVING sum(a) > ?"
     return Record(
-        name, name, "", name[:12], text, (name[:12],), "t", "/t", "g", StoredChoice(0, -1, ""), (table,), state.partition, sketch, name, (),
-        state.groups, state.memory, {},
+        name, name, name, name[:12], text, (name[:12],), "t", "/t", (table,), cuts, name, (), groups.state.groups, groups.memory, {},
     )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def _restoring(folder: Path, groups: int) -> dict[str, Any]:
     return {
         "sketches": len(found),
         "groups each": groups,
-        "ranges each": state.partition.ranges,
+        "ranges each": state.cuts[KEY].partition.ranges,
         "all sketches s": round(restored, 2),
         "then one state ms": round((time.perf_counter() - begin_one) * 1000, 1),
     }
@@ -112,7 +113,7 @@ def _maintaining(folder: Path, groups: int, repetitions: int) -> dict[str, Any]:
 def _steps(repository: DeltaRepository | None, groups: int) -> tuple[float, int]:
     """Return the seconds in which the caller waited for steps of 100 changed rows each, and the number of saves."""
     chance = np.random.default_rng(11)
-    relation = Maintained(Identity("00", "t", "SELECT", "t", "/t", "g"))
+    relation = Maintained(Identity("00", "t", "SELECT", "t", "/t", "family", "prefix"))
     analysis = analysis_of(TEXT, SCHEMA)
     relation.captured(make(chance, SPECIFICATIONS, groups), bind(analysis.block, None, analysis.columns), (), {})
     saver = Checkpoint(repository, _source())
@@ -123,9 +124,9 @@ def _steps(repository: DeltaRepository | None, groups: int) -> tuple[float, int]
         begin = time.perf_counter()
         with relation.ownership.held():
             with relation.changing() as state:
-                assert isinstance(state, GroupState)
+                assert isinstance(state, CutGroups)
                 state.apply(rows)
-                state.sketch(state.alive)
+                state.cuts[KEY].sketch(state.state.alive)
                 relation.advanced({"/t": TableState("id", step, None)}, None, 100)
             saver.note(relation)
         waited += time.perf_counter() - begin

@@ -25,7 +25,7 @@ from benchmarks.states import (
     make,
     random_rows,
 )
-from imp_driver.dataflow.contract import AggregateSpecification
+from imp_driver.values.aggregates import AggregateSpecification
 
 GROUPS = 5_000
 BATCHES = (1_000, 10_000, 100_000, 1_000_000)

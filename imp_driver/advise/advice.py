@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from imp_driver.advise.estimate import share_at
-from imp_driver.advise.workload import Record
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, overlap
-from imp_driver.delta.contract import FileStatistics
-from imp_driver.parse.quoting import qualified, quoted_name
+from imp_driver.maintain.workload import Record
 from imp_driver.reasons import Reason
+from imp_driver.values.quoting import qualified, quoted_name
+from imp_driver.values.tables import FileStatistics
 
 LEAST_SAVING = 0.1
 """Of the table per execution; estimates are not better than that."""

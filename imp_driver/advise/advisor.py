@@ -14,26 +14,28 @@ import pyarrow as pa
 from imp_driver.advise.advice import MOST_READ, Advice, Demand, Layout, advices_for, unserved
 from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
-from imp_driver.advise.workload import Record
 from imp_driver.capture.capture import column
-from imp_driver.config import Options
-from imp_driver.delta.contract import ChangeSource, TableSnapshot
-from imp_driver.delta.coverage import FileFragments
 from imp_driver.errors import CANCELLED, Error, OperationalError
-from imp_driver.maintain.derive import derive_sketch, retained_groups
+from imp_driver.maintain.derive import retained_groups
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.failures import described
-from imp_driver.observe.report import SketchReport
-from imp_driver.parse.nodes import Column
-from imp_driver.parse.quoting import qualified
+from imp_driver.maintain.workload import Record
 from imp_driver.parse.statement import Statement, parse, per_statement
 from imp_driver.parse.template import template_text, text_without_constants
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.use import plan_use
-from imp_driver.run import Run
+from imp_driver.sketch.coverage import FileFragments
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.sketch.sketch import Sketch
+from imp_driver.values.expressions import Column
+from imp_driver.values.failures import described
+from imp_driver.values.options import Options
+from imp_driver.values.quoting import qualified
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
+from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 _LOG = logging.getLogger("imp_driver.advise")
 RUNS_BEFORE_SAMPLE = 10
@@ -187,12 +189,13 @@ class Advisor:
             return None
         relation, block = known
         with relation.ownership.held():
-            if relation.state is None:
+            groups = relation.in_memory
+            cut = None if groups is None else next((each for each in groups.cuts.values() if isinstance(each, KeyCut)), None)
+            if groups is None or cut is None:
                 return None
-            sketch = derive_sketch(relation, relation.state, block, may_tie=False)
-            rows, partition = relation.state.fragment_rows(), relation.state.partition
-        files = FileFragments.locate(_snapshot_of(request).files, relation.identity.attribute, partition)
-        return plan_use(sketch, [files], rows, Options().maximum_runs).coverage.bytes_kept
+            fragments, rows, partition = cut.sketch(retained_groups(groups.state, block)), cut.fragment_rows(), cut.partition
+        files = FileFragments.locate(_snapshot_of(request).files, cut.attribute, partition)
+        return plan_use(Sketch({}, cut.attribute, partition, fragments), [files], rows, Options().maximum_runs).coverage.bytes_kept
 
     def _from_state(self, request: Request) -> dict[str, Shares] | None:
         """Estimate from the maintained state; None without one."""

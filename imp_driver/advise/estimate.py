@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray
+from imp_driver.values.codes import BooleanArray, Codec, FloatArray
 
 PIECES = tuple(1 << power for power in range(13))
 """Numbers of files for which a share is kept."""

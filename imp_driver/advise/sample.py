@@ -14,12 +14,12 @@ import pyarrow as pa
 from imp_driver.advise.estimate import Shares, Unseen, shares
 from imp_driver.capture.capture import column
 from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.delta.contract import at_version
 from imp_driver.maintain.derive import retained_groups
-from imp_driver.parse.quoting import qualified
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.codes import BooleanArray, Codec, FloatArray
+from imp_driver.values.quoting import qualified
+from imp_driver.values.tables import at_version
 
 SAMPLED_ROWS = 1_000_000
 """Rows that TABLESAMPLE takes of larger tables; smaller ones are taken whole."""

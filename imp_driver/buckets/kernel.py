@@ -16,14 +16,15 @@ from imp_driver.capture.capture import column, parts_of
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import evaluate
-from imp_driver.dataflow.contract import AggregateSpecification, ProjectedRows
-from imp_driver.dataflow.merge import passing_groups
-from imp_driver.parse.nodes import Expression
 from imp_driver.persist.encoding import checksum_of, decoded_state, encoded_state, stream_of
 from imp_driver.persist.record import StoreDamaged
 from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY
-from imp_driver.sketch.codes import IntegerArray
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.sketch.merge import passing_groups
+from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.expressions import Expression
+from imp_driver.values.ranges import RangePartition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class Kernel:
         """Return the row of a bucket from its captured groups."""
         number = groups.column(BUCKET)[0].as_py()
         try:
-            state = captured(groups, self.specifications, self.key_types, self.sketch_key, self.partition)
+            state = captured(groups, self.specifications, self.key_types)
             return self._row(number, state, encoded_state(state.snapshot()))
         except StateCorrupt as error:
             return _problem(number, str(error))
@@ -77,25 +78,20 @@ class Kernel:
         data = before.column("data")[0].as_py() if len(before) else self.empty
         if len(before) and before.column("checksum")[0].as_py() != checksum_of(data):
             raise StoreDamaged("a bucket of a state is damaged: its checksum differs")
-        return GroupState.restore(decoded_state(data), self.specifications, self.key_types, self.sketch_key, self.partition)
+        return GroupState.restore(decoded_state(data), self.specifications, self.key_types)
 
     def _row(self, number: int, state: GroupState, data: bytes) -> pa.Table:
         may_pass = True if self.condition is None else evaluate(self.condition, state).broadcast(len(state.rows)).may_be_true
-        passing = passing_groups(state.alive & may_pass, state.fragment, self.partition.fragments)
-        return _table(number, data, state.groups, state.inexact_groups, _bytes(state.fragment_rows()), _bytes(passing), None)
+        cut = KeyCut(state, self.sketch_key, self.partition, "")
+        passing = passing_groups(state.alive & may_pass, cut.fragment, self.partition.fragments)
+        return _table(number, data, state.groups, state.inexact_groups, _bytes(cut.fragment_rows()), _bytes(passing), None)
 
 
-def captured(
-    groups: pa.Table,
-    specifications: tuple[AggregateSpecification, ...],
-    key_types: Sequence[pa.DataType],
-    sketch_key: int,
-    partition: RangePartition,
-) -> GroupState:
+def captured(groups: pa.Table, specifications: tuple[AggregateSpecification, ...], key_types: Sequence[pa.DataType]) -> GroupState:
     """Return the state of captured groups, without further queries. Raises StateCorrupt."""
     keys = tuple(column(groups, f"key_{place}").cast(key_type) for place, key_type in enumerate(key_types))
     parts = parts_of(groups, specifications)
-    return GroupState.capture(keys, column(groups, "row_count"), parts, specifications, key_types, sketch_key, partition)
+    return GroupState.capture(keys, column(groups, "row_count"), parts, specifications, key_types)
 
 
 def delta_of(rows: ProjectedRows, numbers: IntegerArray) -> pa.Table:

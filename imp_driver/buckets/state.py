@@ -13,12 +13,13 @@ import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, delta_of, united
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.contract import ProjectedRows
-from imp_driver.parse.nodes import Expression
 from imp_driver.ports import BUCKET, BucketEngine
-from imp_driver.sketch.codes import IntegerArray
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.cuts import CutName
+from imp_driver.values.expressions import Expression
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 
 _NOT_COUNTED = ""
 """Instead of the text of a condition: the numbers are not of one condition, or of none."""
@@ -33,6 +34,7 @@ class BucketedState:
     """Mutable; used under the lock of its entry.
 
     Attributes:
+        name, attribute: the key that the groups are cut by, and what people call it.
         target, version: folder and version of the Delta table.
         kernel: for the condition that ``passing`` was counted with; ``constants`` is that condition's text.
         coarse: the ranges that are buckets.
@@ -40,6 +42,8 @@ class BucketedState:
         rows, passing: per fragment.
     """
 
+    name: CutName
+    attribute: str
     target: str
     version: int
     kernel: Kernel
@@ -112,20 +116,19 @@ def _check_complete(summary: pa.Table, numbers: IntegerArray) -> None:
         raise StateCorrupt(f"nothing is known of the buckets {missing.tolist()} of a state")
 
 
-def build(engine: BucketEngine, target: str, query: str, kernel: Kernel, constants: str, coarse: RangePartition) -> BucketedState:
-    """Capture a state into a new table; ``query`` gives captured groups with their bucket. Raises as ``BucketedState.step``."""
-    version, summary = engine.build(target, query, kernel)
-    state = unread(target, version, kernel, coarse)
+def build(engine: BucketEngine, state: BucketedState, query: str, constants: str) -> BucketedState:
+    """Capture an ``unread`` state into its new table; ``query`` gives captured groups with their bucket. Raises as ``step``."""
+    state.version, summary = engine.build(state.target, query, state.kernel)
     state.constants = constants
     state._take(summary)
     return state
 
 
-def unread(target: str, version: int, kernel: Kernel, coarse: RangePartition) -> BucketedState:
+def unread(name: CutName, attribute: str, target: str, version: int, kernel: Kernel, coarse: RangePartition) -> BucketedState:
     """Return a state whose table is there; what it says of each range is asked when it is needed."""
     buckets, fragments = coarse.fragments, kernel.partition.fragments
     zeros = (np.zeros(size, dtype=np.int64) for size in (buckets, buckets, fragments, fragments))
-    return BucketedState(target, version, kernel, _NOT_COUNTED, coarse, *zeros)
+    return BucketedState(name, attribute, target, version, kernel, _NOT_COUNTED, coarse, *zeros)
 
 
 def coarsened(partition: RangePartition, buckets: int) -> RangePartition:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.delta.contract import FileStatistics
 from imp_driver.parse.bounds import bound_sql
-from imp_driver.sketch.codes import BooleanArray, Codec, one_array
-from imp_driver.sketch.ranges import RangePartition, equi_depth
+from imp_driver.values.codes import BooleanArray, Codec, one_array
+from imp_driver.values.ranges import RangePartition, equi_depth
+from imp_driver.values.tables import FileStatistics
 
 
 def bucket_sql(column: str, type_name: str, partition: RangePartition) -> str:

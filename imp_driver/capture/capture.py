@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.instrument import DERIVED_PARTS
-from imp_driver.dataflow.contract import PARTS, AccumulatorKind, AggregateSpecification
+from imp_driver.values.aggregates import PARTS, AccumulatorKind, AggregateSpecification
 
 
 class StateTooLarge(Exception):

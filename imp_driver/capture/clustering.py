@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.delta.contract import FileStatistics, TableSnapshot
 from imp_driver.safety.cuts import Cut
+from imp_driver.values.tables import FileStatistics, TableSnapshot
 
 FEW_FILES = 8
 """Tables of fewer files are cheap to capture and have nothing to compare."""

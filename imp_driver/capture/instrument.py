@@ -6,14 +6,14 @@ attribute the fragment of a group follows from its key, so the query needs no an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from imp_driver.dataflow.contract import BUFFER_SIZE, PARTS, AccumulatorKind
-from imp_driver.delta.contract import WEIGHT_COLUMN, at_version
-from imp_driver.parse.quoting import qualified as _qualified
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
+from imp_driver.values.aggregates import BUFFER_SIZE, PARTS, AccumulatorKind
+from imp_driver.values.quoting import qualified as _qualified
+from imp_driver.values.tables import WEIGHT_COLUMN, at_version
 
 qualified = _qualified
 DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
@@ -93,14 +93,14 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     return f"sum({argument})"
 
 
-def projection_sql(block: BoundBlock, *relations: str, bucket: str | None = None) -> str:
+def projection_sql(block: BoundBlock, *relations: str, buckets: Sequence[str] = ()) -> str:
     """Return the query that selects and projects signed rows in Spark and consolidates them: keys, ``argument_{i}``, weight.
 
-    Each relation yields the source's columns and WEIGHT_COLUMN. ``bucket``, over these columns, adds ``cell_fragment``.
+    Each relation yields the source's columns and WEIGHT_COLUMN. ``buckets``, over these columns, add ``cell_fragment_{i}``.
     """
     names = [(f"key_{index}", sql) for index, sql in enumerate(block.keys_sql)]
     names += [(f"argument_{index}", each.argument_sql) for index, each in enumerate(block.aggregates) if each.argument_sql is not None]
-    names += [] if bucket is None else [("cell_fragment", bucket)]
+    names += [(f"cell_fragment_{place}", bucket) for place, bucket in enumerate(buckets)]
     items = ", ".join(f"{sql} AS {name}" for name, sql in names)
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     inner = " UNION ALL ".join(f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}" for relation in relations)

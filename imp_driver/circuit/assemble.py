@@ -13,13 +13,11 @@ import pyarrow as pa
 from imp_driver.circuit.occurrence import Occurrence
 from imp_driver.dataflow import access, compute, distinct, groups, join, outer_join, partnered, semijoin, union
 from imp_driver.dataflow.arrangement import may_be_joined
-from imp_driver.dataflow.contract import AccumulatorKind, ValueForm
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.expression.select import select
 from imp_driver.dataflow.operator import Operator
 from imp_driver.dataflow.zset import empty
-from imp_driver.parse.nodes import And, Expression
-from imp_driver.parse.types import arrow_type, infer
+from imp_driver.parse.types import infer
 from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.bind import BoundBlock, bound_aggregate
@@ -27,6 +25,9 @@ from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll
 from imp_driver.plan.render import read_identifiers
+from imp_driver.values.aggregates import AccumulatorKind, ValueForm
+from imp_driver.values.expressions import And, Expression
+from imp_driver.values.types import arrow_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)

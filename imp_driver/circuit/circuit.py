@@ -20,12 +20,12 @@ from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import select
 from imp_driver.dataflow.operator import NotFound
 from imp_driver.dataflow.zset import empty, negated
-from imp_driver.delta.contract import TableSnapshot, ZSet, at_version
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import Renderer
 from imp_driver.ports import SparkReader
 from imp_driver.snapshot.vector import Vector
+from imp_driver.values.tables import TableSnapshot, ZSet, at_version
 
 MOST_SIDE_ROWS = 2_000_000
 """Tables of more rows are not kept."""

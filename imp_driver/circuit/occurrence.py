@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.dataflow.expression.select import selected
-from imp_driver.delta.contract import ZSet
-from imp_driver.parse.nodes import Expression
 from imp_driver.plan.nodes import Filter, Scan
+from imp_driver.values.expressions import Expression
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from imp_driver.cli.plot import draw
 from imp_driver.cli.synthetic import SyntheticTable, create
 from imp_driver.cli.workload import Query, Update, stream
 from imp_driver.dbapi.connection import Connection
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 
 _SHOWN = 24
 """Lines of the live table; older ones scroll away."""

@@ -20,7 +20,7 @@ from imp_driver.parse.clustered import (
     read_name,
     statistics_property,
 )
-from imp_driver.parse.quoting import qualified, quoted_text
+from imp_driver.values.quoting import qualified, quoted_text
 
 _FORMATS = {".csv": "csv", ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 _OPTIONS = {

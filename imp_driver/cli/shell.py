@@ -17,7 +17,7 @@ import imp_driver
 from imp_driver.cli.terminal import cell, plain
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.cursor import Cursor
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 
 _SHOWN_ROWS = 50
 _HELP = "End a statement with ; - it may span lines. \\q leaves, \\h shows this, Ctrl-C cancels a running query."

@@ -11,9 +11,9 @@ from imp_driver.parse.clustered import (
     read_clustering,
     statistics_property,
 )
-from imp_driver.parse.quoting import qualified
 from imp_driver.ports import RelationKind, Session
-from imp_driver.run import Run
+from imp_driver.values.quoting import qualified
+from imp_driver.values.run import Run
 
 _OWN_LAYOUTS = (
     ("partitionColumns", "is partitioned", "OPTIMIZE .. ZORDER BY"),

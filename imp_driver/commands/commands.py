@@ -16,8 +16,8 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import CommandKind, Statement, parse
 from imp_driver.ports import Outcome, Session
-from imp_driver.run import Run
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
+from imp_driver.values.run import Run
 
 
 class Commands:

@@ -65,14 +65,17 @@ def _shape(request: Request, names: list[str]) -> list[str]:
 def _chosen(request: Request) -> list[str]:
     """Say which attribute would be cut, where that is not one of the keys above."""
     try:
-        choice = choose(request)
-        partial = applied(choice, request).partial
+        found = applied(choose(request), request)
     except Refused as refused:
         return [f"No sketch now: {refused.reason.name}: {refused.detail}"]
-    if partial is None:
+    if found.partial is None:
         return []
-    rests = [f"  rests on {fact}, checked at every version" for fact in sorted(partial.facts)]
-    return [f"Cut on {choice.column}, which is no group key:", *(f"    {line}" for line in partial.derivation), *rests]
+    rests = [f"  rests on {fact}, checked at every version" for fact in sorted(found.partial.facts)]
+    columns = [name.column for name in found.names if name.key is None]
+    keys = [found.attribute_of(name) for name in found.names if name.key is not None]
+    beside = f" beside the group key {keys[0]}" if keys else ""
+    kind = "which is no group key" if len(columns) == 1 else "which are no group keys"
+    return [f"Cut on {' and '.join(columns)}{beside}, {kind}:", *(f"    {line}" for line in found.partial.derivation), *rests]
 
 
 def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import Codec, IntegerArray, is_orderable
+from imp_driver.values.codes import Codec, IntegerArray, is_orderable
+from imp_driver.values.tables import ZSet
 
 MOST_ROWS = 5_000_000
 """Rows that a join may give; beyond, the engine is the better place for it."""

@@ -9,8 +9,8 @@ import pyarrow as pa
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import selected
 from imp_driver.dataflow.operator import NotFound, Operator, Tables
-from imp_driver.delta.contract import ZSet
-from imp_driver.parse.nodes import Column, Expression
+from imp_driver.values.expressions import Column, Expression
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

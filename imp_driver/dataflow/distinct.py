@@ -10,7 +10,7 @@ import pyarrow as pa
 from imp_driver.dataflow import reduce
 from imp_driver.dataflow.operator import Operator, Tables
 from imp_driver.dataflow.zset import consolidated
-from imp_driver.delta.contract import ZSet
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

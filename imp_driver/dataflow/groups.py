@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from imp_driver.dataflow import reduce
 from imp_driver.dataflow.aggregate.keys import grouped
-from imp_driver.dataflow.contract import AccumulatorKind
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.operator import NotFound, Operator, Tables
 from imp_driver.dataflow.zset import consolidated
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import CodeArray, Codec, IntegerArray, one_array
+from imp_driver.values.aggregates import AccumulatorKind
+from imp_driver.values.codes import CodeArray, Codec, IntegerArray, one_array
+from imp_driver.values.tables import ZSet
 
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
 _SUMS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_DECIMAL)

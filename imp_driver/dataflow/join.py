@@ -11,8 +11,8 @@ from imp_driver.dataflow.access import partners
 from imp_driver.dataflow.arrangement import may_be_joined
 from imp_driver.dataflow.operator import NotFound, Operator, Tables
 from imp_driver.dataflow.zset import summed
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import one_array
+from imp_driver.values.codes import one_array
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True)

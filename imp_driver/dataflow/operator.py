@@ -11,7 +11,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from imp_driver.dataflow.arrangement import Arrangement
-from imp_driver.delta.contract import ZSet
+from imp_driver.values.tables import ZSet
 
 
 class NotFound(Exception):

@@ -9,8 +9,8 @@ import pyarrow as pa
 from imp_driver.dataflow.operator import Tables
 from imp_driver.dataflow.partnered import Partnered
 from imp_driver.dataflow.zset import filtered, negated, summed
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import one_array
+from imp_driver.values.codes import one_array
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,9 @@ from imp_driver.dataflow.arrangement import Arrangement
 from imp_driver.dataflow.expression.select import selected
 from imp_driver.dataflow.operator import NotFound, Operator, Tables
 from imp_driver.dataflow.zset import filtered, negated, summed
-from imp_driver.delta.contract import ZSet
-from imp_driver.parse.nodes import Expression
-from imp_driver.sketch.codes import Codec, IntegerArray, one_array
+from imp_driver.values.codes import Codec, IntegerArray, one_array
+from imp_driver.values.expressions import Expression
+from imp_driver.values.tables import ZSet
 
 Evaluate: TypeAlias = Callable[[ZSet, ZSet], ZSet]
 Follow: TypeAlias = Callable[[Tables, ZSet], ZSet]

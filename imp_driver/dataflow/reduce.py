@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from imp_driver.dataflow.operator import NotFound, Operator, Tables
 from imp_driver.dataflow.zset import consolidated, empty, filtered, negated, summed
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import one_array
+from imp_driver.values.codes import one_array
+from imp_driver.values.tables import ZSet
 
 Evaluate: TypeAlias = Callable[[ZSet], ZSet]
 """All rows of some groups -> rows of the operator."""

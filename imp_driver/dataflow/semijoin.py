@@ -9,7 +9,7 @@ import pyarrow as pa
 from imp_driver.dataflow.operator import Tables
 from imp_driver.dataflow.partnered import Partnered
 from imp_driver.dataflow.zset import filtered, negated
-from imp_driver.delta.contract import ZSet
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.operator import Operator, Tables
 from imp_driver.dataflow.zset import summed
-from imp_driver.delta.contract import ZSet
+from imp_driver.values.tables import ZSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

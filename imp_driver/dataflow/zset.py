@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.keys import grouped
-from imp_driver.delta.contract import ZSet
-from imp_driver.sketch.codes import BooleanArray, Codec, one_array
+from imp_driver.values.codes import BooleanArray, Codec, one_array
+from imp_driver.values.tables import ZSet
 
 
 def empty(schema: pa.Schema) -> ZSet:

@@ -8,12 +8,11 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from imp_driver import errors
-from imp_driver.config import Options
 from imp_driver.dbapi.cursor import Cursor
-from imp_driver.dbapi.pipeline import Pipeline
 from imp_driver.errors import InterfaceError, NotSupportedError
-from imp_driver.ports import TableDefinition
+from imp_driver.ports import Pipeline, TableDefinition
 from imp_driver.url import options_from_url
+from imp_driver.values.options import Options
 
 
 class Connection:
@@ -132,7 +131,7 @@ def connect(
         warehouse: folder of an embedded warehouse, made when it is not there.
         server: ``host:port`` of a Spark Connect server (``imp_driver[connect]``).
         session: a SparkSession of the application, classic or of Spark Connect; its configuration stays as it is, and it is not stopped.
-        options: see imp_driver.config.Options; ``sketch`` is off, lazy, eager or shadow.
+        options: see imp_driver.values.options.Options; ``sketch`` is off, lazy, eager or shadow.
 
     Raises:
         InterfaceError: not exactly one of url, warehouse, server and session, or a bad option.

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pyarrow as pa
 
-from imp_driver.config import SketchMode, read_mode
 from imp_driver.dbapi.parameters import checked
-from imp_driver.dbapi.pipeline import Pipeline
 from imp_driver.dbapi.rows import Row, Rows
 from imp_driver.dbapi.typeobjects import Description, describe
 from imp_driver.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
-from imp_driver.observe.report import SketchReport
-from imp_driver.ports import Outcome
-from imp_driver.run import Run
+from imp_driver.ports import Outcome, Pipeline
+from imp_driver.values.options import SketchMode, read_mode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
-from imp_driver.run import Parameters
+from imp_driver.values.run import Parameters
 
 _PASSED_ON = (bool, float, Decimal, datetime.datetime, datetime.date, datetime.timedelta)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.sketch.codes import Codec, is_string
+from imp_driver.values.codes import Codec, is_string
 
 BITS_PER_VALUE = 10
 PROBES = 5

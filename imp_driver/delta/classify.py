@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from imp_driver.delta.commits import Commit, DataFile, VectorReference, deleted_rows
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable
 from imp_driver.delta.files import Piece
 from imp_driver.delta.relations import change_feed_relation, files_relation, spark_file_path
 from imp_driver.delta.schema import TableMetadata
 from imp_driver.delta.store import TableStore, data_path
 from imp_driver.delta.vectors import vector_path
 from imp_driver.reasons import DeltaSource, RecaptureReason
+from imp_driver.values.tables import ChangePlan, ChangesUnavailable
 
 _REPLACING = ("REPLACE TABLE", "CLONE", "CONVERT")
 _MAXIMUM_VERSIONS = 20

@@ -13,7 +13,7 @@ from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.kept import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.store import TableStore
-from imp_driver.sketch.codes import one_array
+from imp_driver.values.codes import one_array
 
 _THREADS = min(4, os.cpu_count() or 1)
 

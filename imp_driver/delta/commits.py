@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from imp_driver.delta.contract import ChangesUnavailable
 from imp_driver.delta.schema import TableMetadata, read_metadata
 from imp_driver.delta.store import TableStore, commit_path
 from imp_driver.reasons import RecaptureReason
+from imp_driver.values.tables import ChangesUnavailable
 
 
 @dataclass(frozen=True, slots=True)

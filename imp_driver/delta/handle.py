@@ -14,12 +14,12 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from imp_driver.delta.commits import read_commits
-from imp_driver.delta.contract import ChangesUnavailable, TableSnapshot
 from imp_driver.delta.schema import TableMetadata, read_metadata
 from imp_driver.delta.statistics import TableStatistics
 from imp_driver.delta.store import FileIdentity, TableStore, data_path, open_store
 from imp_driver.delta.vectors import Deleted
 from imp_driver.errors import OperationalError
+from imp_driver.values.tables import ChangesUnavailable, TableSnapshot
 
 _READABLE_FEATURES = frozenset(
     {"columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}

@@ -20,7 +20,7 @@ from imp_driver.delta.kept import KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.statistics import TableStatistics
 from imp_driver.delta.store import data_path
-from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray
+from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
 MOST_ROWS = 4_000_000
 """Rows of the files that are read; beyond, the engine is the better place for it."""

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from imp_driver.delta.contract import WEIGHT_COLUMN, SchemaColumn, at_version
-from imp_driver.parse.quoting import quoted_name, quoted_text
+from imp_driver.values.quoting import quoted_name, quoted_text
+from imp_driver.values.tables import WEIGHT_COLUMN, SchemaColumn, at_version
 
 _GAPS = {
     "date": "BETWEEN DATE'1582-10-05' AND DATE'1582-10-15'",

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.ports import CHAR_WIDTH, COLLATED, NESTED_CHAR
+from imp_driver.values.tables import SchemaColumn
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "string": pa.string(),

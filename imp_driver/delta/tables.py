@@ -7,11 +7,9 @@ import hashlib
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.bounded import Bounded
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from imp_driver.delta.differences import is_kept, read_differences
 from imp_driver.delta.files import PieceReader
 from imp_driver.delta.handle import TableHandle, TableState
@@ -20,6 +18,8 @@ from imp_driver.delta.schema import StoredColumn, TableMetadata
 from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
+from imp_driver.values.bounded import Bounded
+from imp_driver.values.tables import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 
 MOST_TABLES = 500
 """That are kept open, each with the statistics of its files; the least recently used is read anew when it is asked for."""

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from imp_driver.delta.contract import ChangeSource, ChangesUnavailable, TableSnapshot
 from imp_driver.maintain.batch import BatchCost
 from imp_driver.maintain.changes import are_read_in_process
+from imp_driver.maintain.guard import Guard
 from imp_driver.maintain.request import Request, Use
 from imp_driver.maintain.step import apply_rows, planned, read_rows
 from imp_driver.maintain.upkeep import Upkeep
-from imp_driver.observe.failures import described
-from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
 from imp_driver.snapshot.vector import Vector, vector_of
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.registry import Registry
 from imp_driver.state.values import Cause
+from imp_driver.values.failures import described
+from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot
 
 HOT_SECONDS = 600.0
 """Since the last query that used an entry; after that it is maintained before use only."""

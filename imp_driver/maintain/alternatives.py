@@ -10,29 +10,30 @@ import numpy as np
 
 from imp_driver.capture.clustering import LARGEST_OVERLAP, cut_files, overlap_of
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.coverage import FileFragments, total_coverage
-from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import retained_groups
 from imp_driver.maintain.request import Request
-from imp_driver.sketch.codes import BooleanArray
-from imp_driver.sketch.ranges import equi_depth
+from imp_driver.sketch.coverage import FileFragments, total_coverage
+from imp_driver.values.codes import BooleanArray
+from imp_driver.values.cuts import CutName
+from imp_driver.values.ranges import equi_depth
 
-WORTH_A_CAPTURE = 0.75
-"""Share of the bytes below which another key pays for being captured anew."""
+WORTH_A_CHANGE = 0.75
+"""Share of the bytes below which another key pays for cutting the groups by it."""
 
 
-def better_choice(request: Request, state: GroupState, choice: Choice) -> Choice | None:
-    """Return the safe key whose sketch of this query would read least, if that is clearly less than with the key at hand."""
-    if choice.key is None or len(request.analysis.cuts) < 2:
+def better_key(request: Request, state: GroupState) -> CutName | None:
+    """Return the safe key whose sketch of this query would read least, if that is clearly less than with the first that is cut by."""
+    now = request.names[0].key
+    if now is None or len(request.analysis.cuts) < 2:
         return None
     retained = retained_groups(state, request.block)
     read = {
         key: _bytes(request, key, state, retained)
         for key, cuts in request.analysis.cuts.items()
-        if key == choice.key or overlap_of(cut_files(cuts, request.snapshots)) <= LARGEST_OVERLAP
+        if key == now or overlap_of(cut_files(cuts, request.snapshots)) <= LARGEST_OVERLAP
     }
     best = min(read, key=lambda key: read[key])
-    return Choice(best) if read[best] < WORTH_A_CAPTURE * read[choice.key] else None
+    return CutName(request.fragments, best) if read[best] < WORTH_A_CHANGE * read[now] else None
 
 
 def _bytes(request: Request, key: int, state: GroupState, retained: BooleanArray) -> int:

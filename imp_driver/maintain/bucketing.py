@@ -16,25 +16,25 @@ from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coa
 from imp_driver.capture.buckets import bucket_sql, file_partition
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.contract import AccumulatorKind, ProjectedRows
-from imp_driver.delta.contract import ChangesUnavailable
 from imp_driver.errors import CANCELLED, Error
-from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.derive import constants_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.types import arrow_type
 from imp_driver.persist.encoding import encoded_state
-from imp_driver.persist.record import Record, StoredBuckets
+from imp_driver.persist.record import StoredBuckets
 from imp_driver.ports import BUCKET, BucketEngine, SparkReader
 from imp_driver.reasons import Reason, RecaptureReason
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
+from imp_driver.values.aggregates import AccumulatorKind, ProjectedRows
+from imp_driver.values.cuts import AttachedCut, CutName
+from imp_driver.values.expressions import Column
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import ChangesUnavailable
+from imp_driver.values.types import arrow_type
 
 BUCKET_BYTES = 32 << 20
 """Of groups that one bucket should hold: a worker has a few of them in memory at once."""
@@ -44,64 +44,63 @@ FEWEST_BUCKETS, MOST_BUCKETS = 4, 200
 _NO_ORDER = "the first groups by an order are found in memory only"
 
 
-def why_not_bucketed(request: Request, choice: Choice) -> str:
+def why_not_bucketed(request: Request) -> str:
     """Say why a block's state cannot be kept in buckets; empty when it can."""
-    if choice.key is None:
+    if request.names[0].key is None:
         return "only states that are cut on a group key can be kept by ranges"
     if request.block.limit is not None:
         return _NO_ORDER
     if any(aggregate.specification.kind is AccumulatorKind.COUNT_DISTINCT for aggregate in request.block.aggregates):
         return "distinct values are counted in memory only"
-    if _partition(request, choice) is None:
+    if _partition(request) is None:
         return "the files' statistics give no ranges"
     return ""
 
 
-def capture_buckets(
-    request: Request, choice: Choice, read: SparkReader, engine: BucketEngine, folder: str, group_bytes: float
-) -> BucketedState:
+def capture_buckets(request: Request, read: SparkReader, engine: BucketEngine, folder: str, group_bytes: float) -> BucketedState:
     """Capture a state of about ``group_bytes`` a group into a new table below ``folder``.
 
     Raises:
         StateCorrupt: what was captured contradicts itself.
         Error: the engine failed.
     """
-    partition = _partition(request, choice)
+    partition = _partition(request)
     assert partition is not None
-    kernel, query = _kernel(request, choice, read, partition), _query(request)
+    name, query = request.names[0], _query(request)
+    kernel = _kernel(request, name, read, partition)
     coarse = coarsened(partition, _buckets(request, group_bytes))
-    number = bucket_sql(f"key_{choice.key}", _type_name(request, choice), coarse)
-    target = f"{folder}/{uuid.uuid4().hex}"
-    return build(engine, target, f"SELECT *, {number} AS {BUCKET} FROM ({query})", kernel, _constants(request), coarse)
+    number = bucket_sql(f"key_{name.key}", _type_name(request), coarse)
+    state = unread(name, request.attribute_of(name), f"{folder}/{uuid.uuid4().hex}", -1, kernel, coarse)
+    return build(engine, state, f"SELECT *, {number} AS {BUCKET} FROM ({query})", _constants(request))
 
 
-def restore_buckets(record: Record, stored: StoredBuckets, request: Request, choice: Choice, read: SparkReader) -> BucketedState:
-    """Return the state of a record; its buckets are asked when the first sketch is. Raises Error."""
-    kernel = _kernel(request, choice, read, record.partition)
-    return unread(stored.target, stored.version, kernel, coarsened(record.partition, stored.count))
+def restore_buckets(cut: AttachedCut, stored: StoredBuckets, request: Request, read: SparkReader) -> BucketedState:
+    """Return a state of the store; its buckets are asked when the first sketch is. Raises Error."""
+    kernel = _kernel(request, cut.name, read, cut.partition)
+    return unread(cut.name, cut.attribute, stored.target, stored.version, kernel, coarsened(cut.partition, stored.count))
 
 
 def _query(request: Request) -> str:
     return capture_sql(request.block, at_versions(request.versions), deep_buffers=True)
 
 
-def _kernel(request: Request, choice: Choice, read: SparkReader, partition: RangePartition) -> Kernel:
+def _kernel(request: Request, name: CutName, read: SparkReader, partition: RangePartition) -> Kernel:
     block = request.block
-    assert choice.key is not None
+    assert name.key is not None
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
     empty = read(f"SELECT * FROM ({_query(request)}) LIMIT 0")
     types = tuple(_key_type(request, place, empty.schema.field(f"key_{place}").type) for place in range(len(block.keys)))
-    nothing = encoded_state(captured(empty, specifications, types, choice.key, partition).snapshot())
-    return Kernel(specifications, types, choice.key, partition, block.condition, nothing)
+    nothing = encoded_state(captured(empty, specifications, types).snapshot())
+    return Kernel(specifications, types, name.key, partition, block.condition, nothing)
 
 
-def attach(relation: Maintained, request: Request, choice: Choice, means: Means) -> bool:
+def attach_buckets(relation: Maintained, request: Request, means: Means) -> bool:
     """Let a relation use the buckets that the store has a record of; False, with the relation given up, when they cannot be had."""
     record = None if relation.stored is None else relation.stored.record
-    if record is None or record.buckets is None or means.buckets is None or choice.key is None:
+    if record is None or record.buckets is None or means.buckets is None:
         return False
     try:
-        bucketed = restore_buckets(record, record.buckets, request, choice, means.read)
+        bucketed = restore_buckets(record.cuts[0].cut, record.buckets, request, means.read)
     except (Error, StateCorrupt) as error:
         _raise_if_cancelled(error)
         relation.given_up()
@@ -142,14 +141,15 @@ def bucketed_sketch(relation: Maintained, state: BucketedState, request: Request
     if request.block.limit is not None:
         raise Refused(Reason.STATE_TOO_LARGE, _NO_ORDER)
     constants = constants_of(request.block, may_tie=request.analysis.may_tie)
-    known = relation.sketches.newest
+    sketches = relation.sketches(state.name)
+    known = sketches.newest
     if known is not None and known.vector == relation.vector and known.constants == constants:
         return known
-    relation.sketches.put_aside()
+    sketches.put_aside()
     fragments = _fragments(relation, state, request, means)
     versions = {location: table.version for location, table in relation.vector.items()}
-    sketch = Sketch(versions, relation.identity.attribute, state.partition, fragments)
-    return relation.sketches.add(Derived(relation.vector, constants, sketch, state.rows.copy()))
+    sketch = Sketch(versions, state.attribute, state.partition, fragments)
+    return sketches.add(Derived(relation.vector, constants, sketch, state.rows.copy()))
 
 
 def _fragments(relation: Maintained, state: BucketedState, request: Request, means: Means) -> FragmentSet:
@@ -172,15 +172,15 @@ def _buckets(request: Request, group_bytes: float) -> int:
     return min(max(FEWEST_BUCKETS, wanted), MOST_BUCKETS)
 
 
-def _partition(request: Request, choice: Choice) -> RangePartition | None:
+def _partition(request: Request) -> RangePartition | None:
     """Return the ranges of the group key that the files' statistics give."""
-    cut = choice.cuts(request)[0]
-    kind = arrow_type(_type_name(request, choice))
+    cut = request.cuts_of(request.names[0])[0]
+    kind = arrow_type(_type_name(request))
     return None if kind is None else file_partition(request.snapshots[cut.scan.table].files, cut.attribute.name, kind, request.fragments)
 
 
-def _type_name(request: Request, choice: Choice) -> str:
-    return choice.cuts(request)[0].attribute.type_name or ""
+def _type_name(request: Request) -> str:
+    return request.cuts_of(request.names[0])[0].attribute.type_name or ""
 
 
 def _key_type(request: Request, place: int, found: pa.DataType) -> pa.DataType:

@@ -1,8 +1,10 @@
-"""Read the groups of a relation from Spark: one query of the groups, and one of their rows per fragment where the attribute is no key."""
+"""Read the groups of a relation from Spark: one query of the groups, and one of their rows per fragment for each cut that is no key."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -13,26 +15,29 @@ from imp_driver.capture.buckets import bucket_sql, file_partition
 from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
 from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.aggregate.cells import CapturedCells, cell_groups, groups_in_cells
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import AccumulatorKind
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.bucketing import capture_buckets, why_not_bucketed
-from imp_driver.maintain.choice import Choice
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.nodes import Column
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.types import arrow_type
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.render import quoted
 from imp_driver.ports import ResultTooLarge, SparkReader
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
-from imp_driver.sketch.codes import is_orderable
-from imp_driver.sketch.ranges import RangePartition, equi_depth
+from imp_driver.sketch.cells import CapturedCells, CellCut, cell_groups, groups_in_cells
+from imp_driver.sketch.cut_groups import Cut, CutGroups
+from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Contents, Maintained
 from imp_driver.state.values import CaptureFailure
+from imp_driver.values.aggregates import AccumulatorKind
+from imp_driver.values.codes import is_orderable
+from imp_driver.values.cuts import CutName
+from imp_driver.values.expressions import Column
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.types import arrow_type
 
 FEW_ROWS = 1_000_000
 """Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""
@@ -47,7 +52,7 @@ class _UnorderedKey(Exception):
 KeyTypes: TypeAlias = tuple[pa.DataType, ...]
 
 
-def capture_into(relation: Maintained, request: Request, choice: Choice, means: Means, budget: int, folder: str | None) -> None:
+def capture_into(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None) -> None:
     """Capture the groups of ``relation`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
 
     Raises:
@@ -55,7 +60,7 @@ def capture_into(relation: Maintained, request: Request, choice: Choice, means: 
     """
     begin = time.perf_counter()
     try:
-        contents, key_types = _contents(relation, request, choice, means, budget, folder)
+        contents, key_types = _contents(relation, request, means, budget, folder)
     except StateTooLarge as error:
         raise _failed(relation, CaptureFailure(Reason.STATE_TOO_LARGE, str(error), rows=request.rows)) from error
     except _UnorderedKey as error:
@@ -73,54 +78,94 @@ def _failed(relation: Maintained, failure: CaptureFailure) -> Refused:
     return Refused(failure.reason, failure.detail)
 
 
-def _contents(
-    relation: Maintained, request: Request, choice: Choice, means: Means, budget: int, folder: str | None
-) -> tuple[Contents, KeyTypes]:
+def _contents(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None) -> tuple[Contents, KeyTypes]:
     deep = relation.needs_deep_buffers or request.rows < FEW_ROWS
     try:
-        return _captured(request, choice, means.read, budget, deep_buffers=deep)
+        return _captured(request, means.read, budget, deep_buffers=deep)
     except StateTooLarge as error:
-        bucketed = _bucketed(request, choice, means, error, folder)
+        bucketed = _bucketed(request, means, error, folder)
         return bucketed, bucketed.kernel.key_types
 
 
-def _bucketed(request: Request, choice: Choice, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
+def _bucketed(request: Request, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
     if folder is None or means.buckets is None:
         problem = "without a store (option store) there is no place for more"
-    elif not (problem := why_not_bucketed(request, choice)):
-        return capture_buckets(request, choice, means.read, means.buckets, folder, found.group_bytes)
+    elif not (problem := why_not_bucketed(request)):
+        return capture_buckets(request, means.read, means.buckets, folder, found.group_bytes)
     raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
 
 
-def _captured(request: Request, choice: Choice, read: SparkReader, budget: int, *, deep_buffers: bool) -> tuple[GroupState, KeyTypes]:
+def _captured(request: Request, read: SparkReader, budget: int, *, deep_buffers: bool) -> tuple[CutGroups, KeyTypes]:
     block, relation = request.block, at_versions(request.versions)
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-    if choice.key is None and not specifications:
-        return _captured_cells(request, choice, read, budget)
+    if request.names[0].key is None and not specifications:
+        return _captured_cells(request, read, budget)
     captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers), read, budget)
     keys = _keys(captured, request)
     types = tuple(key.type for key in keys)
-    rows = column(captured, "row_count")
     parts = parts_of(captured, specifications) | _values_of(request, types, keys, read, budget)
-    if choice.key is not None:
-        partition = equi_depth(keys[choice.key], np.asarray(rows.to_numpy(zero_copy_only=False), dtype=np.int64), request.fragments)
-        return GroupState.capture(keys, rows, parts, specifications, types, choice.key, partition), types
-    partition = _partition_of_files(request, choice)
-    table = _read_checked(cells_sql(block, relation, bucket_of(request, partition)), read, budget)
-    groups = cell_groups(types, keys, _keys(table, request))
-    cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
-    return GroupState.capture(keys, rows, parts, specifications, types, None, partition, cells), types
+    groups = CutGroups(GroupState.capture(keys, column(captured, "row_count"), parts, specifications, types))
+    groups.attach(request.names[0], cut_by(request.names[0], request, groups.state, keys, read, budget))
+    return groups, types
 
 
-def _captured_cells(request: Request, choice: Choice, read: SparkReader, budget: int) -> tuple[GroupState, KeyTypes]:
+def _captured_cells(request: Request, read: SparkReader, budget: int) -> tuple[CutGroups, KeyTypes]:
     """Without aggregates the rows per fragment say all that there is to know of a group."""
-    partition = _partition_of_files(request, choice)
-    table = _read_checked(cells_sql(request.block, at_versions(request.versions), bucket_of(request, partition)), read, budget)
+    name = request.names[0]
+    partition = _partition_of_files(request, name)
+    table = _cells(request, name, partition, read, budget)
     cell_keys = _keys(table, request)
     types = tuple(key.type for key in cell_keys)
     keys, rows, groups = groups_in_cells(types, cell_keys, column(table, "cell_rows"))
     cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
-    return GroupState.capture(keys, rows, {}, (), types, None, partition, cells), types
+    state = GroupState.capture(keys, rows, {}, (), types)
+    return CutGroups(state, {name: CellCut.capture(cells, state.rows, partition, request.attribute_of(name))}), types
+
+
+def attach(relation: Maintained, request: Request, name: CutName, means: Means, budget: int) -> None:
+    """Cut the groups of a relation in memory, at the request's versions, by one more column.
+
+    Raises:
+        Refused: Spark failed, there are too many cells, or what it answers is not of these groups.
+    """
+    contents = relation.in_memory
+    assert contents is not None
+    state = contents.state
+    slots = np.flatnonzero(state.alive)
+    try:
+        keys = tuple(state.key_values(place, slots) for place in range(len(relation.key_types)))
+        cut = cut_by(name, request, state, keys, means.read, budget)
+    except StateTooLarge as error:
+        raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
+    except (Error, StateCorrupt) as error:
+        if isinstance(error, Error) and error.error_class == CANCELLED:
+            raise
+        raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
+    relation.attached(name, cut)
+
+
+def cut_by(name: CutName, request: Request, state: GroupState, keys: tuple[pa.Array, ...], read: SparkReader, budget: int) -> Cut:
+    """Return a cut of some groups at the request's versions: from their keys, or from a query of their rows per fragment.
+
+    Args:
+        keys: of the living groups, by slot.
+
+    Raises StateTooLarge, StateCorrupt, Refused or Error.
+    """
+    attribute = request.attribute_of(name)
+    if name.key is not None:
+        return KeyCut.equi_depth(state, name.key, name.fragments, attribute)
+    partition = _partition_of_files(request, name)
+    table = _cells(request, name, partition, read, budget)
+    slots = np.flatnonzero(state.alive)
+    groups = slots[cell_groups(tuple(key.type for key in keys), keys, _keys(table, request))]
+    cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
+    return CellCut.capture(cells, state.rows, partition, attribute)
+
+
+def _cells(request: Request, name: CutName, partition: RangePartition, read: SparkReader, budget: int) -> pa.Table:
+    block = with_cut_columns(request, (name,))
+    return _read_checked(cells_sql(block, at_versions(request.versions), bucket_of(request, name, partition)), read, budget)
 
 
 def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
@@ -150,17 +195,22 @@ def _values_of(
     return parts
 
 
-def bucket_of(request: Request, partition: RangePartition) -> str:
+def with_cut_columns(request: Request, names: Iterable[CutName]) -> BoundBlock:
+    """Return the request's block with the columns of cuts that are no keys among those that are read."""
+    columns = (request.column_of(name) for name in names if name.key is None)
+    return replace(request.block, columns=tuple(dict.fromkeys((*request.block.columns, *columns))))
+
+
+def bucket_of(request: Request, name: CutName, partition: RangePartition) -> str:
     """Return SQL for the fragment of a row in an attribute that is no key."""
-    assert request.partial is not None
-    return bucket_sql(quoted(request.column), request.partial.cut.attribute.type_name or "", partition)
+    return bucket_sql(quoted(request.column_of(name)), request.cuts_of(name)[0].attribute.type_name or "", partition)
 
 
-def _partition_of_files(request: Request, choice: Choice) -> RangePartition:
-    cut = choice.cuts(request)[0]
+def _partition_of_files(request: Request, name: CutName) -> RangePartition:
+    cut = request.cuts_of(name)[0]
     kind = arrow_type(cut.attribute.type_name or "")
     files = request.snapshots[cut.scan.table].files
-    partition = None if kind is None else file_partition(files, cut.attribute.name, kind, min(request.fragments, MOST_BUCKETS))
+    partition = None if kind is None else file_partition(files, cut.attribute.name, kind, min(name.fragments, MOST_BUCKETS))
     if partition is None:
         raise Refused(Reason.NOT_CLUSTERED, f"{cut.attribute.name}: the files' statistics give no ranges")
     return partition

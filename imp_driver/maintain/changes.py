@@ -17,11 +17,9 @@ from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
 from imp_driver.circuit.circuit import Circuit, LookUp
 from imp_driver.dataflow.arrangement import TooManyRows
-from imp_driver.dataflow.contract import ProjectedRows
 from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import selected
 from imp_driver.dataflow.operator import NotFound
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.partners import partner_conditions
 from imp_driver.plan.bind import BoundBlock
@@ -30,8 +28,11 @@ from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.render import read_identifiers
 from imp_driver.ports import SparkReader
 from imp_driver.reasons import DeltaSource, RecaptureReason
-from imp_driver.sketch.ranges import RangePartition
 from imp_driver.snapshot.vector import TableState
+from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.cuts import CutName
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Projected:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The sketched attribute where it is no group key: its column of the source, SQL for its fragment, and the ranges."""
+    """A cut that is no group key: its column of the source, SQL for its fragment, and the ranges."""
 
     column: str
     sql: str
@@ -86,10 +87,10 @@ class Changes:
         key_types: tuple[pa.DataType, ...],
         source: ChangeSource,
         read: SparkReader,
-        bucket: Bucket | None = None,
+        buckets: Mapping[CutName, Bucket],
     ) -> None:
         self._block = block
-        self._bucket = bucket
+        self._buckets = buckets
         self._key_types = key_types
         self._source = source
         self._read = read
@@ -121,7 +122,7 @@ class Changes:
             return None
         try:
             joined = circuit.changed(self.signed, self._looking_up(changes))
-            rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._bucket)
+            rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._buckets)
         except (NotFound, NotEvaluable, TooManyRows):
             return None
         shares = []
@@ -146,7 +147,7 @@ class Changes:
             return self._by_spark((plan.relation,), change, None)
         signed = self._source.read(plan, block.columns)
         try:
-            return Projected(_in_process(signed, block, self._key_types, self._bucket), len(signed.weights), int(signed.weights.sum()))
+            return Projected(_in_process(signed, block, self._key_types, self._buckets), len(signed.weights), int(signed.weights.sum()))
         except NotEvaluable:
             view = _view_name()
             return self._by_spark((view,), change, signed, view)
@@ -196,7 +197,7 @@ class Changes:
         return tuple(dict.fromkeys(names))
 
     def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: ZSet | None, view: str = "") -> Projected:
-        text = projection_sql(self._block, *relations, bucket=None if self._bucket is None else self._bucket.sql)
+        text = projection_sql(self._block, *relations, buckets=[each.sql for each in self._buckets.values()])
         if signed is None:
             table = _changes_read(text, self._read)
             return Projected(self._from_spark(table), change.plan.rows or table.num_rows, None)
@@ -211,9 +212,10 @@ class Changes:
             for index, aggregate in enumerate(self._block.aggregates)
         )
         weights = column(table, WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False)
-        fragments = None
-        if self._bucket is not None:
-            fragments = column(table, "cell_fragment").to_numpy(zero_copy_only=False).astype(np.int32)
+        fragments = {
+            name: column(table, f"cell_fragment_{place}").to_numpy(zero_copy_only=False).astype(np.int32)
+            for place, name in enumerate(self._buckets)
+        }
         return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64), fragments)
 
 
@@ -234,7 +236,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 
-def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], bucket: Bucket | None) -> ProjectedRows:
+def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], buckets: Mapping[CutName, Bucket]) -> ProjectedRows:
     passed = selected(signed, block.where)
     rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))
@@ -244,5 +246,5 @@ def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, .
     arrays = iter(project(rows, expressions))
     keys = tuple(next(arrays) for _ in block.keys)
     arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
-    fragments = None if bucket is None else bucket.partition.locate(rows.column(bucket.column).cast(bucket.partition.type))
+    fragments = {name: each.partition.locate(rows.column(each.column).cast(each.partition.type)) for name, each in buckets.items()}
     return ProjectedRows(keys, arguments, passed.weights, fragments)

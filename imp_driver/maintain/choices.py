@@ -1,39 +1,50 @@
-"""Which attribute the states of each template are cut on, remembered from query to query."""
+"""What the states of each template are cut by, remembered from query to query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from imp_driver.bounded import Bounded
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.maintain.alternatives import better_choice
-from imp_driver.maintain.choice import Choice, choose
+from imp_driver.maintain.alternatives import better_key
+from imp_driver.maintain.choice import choose
 from imp_driver.maintain.request import Request
 from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.snapshot.vector import Vector, vector_of
+from imp_driver.values.bounded import Bounded
+from imp_driver.values.cuts import CutName
 
 MOST_TEMPLATES = 10_000
-"""Of which it is remembered what they are cut on, or why on nothing."""
+"""Of which it is remembered what they are cut by, or why by nothing."""
 
 
 class Choices:
     """Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._known: Bounded[str, Choice] = Bounded(MOST_TEMPLATES)
+        self._known: Bounded[str, tuple[CutName, ...]] = Bounded(MOST_TEMPLATES)
         self._settled: Bounded[str, bool] = Bounded(MOST_TEMPLATES)
         self._unclustered: Bounded[str, tuple[Vector, Grounds]] = Bounded(MOST_TEMPLATES)
 
-    def known(self, template: str) -> Choice | None:
+    def known(self, template: str) -> tuple[CutName, ...] | None:
         """Return what was chosen for a template."""
         return self._known.get(template)
 
-    def learn(self, templates: Iterable[str], choice: Choice) -> None:
-        """Take over the choice of a former process for templates that have none."""
+    def learn(self, templates: Iterable[str], names: tuple[CutName, ...]) -> None:
+        """Take over what a former process has chosen for templates that have no choice."""
         for template in templates:
-            self._known.get_or_add(template, lambda: choice)
+            self._known.get_or_add(template, lambda: names)
 
-    def of(self, request: Request, *, is_cut: bool) -> Choice:
+    def of_templates(self, templates: Iterable[str]) -> set[CutName]:
+        """Return everything that is chosen for some templates."""
+        return {name for template in templates for name in self._known.get(template) or ()}
+
+    def leave_out(self, template: str, name: CutName) -> None:
+        """Cut a template by one column less, one that saved nothing beside the first."""
+        known = self._known.get(template) or ()
+        if name in known[1:]:
+            self._known[template] = tuple(each for each in known if each != name)
+
+    def of(self, request: Request, *, is_cut: bool) -> tuple[CutName, ...]:
         """Return the choice for a template that has states (``is_cut``); without one it is made by the files as they are now.
 
         Raises:
@@ -41,7 +52,7 @@ class Choices:
         """
         template, vector = request.template.identifier, vector_of(request.tables)
         known = self._known.get(template)
-        if known is not None and is_cut and known.fits(request):
+        if known is not None and is_cut and all(name.fragments == request.fragments and request.has_cut(name) for name in known):
             return known
         unclustered = self._unclustered.get(template)
         if unclustered is not None and unclustered[0] == vector:
@@ -53,13 +64,12 @@ class Choices:
             raise
         return found
 
-    def reconsidered(self, request: Request, state: GroupState, choice: Choice) -> Choice | None:
-        """Return another key for the template's next state, once, if that reads less by the state that was just captured."""
+    def reconsider(self, request: Request, state: GroupState) -> None:
+        """Choose another key for the template's next queries, once, if that reads less by the state that was just captured."""
         template = request.template.identifier
         if template in self._settled:
-            return None
+            return
         self._settled[template] = True
-        better = better_choice(request, state, choice)
+        better = better_key(request, state)
         if better is not None:
-            self._known[template] = better
-        return better
+            self._known[template] = (better,)

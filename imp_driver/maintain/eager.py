@@ -9,16 +9,16 @@ from collections.abc import Callable
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.ahead import Ahead, Round
+from imp_driver.maintain.guard import Guard
 from imp_driver.maintain.request import Request, Use
-from imp_driver.observe.failures import described
-from imp_driver.observe.guard import Guard
 from imp_driver.observe.metrics import Metrics
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.registry import Registry
 from imp_driver.state.worker import Life, Worker
+from imp_driver.values.failures import described
+from imp_driver.values.tables import ChangeSource
 
 POLL_SECONDS = 2.0
 """Between two looks at the tables for the commits of other writers; those of this process wake the worker."""

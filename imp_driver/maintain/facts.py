@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.delta.contract import TableSnapshot
-from imp_driver.parse.types import arrow_type
 from imp_driver.safety.intervals import UNKNOWN, Interval
 from imp_driver.safety.setting import fact_text
+from imp_driver.values.tables import TableSnapshot
+from imp_driver.values.types import arrow_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.parse.bounds import bound_sql
-from imp_driver.parse.types import arrow_type
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conjunctive import equalities_of, joined_scans
 from imp_driver.plan.nodes import Attribute, Scan
 from imp_driver.plan.render import quoted
-from imp_driver.sketch.codes import Codec, one_array
+from imp_driver.values.codes import Codec, one_array
+from imp_driver.values.types import arrow_type
 
 MOST_RUNS = 20
 """Ranges of keys in one condition: more than some fifty make Spark's generated code slow."""

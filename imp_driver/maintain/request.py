@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.delta.contract import TableSnapshot
-from imp_driver.delta.coverage import FileFragments
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
@@ -17,9 +15,12 @@ from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.safety.cuts import Cut
-from imp_driver.safety.partial import PartialCut
+from imp_driver.safety.partial import PartialCuts, name_in
+from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.cuts import CutName
+from imp_driver.values.tables import TableSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Request:
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
         is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
-        partial: the cut, where it is on a column that is no group key; ``column`` is what the block calls that.
+        names: what it is cut by; ``partial`` says what their sketches must cover where one of these is no group key.
     """
 
     template: Template
@@ -45,8 +46,8 @@ class Request:
     lifted: BoundBlock | None = None
     is_lifted: bool = False
     reuse: str = ""
-    partial: PartialCut | None = None
-    column: str = ""
+    names: tuple[CutName, ...] = ()
+    partial: PartialCuts | None = None
     by_cost: bool = False
     is_pinned: bool = False
 
@@ -63,6 +64,28 @@ class Request:
     def bytes(self) -> int:
         """Bytes of the files of the block's tables, as often as it reads them."""
         return sum(int(self.snapshots[scan.table].files.sizes.sum()) for scan in self.analysis.scans)
+
+    def cuts_of(self, name: CutName) -> tuple[Cut, ...]:
+        """Return the occurrences that a cut is on."""
+        if name.key is not None:
+            return self.analysis.cuts[name.key]
+        scan = self.analysis.scans[name.place]
+        return (Cut(scan, next(each for each in scan.output if each.name == name.column)),)
+
+    def has_cut(self, name: CutName) -> bool:
+        """Say whether the block has an attribute to be cut; a name of a former process may be of another reading of the text."""
+        if name.key is not None:
+            return name.key in self.analysis.cuts
+        scans = self.analysis.scans
+        return 0 <= name.place < len(scans) and any(each.name == name.column for each in scans[name.place].output)
+
+    def attribute_of(self, name: CutName) -> str:
+        """Return what people call an attribute that is cut."""
+        return self.cuts_of(name)[0].attribute.name
+
+    def column_of(self, name: CutName) -> str:
+        """Return what the block calls a cut column that is no key."""
+        return name_in(self.analysis.plan, self.cuts_of(name)[0])
 
     @property
     def rows(self) -> int:
@@ -91,37 +114,47 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """A sketch at the versions of the request.
+class CutSketch:
+    """The sketch by one of a block's cuts.
 
     Attributes:
-        cuts: the occurrences that the sketch cuts; ``files`` has the fragments of each one's files.
-        rows: the state's rows per fragment, the NULL fragment last.
-        reuse: that of the request which the sketch was made for.
+        cuts: the occurrences that it cuts; ``files`` has the fragments of each one's files.
+        rows: the relation's rows per fragment, the NULL fragment last.
     """
 
-    relation: Maintained
-    upkeep: Upkeep
+    name: CutName
     sketch: Sketch
     cuts: tuple[Cut, ...]
     files: tuple[FileFragments, ...]
     rows: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """The sketches of a block, one for each of its cuts, at the versions of the request; ``reuse`` is that of what they were made for."""
+
+    relation: Maintained
+    upkeep: Upkeep
+    sketches: tuple[CutSketch, ...]
     reuse: str = ""
 
 
 def united(every: Sequence[Prepared]) -> Prepared:
-    """Return one sketch that holds those of several states of a block.
+    """Return one sketch that holds those of several states of a block, each by one cut.
 
     Raises:
         Refused: they are of different versions, or over different ranges.
     """
-    first = every[0]
-    if any(each.sketch.versions != first.sketch.versions for each in every):
+    if len(every) == 1:
+        return every[0]
+    sketches = [each.sketches[0] for each in every]
+    first = sketches[0]
+    if any(each.sketch.versions != first.sketch.versions for each in sketches):
         raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
-    if any(each.sketch.partition != first.sketch.partition for each in every):
+    if any(each.sketch.partition != first.sketch.partition for each in sketches):
         raise Refused(Reason.CAPTURE_DEFERRED, "states of other constants would do, but they have different ranges")
     fragments, rows = first.sketch.fragments, first.rows
-    for each in every[1:]:
+    for each in sketches[1:]:
         # A row that several states hold is counted more than once, which only makes the sketch look larger.
         fragments, rows = fragments.union(each.sketch.fragments), rows + each.rows
-    return first if len(every) == 1 else replace(first, sketch=replace(first.sketch, fragments=fragments), rows=rows)
+    return replace(every[0], sketches=(replace(first, sketch=replace(first.sketch, fragments=fragments), rows=rows),))

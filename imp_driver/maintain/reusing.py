@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from imp_driver.bounded import Bounded
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conditions import with_conditions
@@ -14,6 +13,7 @@ from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
 from imp_driver.reuse.union import covering
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.bounded import Bounded
 
 FoundT = TypeVar("FoundT")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from imp_driver.dataflow.contract import OrderKey
 from imp_driver.maintain.request import Request
-from imp_driver.parse.nodes import AggregateReference, Expression, parts_of, with_parts
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.aggregates import OrderKey
+from imp_driver.values.expressions import AggregateReference, Expression, parts_of, with_parts
 
 
 def forms(request: Request, relations: Iterable[Maintained]) -> tuple[Request, ...]:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from imp_driver.advise.workload import Workload
 from imp_driver.capture.clustering import cut_files
-from imp_driver.config import Options, SketchMode
-from imp_driver.delta.contract import ChangeSource
-from imp_driver.delta.coverage import FileFragments
-from imp_driver.maintain.bucketing import attach, bucketed_sketch
-from imp_driver.maintain.capture import capture_into
-from imp_driver.maintain.choice import Choice, applied, check_again
+from imp_driver.maintain.bucketing import attach_buckets, bucketed_sketch
+from imp_driver.maintain.capture import attach, capture_into
+from imp_driver.maintain.choice import applied, check_again
 from imp_driver.maintain.choices import Choices
-from imp_driver.maintain.derive import constants_of, known_sketch
+from imp_driver.maintain.derive import constants_of, known_sketches
 from imp_driver.maintain.eager import EagerWorker
-from imp_driver.maintain.identity import admission_name, choice_of, family_of, identity_of, lifted, prefix_of, state_key
-from imp_driver.maintain.request import Prepared, Request, united
+from imp_driver.maintain.guard import Guard
+from imp_driver.maintain.identity import admission_name, family_of, identity_of, lifted, prefix_of, state_key
+from imp_driver.maintain.request import CutSketch, Prepared, Request, united
 from imp_driver.maintain.reusing import Reuse
 from imp_driver.maintain.sharing import forms, replaced_by
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
-from imp_driver.observe.guard import Guard
+from imp_driver.maintain.workload import Workload
 from imp_driver.observe.metrics import Metrics
 from imp_driver.parse.supported import Refused
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
+from imp_driver.sketch.cells import CellCut
+from imp_driver.sketch.coverage import FileFragments
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
@@ -37,6 +36,9 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.sketches import Derived
+from imp_driver.values.cuts import CutName
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.tables import ChangeSource
 
 
 class Sketches:
@@ -78,9 +80,8 @@ class Sketches:
         if problem is not None:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
         self.restore()
-        choice = self._choice(request)
-        every = self._with_states(applied(choice, request), choice)
-        prepared = [self._prepare_one(each, choice, means) for each in every]
+        every = self._with_states(applied(self._names(request), request))
+        prepared = [self._prepare_one(each, means) for each in every]
         self._evict()
         return united(prepared)
 
@@ -96,22 +97,22 @@ class Sketches:
         """Take over what former processes have saved; say whether there was anything new."""
         relations = self._recovery.restored(is_missed=is_missed)
         for relation in relations:
-            self._choices.learn(relation.templates, choice_of(relation.identity))
+            self._choices.learn(relation.templates, tuple(cut.name for cut in relation.cuts))
         return bool(relations)
 
-    def _prepare_one(self, request: Request, choice: Choice, means: Means) -> Prepared:
-        key = state_key(request, choice)
+    def _prepare_one(self, request: Request, means: Means) -> Prepared:
+        key = state_key(request)
         while True:
-            relation = self.registry.get_or_add(key, lambda: Maintained(identity_of(request, choice)))
+            relation = self.registry.get_or_add(key, lambda: Maintained(identity_of(request)))
             self.registry.serve(relation, request.template.identifier)
             with relation.ownership.held(means.token):
                 # While this thread waited, it may have been dropped or given room to another one.
                 if self.registry.find(key) is relation:
-                    return self._prepare_held_or_drop(request, relation, choice, means)
+                    return self._prepare_held_or_drop(request, relation, means)
 
-    def _prepare_held_or_drop(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Prepared:
+    def _prepare_held_or_drop(self, request: Request, relation: Maintained, means: Means) -> Prepared:
         try:
-            return self._prepare_held(request, relation, choice, means)
+            return self._prepare_held(request, relation, means)
         except BaseException:
             if not relation.is_wanted:
                 self.registry.discard(relation)
@@ -119,65 +120,65 @@ class Sketches:
         finally:
             self.registry.weigh(relation)
 
-    def _choice(self, request: Request) -> Choice:
-        """Return the attribute that the template's states are cut on. Raises Refused where the files are clustered by none that is safe."""
+    def _names(self, request: Request) -> tuple[CutName, ...]:
+        """Return what the template's states are cut by. Raises Refused where the files are clustered by nothing that is safe."""
         in_service = any(relation.is_in_service for relation in self.registry.of_template(request.template.identifier))
         return self._choices.of(request, is_cut=in_service)
 
-    def _with_state(self, request: Request, choice: Choice) -> Request:
+    def _with_state(self, request: Request) -> Request:
         """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured.
 
         At first only the groups are captured that the conditions leave, all groups once other constants are asked for.
         """
-        own = self._state_at_hand(request, choice)
+        own = self._state_at_hand(request)
         if own is None and self.restore(is_missed=True):
-            own = self._state_at_hand(request, choice)
+            own = self._state_at_hand(request)
         if own is not None:
             return own
         is_first = not self._admission.has_admitted(admission_name(request))
         wide = None if is_first else lifted(request)
-        return request if wide is None or self._cannot_be_captured(wide, choice) else wide
+        return request if wide is None or self._cannot_be_captured(wide) else wide
 
-    def _cannot_be_captured(self, request: Request, choice: Choice) -> bool:
+    def _cannot_be_captured(self, request: Request) -> bool:
         """Say whether a capture failed: without the conditions on keys an expression may meet rows that it cannot be computed for."""
-        relation = self.registry.find(state_key(request, choice))
+        relation = self.registry.find(state_key(request))
         return relation is not None and relation.failure is not None and relation.failure.reason is Reason.CAPTURE_FAILED
 
-    def _state_at_hand(self, request: Request, choice: Choice) -> Request | None:
+    def _state_at_hand(self, request: Request) -> Request | None:
         """Return the request about a state that is there; None when one must be captured."""
-        every = forms(request, self.registry.of_prefix(prefix_of(request, choice)))
+        every = forms(request, self.registry.of_prefix(prefix_of(request)))
         for form in every:
             for own in filter(None, (form, lifted(form))):
-                relation = self.registry.find(state_key(own, choice))
+                relation = self.registry.find(state_key(own))
                 if relation is not None and relation.is_in_service:
                     return own
         for form in every:
-            reused = self._reuse.find(form, self.registry.of_family(family_of(form, choice)))
+            reused = self._reuse.find(form, self.registry.of_family(family_of(form)))
             # One that is served by a larger state is captured itself when it is asked for again.
-            if reused is not None and (reused.is_exact or self._admission.is_first(state_key(request, choice))):
+            if reused is not None and (reused.is_exact or self._admission.is_first(state_key(request))):
                 return reused.request
         return None
 
-    def _with_states(self, request: Request, choice: Choice) -> tuple[Request, ...]:
+    def _with_states(self, request: Request) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
-        single = self._with_state(request, choice)
-        if not request.analysis.plan.of_rows or single.reuse:
+        single = self._with_state(request)
+        if not request.analysis.plan.of_rows or single.reuse or len(request.names) > 1:
             return (single,)
-        key = state_key(single, choice)
+        key = state_key(single)
         relation = self.registry.find(key)
         if relation is None or not relation.is_held:
-            found = self._reuse.find_union(request, self.registry.of_family(family_of(request, choice)))
+            found = self._reuse.find_union(request, self.registry.of_family(family_of(request)))
             if found and self._admission.is_first(key):
                 return found
         return (single,)
 
     def state_of(self, request: Request) -> tuple[Maintained, BoundBlock] | None:
         """Return the relation that a request would use, at whatever versions, and the block that it is the state of."""
-        choice = self._choices.known(request.template.identifier)
-        if choice is None or choice.key is None:
+        names = self._choices.known(request.template.identifier)
+        if names is None or names[0].key is None or not request.has_cut(names[0]):
             return None
-        request = self._with_state(request, choice)
-        relation = self.registry.find(state_key(request, choice))
+        request = self._with_state(replace(request, names=names[:1]))
+        relation = self.registry.find(state_key(request))
         return None if relation is None else (relation, request.block)
 
     def forget(self, location: str) -> None:
@@ -229,15 +230,15 @@ class Sketches:
             self.eager.close()
         self.checkpoint.close()
 
-    def _prepare_held(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Prepared:
+    def _prepare_held(self, request: Request, relation: Maintained, means: Means) -> Prepared:
         failure = relation.failure
         if failure is not None and failure.stands(vector_of(request.tables), request.rows):
             raise Refused(failure.reason, failure.detail)
         kept = self._kept(request, relation)
-        if kept is not None:
-            return self._prepared(request, relation, choice, kept, Upkeep(Decision.FRESH, relation.version, detail="kept"))
+        if kept:
+            return self._prepared(request, relation, kept, Upkeep(Decision.FRESH, relation.version, detail="kept"))
         source = ""
-        if not relation.is_ready and relation.stored is not None and self._read_back(request, relation, choice, means):
+        if not relation.is_ready and relation.stored is not None and self._read_back(request, relation, means):
             source = "read back from the store"
         if request.is_pinned and (not relation.is_ready or relation.is_ahead_of(request.tables)):
             raise Refused(Reason.OLD_VERSION)
@@ -247,86 +248,130 @@ class Sketches:
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
             request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
-            check_again(choice, request)
+            check_again(request)
         if relation.is_ready and relation.vector != vector_of(request.tables) and relation.costs.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
         with means.watch.stage("maintain"):
-            upkeep = self._brought_up_to_date(request, relation, choice, means)
+            upkeep = self._brought_up_to_date(request, relation, means)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
         self._count(relation, upkeep)
         self.eager.note_use(relation, request)
         with means.watch.stage("sketch"):
-            if upkeep.decision is Decision.CAPTURED and relation.state is not None:
-                better = self._choices.reconsidered(request, relation.state, choice)
-                if better is not None:
-                    # It is captured at the next query.
-                    self._admission.is_first(state_key(request, better))
+            request = self._cut(request, relation, upkeep, means)
             derived = self._derived(request, relation, means)
             self.checkpoint.note(relation)
-            return self._prepared(request, relation, choice, derived, upkeep)
+            return self._prepared(request, relation, derived, upkeep)
 
-    def _kept(self, request: Request, relation: Maintained) -> Derived | None:
-        """Return a sketch of exactly these versions and constants that was made before."""
-        constants = constants_of(request.block, may_tie=request.analysis.may_tie)
-        kept = relation.sketches.find(vector_of(request.tables), constants)
+    def _kept(self, request: Request, relation: Maintained) -> list[Derived]:
+        """Return sketches of exactly these versions and constants that were made before; none where one is missing."""
+        constants, vector = constants_of(request.block, may_tie=request.analysis.may_tie), vector_of(request.tables)
+        kept = [relation.sketches(name).find(vector, constants) for name in request.names]
+        found = [each for each in kept if each is not None]
         # What is in memory at these versions is asked itself, which learns from it.
-        if kept is None or (relation.state is not None and relation.vector == kept.vector) or not self._recovery.prove(relation):
-            return None
+        if len(found) < len(kept) or (relation.state is not None and relation.vector == vector) or not self._recovery.prove(relation):
+            return []
         relation.used()
         relation.costs.note_asked(is_new=False)
-        return kept
+        return found
 
-    def _read_back(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> bool:
+    def _read_back(self, request: Request, relation: Maintained, means: Means) -> bool:
         """Bring a state back from the store, into memory or as the buckets that it is in."""
         if relation.stored is None or relation.stored.record.buckets is None:
             return self._recovery.load(relation, request.block)
-        return self._recovery.prove(relation) and attach(relation, request, choice, means)
+        return self._recovery.prove(relation) and attach_buckets(relation, request, means)
 
-    def _derived(self, request: Request, relation: Maintained, means: Means) -> Derived:
-        if relation.state is not None:
-            return known_sketch(relation, relation.state, request.block, request.fragments, may_tie=request.analysis.may_tie)
+    def _cut(self, request: Request, relation: Maintained, upkeep: Upkeep, means: Means) -> Request:
+        """Cut the groups by what the request asks for, and no longer by what nothing asks for; return it with the cuts that there are.
+
+        A column beside the first that costs a query is cut by from the second use on. Groups in buckets have one cut, by a key.
+        """
+        contents = relation.in_memory
+        if contents is None:
+            return _with_cut_of_buckets(request, relation)
+        if upkeep.decision is Decision.CAPTURED:
+            self._choices.reconsider(request, contents.state)
+        wanted = {*request.names, *self._choices.of_templates(relation.templates)}
+        for name, cut in contents.cuts.items():
+            has_drifted = upkeep.decision is Decision.MAINTAINED and isinstance(cut, CellCut) and cut.has_lost_balance
+            if name not in wanted or has_drifted:
+                relation.detached(name)
+        first, *others = request.names
+        if first not in contents.cuts:
+            with means.watch.stage("capture"):
+                attach(relation, request, first, means, self.registry.memory_budget)
+        there = [name for name in others if name in contents.cuts or self._is_attached(request, relation, name, means)]
+        return replace(request, names=(first, *there))
+
+    def _is_attached(self, request: Request, relation: Maintained, name: CutName, means: Means) -> bool:
+        """Cut by a column beside the first, from the second use on; False where it is not."""
+        if relation.counts.uses < 2:
+            return False
+        try:
+            with means.watch.stage("capture"):
+                attach(relation, request, name, means, self.registry.memory_budget)
+        except Refused:
+            self._choices.leave_out(request.template.identifier, name)
+            return False
+        return True
+
+    def _derived(self, request: Request, relation: Maintained, means: Means) -> list[Derived]:
+        if relation.in_memory is not None:
+            return known_sketches(relation, relation.in_memory, request.names, request.block, may_tie=request.analysis.may_tie)
         bucketed = relation.bucketed
         assert bucketed is not None
         bucketed.version = self._folders.noted(bucketed.target, bucketed.version, self._targets)
-        return bucketed_sketch(relation, bucketed, request, means)
+        return [bucketed_sketch(relation, bucketed, request, means)]
 
-    def _brought_up_to_date(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> Upkeep:
+    def _brought_up_to_date(self, request: Request, relation: Maintained, means: Means) -> Upkeep:
         try:
-            return bring_up_to_date(relation, request, self._source, means, lambda: self._capture(request, relation, choice, means))
+            return bring_up_to_date(relation, request, self._source, means, lambda: self._capture(request, relation, means))
         except Refused:
             if not relation.is_held:
                 # What the store has may be what was just found to be of no use.
                 self.checkpoint.forget([relation])
             raise
 
-    def _prepared(self, request: Request, relation: Maintained, choice: Choice, derived: Derived, upkeep: Upkeep) -> Prepared:
-        cuts, partition = choice.cuts(request), derived.sketch.partition
+    def _prepared(self, request: Request, relation: Maintained, every: Sequence[Derived], upkeep: Upkeep) -> Prepared:
+        sketches = (self._located(request, relation, name, derived) for name, derived in zip(request.names, every, strict=True))
+        return Prepared(relation, upkeep, tuple(sketches), request.reuse)
+
+    def _located(self, request: Request, relation: Maintained, name: CutName, derived: Derived) -> CutSketch:
+        cuts, partition = request.cuts_of(name), derived.sketch.partition
 
         def located() -> Iterator[FileFragments]:
-            return (FileFragments.locate(files, name, partition) for files, name in cut_files(cuts, request.snapshots))
+            return (FileFragments.locate(files, column, partition) for files, column in cut_files(cuts, request.snapshots))
 
-        files = relation.sketches.files(derived, request.template.identifier, located)
-        return Prepared(relation, upkeep, derived.sketch, cuts, files, derived.rows, request.reuse)
+        files = relation.sketches(name).files(derived, request.template.identifier, located)
+        return CutSketch(name, derived.sketch, cuts, files, derived.rows)
 
     def _admit(self, request: Request, relation: Maintained) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
-        identity = relation.identity
-        if request.partial is not None and self._admission.is_first(identity.key):
-            raise Refused(Reason.CAPTURE_DEFERRED, f"{identity.attribute} is no group key, so most of the table may be needed")
+        identity, first = relation.identity, request.names[0]
+        if first.key is None and self._admission.is_first(identity.key):
+            raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
         if not self._admission.admits(admission_name(request), identity.key):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if self._admission.is_tired(identity.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
 
-    def _capture(self, request: Request, relation: Maintained, choice: Choice, means: Means) -> None:
+    def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
         with means.watch.stage("capture"):
-            capture_into(relation, request, choice, means, self.registry.memory_budget, self._folders.location)
+            capture_into(relation, request, means, self.registry.memory_budget, self._folders.location)
         # One in memory is quicker than a larger one in buckets.
         if relation.bucketed is None:
             self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
 
-    def note_use(self, prepared: Prepared, *, is_useful: bool) -> None:
-        """Learn from how a sketch turned out: one that would skip nothing is maintained more rarely, and fewer of its kind are captured."""
+    def note_use(self, prepared: Prepared, useful: Sequence[bool]) -> None:
+        """Learn from how the sketches turned out.
+
+        Where none would skip anything they are maintained more rarely, and fewer of their kind are captured; one that skips nothing beside
+        others is left out.
+        """
+        is_useful = any(useful)
+        for each, is_filter in zip(prepared.sketches, useful, strict=True):
+            if is_useful and not is_filter:
+                for template in prepared.relation.templates:
+                    self._choices.leave_out(template, each.name)
         prepared.relation.costs.note_use(is_useful=is_useful)
         if prepared.upkeep.decision is Decision.CAPTURED:
             self._admission.learn(prepared.relation.identity.template, is_useful=is_useful)
@@ -342,3 +387,12 @@ class Sketches:
         elif upkeep.decision.name == "MAINTAINED":
             self.metrics.count("imp_maintenance_steps_total", "query")
             self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)
+
+
+def _with_cut_of_buckets(request: Request, relation: Maintained) -> Request:
+    """Return the request with the cut that groups in buckets have. Raises Refused where that is no cut of its block."""
+    bucketed = relation.bucketed
+    assert bucketed is not None
+    if bucketed.name.key not in request.analysis.cuts:
+        raise Refused(Reason.STATE_TOO_LARGE, f"the groups are in buckets by {bucketed.attribute}")
+    return replace(request, names=(bucketed.name,))

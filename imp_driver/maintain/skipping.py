@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.dataflow.bounds.interval import Interval, from_codes, unknown
-from imp_driver.delta.contract import FileStatistics
 from imp_driver.maintain.request import Request
-from imp_driver.parse.nodes import Column, Expression, KeyReference, Opaque, parts_of, with_parts
 from imp_driver.plan.nodes import Scan
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import name_in
-from imp_driver.sketch.codes import BooleanArray, Codec, is_orderable
+from imp_driver.values.codes import BooleanArray, Codec, is_orderable
+from imp_driver.values.expressions import Column, Expression, KeyReference, Opaque, parts_of, with_parts
+from imp_driver.values.tables import FileStatistics
 
 
 @dataclass(slots=True)

@@ -13,24 +13,25 @@ from dataclasses import dataclass
 from imp_driver.buckets.state import BucketedState
 from imp_driver.circuit.circuit import Circuit, circuit_of
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import ProjectedRows
 from imp_driver.dataflow.expression.project import NotEvaluable
-from imp_driver.delta.contract import ChangePlan, ChangeSource, ChangesUnavailable, ZSet
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.bucketing import step_buckets
-from imp_driver.maintain.capture import bucket_of
+from imp_driver.maintain.capture import bucket_of, with_cut_columns
 from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.supported import Refused
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import SparkReader
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.snapshot.vector import Vector, vector_of
 from imp_driver.state.costs import Advice
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Cause
+from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, ZSet
 
 LARGEST_DELTA_SHARE = 0.25
 """Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
@@ -121,11 +122,11 @@ def planned(relation: Maintained, request: Request, source: ChangeSource) -> lis
 
 def read_rows(relation: Maintained, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader) -> Step:
     """Read the changed rows; groups and circuit stay as they are. Raises ChangesUnavailable or what ``read`` raises."""
-    assert relation.contents is not None
-    partition = relation.contents.partition
-    bucket = None if request.partial is None else Bucket(request.column, bucket_of(request, partition), partition)
-    reader = Changes(request.block, relation.key_types, source, read, bucket)
-    circuit = None if isinstance(request.block.source, Scan) else _circuit(relation, request, changes, read)
+    partitions = {cut.name: cut.partition for cut in relation.cuts if cut.name.key is None}
+    buckets = {name: Bucket(request.column_of(name), bucket_of(request, name, each), each) for name, each in partitions.items()}
+    block = with_cut_columns(request, partitions)
+    reader = Changes(block, relation.key_types, source, read, buckets)
+    circuit = None if isinstance(block.source, Scan) else _circuit(relation, request, block, changes, read)
     shares = reader.shares(changes, circuit)
     for change, share in zip(changes, shares, strict=True):
         _check_row_count(change, share.growth)
@@ -151,14 +152,14 @@ def apply_rows(relation: Maintained, request: Request, step: Step, means: Means 
     return Upkeep(Decision.MAINTAINED, from_version, delta_rows, step.source, detail=", ".join(filter(None, notes)))
 
 
-def _apply(state: GroupState, shares: Sequence[ProjectedRows]) -> None:
+def _apply(groups: CutGroups, shares: Sequence[ProjectedRows]) -> None:
     for rows in shares:
         try:
-            state.apply(rows)
+            groups.apply(rows)
         except StateCorrupt as error:
             raise ChangesUnavailable(RecaptureReason.CHANGES_CONTRADICT, str(error)) from error
-    if state.is_inexact_beyond(INEXACT_SHARE):
-        raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{state.inexact_groups} groups")
+    if groups.state.is_inexact_beyond(INEXACT_SHARE):
+        raise ChangesUnavailable(RecaptureReason.INEXACT_STATE, f"{groups.state.inexact_groups} groups")
 
 
 def _moved_on(step: Step, vector: Vector) -> Circuit | None:
@@ -173,7 +174,9 @@ def _moved_on(step: Step, vector: Vector) -> Circuit | None:
     return step.circuit
 
 
-def _circuit(relation: Maintained, request: Request, changes: Sequence[TableChange], read: SparkReader) -> Circuit | None:
+def _circuit(
+    relation: Maintained, request: Request, block: BoundBlock, changes: Sequence[TableChange], read: SparkReader
+) -> Circuit | None:
     """Return the operators of a block over several tables, with the tables that are kept at the relation's versions.
 
     They are read when the block changes for the second time, as it is then likely to go on, and where the engine cannot follow.
@@ -185,11 +188,11 @@ def _circuit(relation: Maintained, request: Request, changes: Sequence[TableChan
         return known
     if relation.is_without_circuit:
         return None
-    found = known or circuit_of(request.block, relation.key_types)
+    found = known or circuit_of(block, relation.key_types)
     if found is None:
         relation.leave_circuit_out()
         return None
-    if not relation.counts.maintained and all(is_linear_in(request.block, change) for change in changes):
+    if not relation.counts.maintained and all(is_linear_in(block, change) for change in changes):
         found.vector = relation.vector
         return found
     try:

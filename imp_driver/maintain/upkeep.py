@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from imp_driver.cancel import CancellationToken
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.ports import BucketEngine, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.values.cancel import CancellationToken
+from imp_driver.values.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ import json
 import logging
 from collections.abc import Iterator
 
-from imp_driver.observe.failures import described
 from imp_driver.observe.finished import Finished
-from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.parse.template import text_without_constants
 from imp_driver.reasons import Reason, RecaptureReason
+from imp_driver.values.failures import described
+from imp_driver.values.report import SketchReport
 
 LOG = logging.getLogger("imp_driver.observe")
 _PLAIN_DETAILS = frozenset(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import Statement
+from imp_driver.values.report import SketchReport
 
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{1,12})\b")
 _OPERATIONS = frozenset(

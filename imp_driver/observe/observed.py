@@ -13,20 +13,19 @@ from functools import partial
 
 import pyarrow as pa
 
-from imp_driver.config import SketchMode
-from imp_driver.dbapi.pipeline import Pipeline
 from imp_driver.errors import Error
 from imp_driver.observe.decisions import log_decision
-from imp_driver.observe.failures import described
 from imp_driver.observe.finished import Finished, operation_of
 from imp_driver.observe.registry import Observer
-from imp_driver.observe.report import SketchReport
 from imp_driver.observe.spans import Spans
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.parse.statement import StatementKind, parse
-from imp_driver.ports import Outcome, ResultColumn, ResultStream, TableDefinition
+from imp_driver.ports import Outcome, Pipeline, ResultColumn, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
-from imp_driver.run import Parameters, Run
+from imp_driver.values.failures import described
+from imp_driver.values.options import SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
+from imp_driver.values.stopwatch import Stopwatch
 
 _LOG = logging.getLogger("imp_driver.observe")
 

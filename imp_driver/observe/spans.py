@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from imp_driver.errors import Error
 from imp_driver.observe.finished import Finished
-from imp_driver.observe.report import SketchReport
-from imp_driver.observe.stopwatch import nothing_around
-from imp_driver.run import Run
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
+from imp_driver.values.stopwatch import nothing_around
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT
-from imp_driver.parse.types import spark_type
+from imp_driver.values.types import spark_type
 
 _BARE = {"integer", "string", "date", "timestamp", "timestamp_ntz", "double"}
 """Types whose literal already has the column's type; for others a cast of the literal keeps Spark from casting the column."""

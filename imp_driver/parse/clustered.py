@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.parse.quoting import quoted_name, quoted_text
+from imp_driver.values.quoting import quoted_name, quoted_text
 
 FEWEST_FILES = 64
 LARGE_FILE = 64 << 20

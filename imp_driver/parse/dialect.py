@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 
-from imp_driver.parse.quoting import quoted_text
+from imp_driver.values.quoting import quoted_text
 
 
 class SparkText(Spark):

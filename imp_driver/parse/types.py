@@ -1,47 +1,17 @@
-"""Column types of a table and the types of simple expressions over them, as Arrow types.
+"""The types of simple expressions over columns, as Arrow types.
 
 Rules are Spark's: widening of integers, precision of decimal arithmetic (no result beyond 38 digits is claimed), doubles win.
 """
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.widening import INTEGER_DIGITS, common_type, is_number
+from imp_driver.values.widening import INTEGER_DIGITS, common_type, is_number
 
-__all__ = ["arrow_type", "common_type", "infer", "is_number", "spark_type", "values_of"]
-
-_PLAIN: dict[str, pa.DataType] = {
-    "byte": pa.int8(),
-    "short": pa.int16(),
-    "integer": pa.int32(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-    "boolean": pa.bool_(),
-}
-_SPARK_NAMES = {
-    "byte": "TINYINT",
-    "short": "SMALLINT",
-    "integer": "INT",
-    "long": "BIGINT",
-    "float": "FLOAT",
-    "double": "DOUBLE",
-    "string": "STRING",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP_NTZ",
-    "boolean": "BOOLEAN",
-}
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
 _CASTS: dict[exp.DType, pa.DataType] = {
     exp.DType.TINYINT: pa.int8(),
     exp.DType.SMALLINT: pa.int16(),
@@ -50,22 +20,7 @@ _CASTS: dict[exp.DType, pa.DataType] = {
     exp.DType.FLOAT: pa.float32(),
     exp.DType.DOUBLE: pa.float64(),
 }
-
-
 _DATE_PARTS = ("year", "month", "day")
-
-
-def arrow_type(type_name: str) -> pa.DataType | None:
-    """Return the Arrow type of a Delta type name, None for types that no operator handles (nested, binary, CHAR, intervals)."""
-    match = _DECIMAL.fullmatch(type_name)
-    if match:
-        return pa.decimal128(int(match.group(1)), int(match.group(2)))
-    return _PLAIN.get(type_name)
-
-
-def spark_type(type_name: str) -> str:
-    """Return the SQL name of a Delta type that arrow_type knows."""
-    return type_name.upper() if type_name.startswith("decimal") else _SPARK_NAMES[type_name]
 
 
 def infer(node: exp.Expr, columns: dict[str, pa.DataType | None]) -> pa.DataType | None:

@@ -8,24 +8,29 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredBuckets, StoredChoice, StoredSketch, StoredTable
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredBuckets, StoredCut, StoredSketch, StoredTable
+from imp_driver.values.cuts import AttachedCut, CutName
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 
-FORMAT = 1
+FORMAT = 2
 """Of the rows that this driver writes. Rows of another format are skipped, and their states captured again."""
 _CELLS = "cell_"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the table of records. ``body`` is JSON; ``bounds`` an Arrow stream; ``fragments`` one bit per fragment, in bytes."""
+    """One row of the table of records. ``body`` is JSON.
+
+    The others are Arrow streams with a row per cut: ``bounds`` an Arrow stream, ``fragments`` one bit per fragment.
+    """
 
     format: int
     key: str
@@ -53,7 +58,6 @@ def checksum_of(*parts: bytes) -> str:
 
 def encoded(record: Record) -> Row:
     """Return the row of a record."""
-    sketch = record.sketch
     body = {
         "family": record.family,
         "prefix": record.prefix,
@@ -62,19 +66,17 @@ def encoded(record: Record) -> Row:
         "templates": list(record.templates),
         "table": record.table,
         "location": record.location,
-        "attribute": record.attribute,
-        "choice": asdict(record.choice),
+        "cuts": [_cut_body(each) for each in record.cuts],
         "tables": [asdict(table) for table in record.tables],
         "conditions": None if record.conditions is None else list(record.conditions),
         "groups": record.groups,
         "bytes": record.bytes,
         "learned": dict(record.learned),
         "buckets": None if record.buckets is None else asdict(record.buckets),
-        "constants": None if sketch is None else sketch.constants,
     }
-    bounds = stream_of(pa.table({"bound": pa.array(record.partition.bounds, type=record.partition.type)}))
-    fragments = b"" if sketch is None else _packed(sketch.fragments)
-    rows = b"" if sketch is None else np.ascontiguousarray(sketch.rows, dtype="<i8").tobytes()
+    bounds = _together(_bounds(each.cut.partition) for each in record.cuts)
+    fragments = _together(b"" if each.sketch is None else _packed(each.sketch.fragments) for each in record.cuts)
+    rows = _together(b"" if each.sketch is None else np.ascontiguousarray(each.sketch.rows, dtype="<i8").tobytes() for each in record.cuts)
     row = Row(FORMAT, record.key, record.state, json.dumps(body), bounds, fragments, rows, "")
     return Row(FORMAT, row.key, row.state, row.body, bounds, fragments, rows, row.expected_checksum())
 
@@ -92,14 +94,8 @@ def decoded(row: Row) -> Record:
 
 
 def _record(row: Row, body: dict[str, Any]) -> Record:
-    bounds = pa.ipc.open_stream(row.bounds).read_all().column("bound").combine_chunks()
-    partition = RangePartition(bounds.type, tuple(bounds.to_pylist()))
-    sketch = None
-    if body["constants"] is not None:
-        rows = np.frombuffer(row.fragment_rows, dtype="<i8").astype(np.int64)
-        if len(rows) != partition.fragments:
-            raise ValueError("the rows per fragment do not fit the ranges")
-        sketch = StoredSketch(body["constants"], _unpacked(row.fragments, partition.fragments), rows)
+    parts = [_apart(each) for each in (row.bounds, row.fragments, row.fragment_rows)]
+    cuts = tuple(_cut(*each) for each in zip(body["cuts"], *parts, strict=True))
     return Record(
         key=row.key,
         family=body["family"],
@@ -109,11 +105,8 @@ def _record(row: Row, body: dict[str, Any]) -> Record:
         templates=tuple(body["templates"]),
         table=body["table"],
         location=body["location"],
-        attribute=body["attribute"],
-        choice=StoredChoice(**body["choice"]),
         tables=tuple(StoredTable(**table) for table in body["tables"]),
-        partition=partition,
-        sketch=sketch,
+        cuts=cuts,
         state=row.state,
         conditions=None if body["conditions"] is None else tuple(body["conditions"]),
         groups=body["groups"],
@@ -123,11 +116,44 @@ def _record(row: Row, body: dict[str, Any]) -> Record:
     )
 
 
+def _cut_body(stored: StoredCut) -> dict[str, object]:
+    constants = None if stored.sketch is None else stored.sketch.constants
+    return {"name": asdict(stored.cut.name), "attribute": stored.cut.attribute, "constants": constants}
+
+
+def _cut(body: dict[str, Any], bounds: bytes, fragments: bytes, fragment_rows: bytes) -> StoredCut:
+    column = pa.ipc.open_stream(bounds).read_all().column("bound").combine_chunks()
+    partition = RangePartition(column.type, tuple(column.to_pylist()))
+    sketch = None
+    if body["constants"] is not None:
+        rows = np.frombuffer(fragment_rows, dtype="<i8").astype(np.int64)
+        if len(rows) != partition.fragments:
+            raise ValueError("the rows per fragment do not fit the ranges")
+        sketch = StoredSketch(body["constants"], _unpacked(fragments, partition.fragments), rows)
+    return StoredCut(AttachedCut(CutName(**body["name"]), partition, body["attribute"]), sketch)
+
+
+def _bounds(partition: RangePartition) -> bytes:
+    return stream_of(pa.table({"bound": pa.array(partition.bounds, type=partition.type)}))
+
+
+def _together(parts: Iterable[bytes]) -> bytes:
+    return stream_of(pa.table({"part": pa.array(list(parts), pa.binary())}))
+
+
+def _apart(data: bytes) -> list[bytes]:
+    parts: list[bytes] = pa.ipc.open_stream(data).read_all().column("part").to_pylist()
+    return parts
+
+
 def encoded_state(columns: StateColumns) -> bytes:
-    """Return the columns of a state as two Arrow streams, one over groups and one over cells."""
+    """Return the columns of a state as Arrow streams: one over groups, then one over the cells of each cut that has them."""
+    tables: dict[str, dict[str, pa.Array]] = {"": {}}
+    for name, column in columns.items():
+        cut = name.rsplit("_", 1)[0] if name.startswith(_CELLS) else ""
+        tables.setdefault(cut, {})[name] = column
     sink = io.BytesIO()
-    for is_cells in (False, True):
-        own = {name: column for name, column in columns.items() if name.startswith(_CELLS) is is_cells}
+    for own in tables.values():
         sink.write(stream_of(pa.table(own)))
     return sink.getvalue()
 
@@ -136,7 +162,9 @@ def decoded_state(data: bytes) -> dict[str, pa.Array]:
     """Invert ``encoded_state``. Raises StoreDamaged."""
     try:
         source = pa.BufferReader(data)
-        tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
+        tables = [pa.ipc.open_stream(source).read_all()]
+        while source.tell() < len(data):
+            tables.append(pa.ipc.open_stream(source).read_all())
     except (pa.ArrowException, OSError, ValueError) as error:
         raise StoreDamaged(f"a state cannot be read: {error}") from error
     return {name: table.column(name).combine_chunks() for table in tables for name in table.column_names}

@@ -12,7 +12,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from imp_driver.redaction import redacted
+from imp_driver.values.redaction import redacted
 
 ORPHANED_SECONDS = 24 * 3600.0
 """Age of a folder that no record names after which it is taken for one of a process that was killed."""

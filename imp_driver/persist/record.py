@@ -8,12 +8,12 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
-from imp_driver.sketch.codes import IntegerArray
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.cuts import AttachedCut
+from imp_driver.values.fragments import FragmentSet
 
 StateColumns: TypeAlias = Mapping[str, pa.Array]
-"""A group state as ``GroupState.snapshot`` gives it: columns over groups, and those named ``cell_*`` over cells."""
+"""Groups as ``CutGroups.snapshot`` gives them: columns over groups, and those named ``cell_{i}_*`` over the cells of the i-th cut."""
 
 
 class StoreDamaged(Exception):
@@ -45,13 +45,12 @@ class StoredSketch:
     rows: IntegerArray
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChoice:
-    """Which attribute is cut: the index of a group key, else the place of a scan and a column of its table."""
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredCut:
+    """What cuts a state, with the newest sketch by it."""
 
-    key: int | None
-    place: int
-    column: str
+    cut: AttachedCut
+    sketch: StoredSketch | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,9 @@ class StoredBuckets:
     count: int
 
 
-NO_CHOICE = StoredChoice(None, -1, "")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """One state with its sketch, at one version of each of its tables.
+    """One state with its cuts and their sketches, at one version of each of its tables.
 
     Attributes:
         key, family, prefix: hashes of what the state depends on (maintain/identity.py).
@@ -89,11 +85,8 @@ class Record:
     templates: tuple[str, ...]
     table: str
     location: str
-    attribute: str
-    choice: StoredChoice
     tables: tuple[StoredTable, ...]
-    partition: RangePartition
-    sketch: StoredSketch | None
+    cuts: tuple[StoredCut, ...]
     state: str
     conditions: tuple[str, ...] | None
     groups: int

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.errors import NotSupportedError
 from imp_driver.parse.literals import literal_node
-from imp_driver.parse.nodes import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.parse.supported import Refused, check_text
 from imp_driver.parse.types import infer
@@ -21,7 +19,9 @@ from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
 from imp_driver.reasons import Reason
-from imp_driver.run import Parameters
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
+from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
+from imp_driver.values.run import Parameters
 
 
 @dataclass(frozen=True, slots=True)

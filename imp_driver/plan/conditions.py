@@ -10,11 +10,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from imp_driver.parse.nodes import And
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.render import condition_sql
+from imp_driver.values.expressions import And
 
 
 def written_conditions(block: BoundBlock) -> tuple[str, ...] | None:

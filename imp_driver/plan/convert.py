@@ -10,7 +10,8 @@ from decimal import Decimal
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.nodes import (
+from imp_driver.parse.statement import DIALECT
+from imp_driver.values.expressions import (
     And,
     Arithmetic,
     Case,
@@ -26,8 +27,7 @@ from imp_driver.parse.nodes import (
     Opaque,
     Or,
 )
-from imp_driver.parse.statement import DIALECT
-from imp_driver.parse.widening import least_bits
+from imp_driver.values.widening import least_bits
 
 
 def row_expression(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> Expression:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from imp_driver.parse.types import arrow_type, is_number
+from imp_driver.values.types import arrow_type
+from imp_driver.values.widening import is_number
 
 NUMBER = "number"
 _CASTS = {

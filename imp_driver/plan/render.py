@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.delta.contract import WEIGHT_COLUMN
-from imp_driver.parse.quoting import quoted_name
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
@@ -35,6 +33,8 @@ from imp_driver.plan.nodes import (
     Window,
     children,
 )
+from imp_driver.values.quoting import quoted_name
+from imp_driver.values.tables import WEIGHT_COLUMN
 
 RelationOf = Callable[[Scan], str]
 _WEIGHT = f"`{WEIGHT_COLUMN}`"

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from imp_driver.parse.nodes import AggregateReference, And, Arithmetic, Comparison, Expression, IsNull, KeyReference, Not, Or, parts_of
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
+from imp_driver.values.expressions import (
+    AggregateReference,
+    And,
+    Arithmetic,
+    Comparison,
+    Expression,
+    IsNull,
+    KeyReference,
+    Not,
+    Or,
+    parts_of,
+)
 
 
 def check_filters(bound: BoundBlock) -> None:

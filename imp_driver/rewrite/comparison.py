@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import random
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.failures import described
-from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Outcome, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.rewriter import Rewritten
 from imp_driver.rewrite.shadow import Answer, check_same
-from imp_driver.run import Run
+from imp_driver.values.failures import described
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 
 _LOG = logging.getLogger("imp_driver")
 

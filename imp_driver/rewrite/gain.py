@@ -6,7 +6,7 @@ Source: sketch-safety rules 3.4. The factors come from 10 million rows, grouped,
 
 from __future__ import annotations
 
-from imp_driver.delta.coverage import Coverage
+from imp_driver.sketch.coverage import Coverage
 
 LEAST_GAIN = 0.05
 """Share of the bytes that a query reads which a filter must save."""

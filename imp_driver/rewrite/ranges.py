@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.parse.bounds import bound_sql
-from imp_driver.parse.quoting import quoted_name
-from imp_driver.sketch.fragments import FragmentSet, fill_gaps
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.fragments import FragmentSet, fill_gaps
+from imp_driver.values.quoting import quoted_name
+from imp_driver.values.ranges import RangePartition
 
 
 def range_condition(column: str, type_name: str, partition: RangePartition, runs: tuple[tuple[int, int], ...], has_null: bool) -> str:

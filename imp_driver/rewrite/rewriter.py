@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from imp_driver.config import Options, Policy, SketchMode
-from imp_driver.delta.contract import ChangeSource, TableSnapshot
-from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.request import CutSketch, Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import Means
@@ -20,11 +18,13 @@ from imp_driver.parse.time_travel import time_travel
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
-from imp_driver.rewrite.use import Part, conditions_of, plan_use
-from imp_driver.run import Parameters, Run
+from imp_driver.rewrite.use import Part, Use, conditions_of, gains, plan_use
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reading import Reading, read
 from imp_driver.snapshot.versions import TextVersions, Versions
+from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.run import Parameters, Run
+from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,11 @@ class Rewriter:
         with run.watch.stage("rewrite"):
             return self._spliced(statement, reading, prepared)
 
+    def note_time(self, rewritten: Rewritten, seconds: float) -> None:
+        """Let each block's relation learn what its sketches saved a query that took so long."""
+        for prepared, gain in gains(rewritten.parts):
+            self._sketches.note_time(prepared, seconds, gain)
+
     def requests(self, statement: Statement, run: Run) -> list[Request]:
         """Return what a query that is only told about would ask of the sketches. Raises Refused."""
         return self._requests(self._read(statement, run, is_told=True)[0], run.parameters)
@@ -122,7 +127,7 @@ class Rewriter:
 
     def _spliced(self, statement: Statement, reading: Reading, prepared: Sequence[tuple[Request, Prepared]]) -> Rewritten:
         query_bytes = reading.bytes
-        parts = [self._part(request, each, query_bytes) for request, each in prepared]
+        parts = [part for request, each in prepared for part in self._parts(request, each, query_bytes)]
         conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
         if not conditions and any(part.use.is_filter for part in parts):
             raise Refused(Reason.READ_TWICE)
@@ -131,12 +136,14 @@ class Rewriter:
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, tuple(used))
 
-    def _part(self, request: Request, prepared: Prepared, query_bytes: int) -> Part:
-        share = max(own_share(request, cut.scan) for cut in prepared.cuts) if request.analysis.plan.of_rows else 1.0
-        runs = self._options.maximum_runs
-        use = plan_use(prepared.sketch, prepared.files, prepared.rows, runs, query_bytes=query_bytes, own_share=share)
-        self._sketches.note_use(prepared, is_useful=use.is_filter)
-        return Part(request, prepared, use)
+    def _parts(self, request: Request, prepared: Prepared, query_bytes: int) -> list[Part]:
+        parts = [Part(request, prepared, each, self._use(request, each, query_bytes)) for each in prepared.sketches]
+        self._sketches.note_use(prepared, [part.use.is_filter for part in parts])
+        return parts
+
+    def _use(self, request: Request, each: CutSketch, query_bytes: int) -> Use:
+        share = max(own_share(request, cut.scan) for cut in each.cuts) if request.analysis.plan.of_rows else 1.0
+        return plan_use(each.sketch, each.files, each.rows, self._options.maximum_runs, query_bytes=query_bytes, own_share=share)
 
 
 def _pins(statement: Statement, reading: Reading, parts: Sequence[Part], conditions: Mapping[int, str]) -> tuple[list[Pin], list[Pin]]:
@@ -146,9 +153,9 @@ def _pins(statement: Statement, reading: Reading, parts: Sequence[Part], conditi
     """
     versions: dict[str, int] = {}
     for part in parts:
-        versions.update(part.prepared.sketch.versions)
+        versions.update(part.cut.sketch.versions)
     # Where another thread was faster, one sketch may stand for a newer version than the other.
-    if any(versions[location] != version for part in parts for location, version in part.prepared.sketch.versions.items()):
+    if any(versions[location] != version for part in parts for location, version in part.cut.sketch.versions.items()):
         raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
     uncut, cut = [], []
     for scan in reading.scans:

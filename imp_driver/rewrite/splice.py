@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.delta.contract import at_version
-from imp_driver.parse.quoting import qualified, quoted_name
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.types import arrow_type, spark_type
 from imp_driver.plan.nodes import Scan, ViewReference
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
+from imp_driver.values.quoting import qualified, quoted_name
+from imp_driver.values.tables import at_version
+from imp_driver.values.types import arrow_type, spark_type
 
 
 @dataclass(frozen=True, slots=True)

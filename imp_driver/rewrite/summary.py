@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.use import Part
+from imp_driver.values.report import SketchReport
 
 
 def report_of(parts: Sequence[Part]) -> SketchReport:
@@ -21,17 +21,18 @@ def _gain(report: SketchReport) -> tuple[bool, int]:
 
 
 def _report(part: Part) -> SketchReport:
-    upkeep, sketch, coverage = part.prepared.upkeep, part.prepared.sketch, part.use.coverage
+    upkeep, sketch, coverage = part.prepared.upkeep, part.cut.sketch, part.use.coverage
+    table = part.cut.cuts[0].scan.table
     return SketchReport(
         decision=upkeep.decision,
         reason=Reason.FILTERED if part.use.is_filter else Reason.COVERS_ALMOST_ALL,
         detail="; ".join(filter(None, (upkeep.detail, part.prepared.reuse))),
         template=part.request.template.identifier,
         sketch_id=part.prepared.relation.identifier,
-        table=part.prepared.relation.identity.table,
+        table=".".join(table),
         attribute=sketch.attribute,
         from_version=upkeep.from_version,
-        version=sketch.versions[part.prepared.relation.identity.location],
+        version=sketch.versions[part.request.snapshots[table].location],
         tables={".".join(name): sketch.versions[each.location] for name, each in part.request.snapshots.items()},
         delta_rows=upkeep.delta_rows,
         delta_source=upkeep.delta_source,

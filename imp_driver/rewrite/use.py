@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.delta.coverage import Coverage, FileFragments, total_coverage
-from imp_driver.maintain.request import Prepared, Request
+from imp_driver.maintain.request import CutSketch, Prepared, Request
 from imp_driver.rewrite.gain import LEAST_GAIN, estimated_gain
 from imp_driver.rewrite.ranges import capped_runs, range_condition, runs_mask
 from imp_driver.safety.cuts import Cut
+from imp_driver.sketch.coverage import Coverage, FileFragments, total_coverage
 from imp_driver.sketch.sketch import Sketch
 
 
@@ -33,18 +33,31 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One block of a query with its sketch and how it is used."""
+    """One block of a query with the sketch by one of its cuts, and how that is used. A block's sketches are used or not each for itself:
+
+    where one is left out, all fragments of its occurrences are read, which is a superset of its sketch.
+    """
 
     request: Request
     prepared: Prepared
+    cut: CutSketch
     use: Use
 
     def condition(self, cut: Cut) -> str | None:
         """Return the condition on one cut occurrence; None when the filter is dropped."""
         if not self.use.is_filter:
             return None
-        partition = self.prepared.sketch.partition
+        partition = self.cut.sketch.partition
         return range_condition(cut.attribute.name, cut.attribute.type_name or "", partition, self.use.ranges, self.use.has_null)
+
+
+def gains(parts: Sequence[Part]) -> list[tuple[Prepared, float]]:
+    """Return what each block's sketches save of the query's work: as much as the best of them."""
+    found = {id(part.prepared): (part.prepared, 0.0) for part in parts}
+    for part in parts:
+        prepared, gain = found[id(part.prepared)]
+        found[id(part.prepared)] = prepared, max(gain, part.use.gain if part.use.is_filter else gain)
+    return list(found.values())
 
 
 def conditions_of(parts: Sequence[Part], times_read: Mapping[int, int], maximum_runs: int) -> tuple[dict[int, str], tuple[Part, ...]]:
@@ -56,13 +69,13 @@ def conditions_of(parts: Sequence[Part], times_read: Mapping[int, int], maximum_
     used: list[Part] = []
     taken: set[int] = set()
     for part in sorted(parts, key=lambda each: each.use.coverage.bytes_kept - each.use.coverage.bytes_total):
-        occurrences = {cut.scan.occurrence for cut in part.prepared.cuts}
+        occurrences = {cut.scan.occurrence for cut in part.cut.cuts}
         if part.use.is_filter and not occurrences & taken:
             used.append(part)
             taken |= occurrences
     while True:
         conditions = _conditions(used, times_read, maximum_runs)
-        whole = [part for part in used if all(id(cut.scan.place) in conditions for cut in part.prepared.cuts)]
+        whole = [part for part in used if all(id(cut.scan.place) in conditions for cut in part.cut.cuts)]
         if len(whole) == len(used):
             break
         used = whole
@@ -79,12 +92,12 @@ def _conditions(parts: Sequence[Part], times_read: Mapping[int, int], maximum_ru
     """
     found: dict[int, list[tuple[Part, Cut]]] = {}
     for part in parts:
-        for cut in part.prepared.cuts:
+        for cut in part.cut.cuts:
             found.setdefault(id(cut.scan.place), []).append((part, cut))
     conditions = {}
     for place, cuts in found.items():
         texts = {part.condition(cut) or "": part.use.runs for part, cut in cuts}
-        have_one_place = all(len({id(each.scan.place) for each in part.prepared.cuts}) == 1 for part, _ in cuts)
+        have_one_place = all(len({id(each.scan.place) for each in part.cut.cuts}) == 1 for part, _ in cuts)
         may_be_joined = have_one_place and sum(texts.values()) <= maximum_runs and len({cut.attribute.name for _, cut in cuts}) == 1
         if len(cuts) == times_read[place] and (len(texts) == 1 or may_be_joined):
             conditions[place] = " OR ".join(f"({text})" for text in texts) if len(texts) > 1 else next(iter(texts))

@@ -12,7 +12,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.supported import Refused
-from imp_driver.parse.types import arrow_type
 from imp_driver.plan.attributes import by_identifier, plain_identifier
 from imp_driver.plan.blocks import Block
 from imp_driver.plan.nodes import (
@@ -35,6 +34,7 @@ from imp_driver.safety.levels import Refusal, closure
 from imp_driver.safety.rules.copartition import equated
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
+from imp_driver.values.types import arrow_type
 
 _UNCUT = Setting(Assignment({}))
 
@@ -60,10 +60,13 @@ class KeyCuts:
     What is proven for the provenance of the answer holds for these fragments where they hold it. They do where each cut column equals the
     key in all rows below the groups. A partner's column does so in the rows that found a partner alone: the others, which form the group
     of NULL, come from any fragment of it. Such a cut needs groups that are proven to be whole by their key.
+
+    ``is_equal``: each cut column equals the key in all rows, so that the fragments hold the provenance of the answer.
     """
 
     cuts: tuple[Cut, ...]
     verdict: Verdict
+    is_equal: bool
 
 
 def find_cuts(block: Block, index: int) -> KeyCuts:
@@ -82,8 +85,9 @@ def find_cuts(block: Block, index: int) -> KeyCuts:
         raise Refused(Reason.NO_PLAIN_GROUP_KEY)
     for cuts in _tries(every, own):
         verdict = judge(block.top, Setting(assignment_of(cuts), may_pin=False))
-        if verdict.is_safe and (_places(cuts) <= _places(own) or verdict.has_whole_groups(index)):
-            return KeyCuts(cuts, verdict)
+        is_equal = _places(cuts) <= _places(own)
+        if verdict.is_safe and (is_equal or verdict.has_whole_groups(index)):
+            return KeyCuts(cuts, verdict, is_equal)
     raise refused_by(verdict)
 
 

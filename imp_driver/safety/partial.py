@@ -1,33 +1,36 @@
-"""Cuts on columns that are no group key: groups may be there in part, and the sketch covers what the proof asks for (rules 1.5, 1.6)."""
+"""Cuts on columns that are no group key: groups may be there in part, and the sketch covers what the proof asks for (rules 1.5, 1.6).
+
+Such a cut may stand beside others of the same block, each with fragments of its own (IMP paper 4.1, example 5.1; rules 1.9): they are
+judged together, since what one leaves of a group is what the others find there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from imp_driver.plan.blocks import Block
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Aggregate, Filter, Plan, Scan, TopK, scans
-from imp_driver.safety.cuts import Cut, can_be_cut
+from imp_driver.safety.cuts import Cut, KeyCuts, assignment_of, can_be_cut
 from imp_driver.safety.intervals import Interval
 from imp_driver.safety.setting import Assignment, Facts, Setting
 from imp_driver.safety.verdict import judge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PartialCut:
-    """A safe cut with what its sketch must cover.
+class PartialCuts:
+    """Cuts that are safe together, with what the sketch of each must cover.
 
     Attributes:
         conjuncts: how many conditions on groups the block has.
-        conditions: indexes of the block's conditions on groups that the sketch is made for; the others are left out (relaxed capture).
-        has_limit: the sketch is for the first groups only.
+        conditions: indexes of the block's conditions on groups that the sketches are made for; the others are left out (relaxed capture).
+        has_limit: the sketches are for the first groups only.
         may_tie: the proof holds while no row ties where the first groups end.
         facts: what the proof rests on beside the query; they held when it was made.
     """
 
-    cut: Cut
     conjuncts: int
     conditions: frozenset[int]
     has_limit: bool
@@ -46,19 +49,28 @@ def candidates(block: Block) -> Iterator[Cut]:
             yield from filter(can_be_cut, cuts)
 
 
-def judge_partial(block: Block, cut: Cut, facts: Facts, *, checks_overflow: bool) -> PartialCut | None:
-    """Return the cut when it is safe and the state of the block's groups can say what the proof needs covered."""
-    assignment = Assignment({cut.scan.occurrence: cut.attribute.identifier})
+def judge_partial(
+    block: Block, cuts: Iterable[Cut], facts: Facts, *, checks_overflow: bool, keys: KeyCuts | None = None
+) -> PartialCuts | None:
+    """Return what cuts must cover that are safe together; None where they are not, or where the block's groups do not say that.
+
+    ``keys`` are cut too, by one common set of fragments: those of a key that all of them equal in every row.
+    """
+    if keys is not None and not keys.is_equal:
+        return None
+    own = {cut.scan.occurrence: cut.attribute.identifier for cut in cuts}
+    common = Assignment({}) if keys is None else assignment_of(keys.cuts)
+    assignment = Assignment({**common.columns, **own}, common.common)
     verdict = judge(block.top, Setting(assignment, facts, checks_overflow))
     covered = _covered(block, verdict.needs.pins) if verdict.is_safe else None
     if covered is None:
         return None
-    return PartialCut(cut, len(block.query.having), *covered, bool(verdict.needs.undecided), verdict.needs.facts, verdict.derivation)
+    return PartialCuts(len(block.query.having), *covered, bool(verdict.needs.undecided), verdict.needs.facts, verdict.derivation)
 
 
 def may_be_partial(block: Block) -> bool:
     """Say whether some column may be cut with the right facts about the data."""
-    return any(judge_partial(block, cut, _AllFacts(), checks_overflow=True) is not None for cut in candidates(block))
+    return any(judge_partial(block, [cut], _AllFacts(), checks_overflow=True) is not None for cut in candidates(block))
 
 
 class _AllFacts:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from imp_driver.delta.contract import ChangeSource, TableSnapshot
 from imp_driver.errors import OperationalError
-from imp_driver.parse.quoting import has_variable
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.parse.supported import Grounds, Refused
@@ -22,10 +20,12 @@ from imp_driver.plan.resolve import resolve
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
-from imp_driver.run import Parameters
 from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
 from imp_driver.snapshot.versions import Versions
+from imp_driver.values.quoting import has_variable
+from imp_driver.values.run import Parameters
+from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 Blocks: TypeAlias = tuple[BoundBlock, BoundBlock | None]
 _NOT_DELTA = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from imp_driver.delta.contract import TableSnapshot
+from imp_driver.values.tables import TableSnapshot
 
 
 @dataclass(frozen=True, slots=True)

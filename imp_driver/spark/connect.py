@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from imp_driver.config import Options
 from imp_driver.errors import InterfaceError, NotSupportedError
-from imp_driver.parse.quoting import quoted_name
 from imp_driver.ports import Session
-from imp_driver.run import Run
+from imp_driver.values.options import Options
+from imp_driver.values.quoting import quoted_name
+from imp_driver.values.run import Run
 
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."

@@ -8,9 +8,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from imp_driver.parse.quoting import has_variable, qualified
 from imp_driver.ports import TableDefinition
 from imp_driver.spark.errors import converted, is_denial
+from imp_driver.values.quoting import has_variable, qualified
 
 _CATALOG = "spark_catalog"
 _DELTA_TABLE = "org.apache.spark.sql.delta.catalog.DeltaTableV2"

@@ -28,10 +28,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from imp_driver.config import Options
 from imp_driver.errors import OperationalError
-from imp_driver.parse.quoting import quoted_name
-from imp_driver.run import Run
 from imp_driver.spark.change_feed import DEFAULT
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
@@ -39,6 +36,9 @@ from imp_driver.spark.locations import process_umask
 from imp_driver.spark.master import cores_of, explain_master, master_of, with_conf
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
+from imp_driver.values.options import Options
+from imp_driver.values.quoting import quoted_name
+from imp_driver.values.run import Run
 
 
 @dataclass(slots=True)

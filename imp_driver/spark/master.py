@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from imp_driver.config import Options
 from imp_driver.errors import InterfaceError, OperationalError
+from imp_driver.values.options import Options
 
 _OF_SPEED = (
     "spark.ui.enabled",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from imp_driver.config import Options
 from imp_driver.errors import InterfaceError
 from imp_driver.ports import Session
 from imp_driver.spark.connect import open_owned as open_connect
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.session import SparkChildSession
+from imp_driver.values.options import Options
 
 _EXTENSIONS = "spark.sql.extensions"
 _WITHOUT_PARSER = "spark.sql.legacy.parameterSubstitution.constantsOnly"

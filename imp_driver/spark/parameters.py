@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import functions
 from pyspark.sql.classic.column import Column
 
-from imp_driver.run import Parameters
+from imp_driver.values.run import Parameters
 
 
 def native(parameters: Parameters, jvm: Any) -> list[Any] | dict[str, Any]:

@@ -14,9 +14,7 @@ from pyspark.sql.types import StructType
 
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
-from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Relation, TableDefinition
-from imp_driver.run import Run
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
@@ -24,6 +22,8 @@ from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
+from imp_driver.values.quoting import qualified
+from imp_driver.values.run import Run
 
 _OWN = Run("", tag="imp_driver")
 """Under which the statements run that ask the server about names and settings."""

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from imp_driver.errors import Error
-from imp_driver.parse.quoting import qualified
 from imp_driver.ports import Relation, RelationKind, TableDefinition, View, ViewColumn
 from imp_driver.spark.errors import is_denial
 from imp_driver.spark.locations import plain_path
+from imp_driver.values.quoting import qualified
 
 Row: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[str], list[Row]]

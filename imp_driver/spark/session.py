@@ -15,9 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
-from imp_driver.parse.quoting import qualified
 from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, TableDefinition
-from imp_driver.run import Run
 from imp_driver.spark.bucketed import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
@@ -28,6 +26,8 @@ from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SET
 from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
+from imp_driver.values.quoting import qualified
+from imp_driver.values.run import Run
 
 _MOST_IN_ORDER = 4
 """Values of ``?`` markers that Spark 4.2 keeps in order; tests/spark/test_session.py notices when it keeps more."""

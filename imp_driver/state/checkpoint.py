@@ -15,15 +15,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from imp_driver.buckets.state import BucketedState
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
-from imp_driver.observe.failures import described
-from imp_driver.persist.record import Record, Repository, StateColumns, StoredBuckets, StoredSketch, StoredTable
+from imp_driver.persist.record import Record, Repository, StateColumns, StoredBuckets, StoredCut, StoredSketch, StoredTable
 from imp_driver.plan.conditions import written_conditions
+from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.state.maintained import Contents, Maintained
 from imp_driver.state.values import Stored
 from imp_driver.state.worker import Life, Worker
+from imp_driver.values.cuts import AttachedCut
+from imp_driver.values.failures import described
+from imp_driver.values.tables import ChangeSource
 
 PAUSE_SECONDS = 5.0
 """Between two saves of one state at least (measured, benchmarks/results: at one a second, queries waited noticeably)."""
@@ -222,7 +223,7 @@ class _Copy:
 
 
 def _columns(contents: Contents) -> StateColumns:
-    return contents.snapshot() if isinstance(contents, GroupState) else {}
+    return contents.snapshot() if isinstance(contents, CutGroups) else {}
 
 
 def _buckets(contents: Contents) -> StoredBuckets | None:
@@ -231,10 +232,7 @@ def _buckets(contents: Contents) -> StoredBuckets | None:
 
 def _record(relation: Maintained, contents: Contents) -> Record:
     """Return the record of a relation as it is, without its tables; the caller holds it."""
-    identity, newest = relation.identity, relation.sketches.newest
-    sketch = None
-    if newest is not None and newest.vector == relation.vector and newest.sketch.partition is contents.partition:
-        sketch = StoredSketch(newest.constants, newest.sketch.fragments, newest.rows)
+    identity = relation.identity
     return Record(
         key=identity.key,
         family=identity.family,
@@ -244,11 +242,8 @@ def _record(relation: Maintained, contents: Contents) -> Record:
         templates=tuple(sorted(relation.templates)),
         table=identity.table,
         location=identity.location,
-        attribute=identity.attribute,
-        choice=identity.choice,
         tables=(),
-        partition=contents.partition,
-        sketch=sketch,
+        cuts=tuple(StoredCut(cut, _sketch(relation, cut)) for cut in relation.cuts),
         state=uuid.uuid4().hex,
         conditions=None if relation.block is None else written_conditions(relation.block),
         groups=relation.groups or 0,
@@ -256,3 +251,10 @@ def _record(relation: Maintained, contents: Contents) -> Record:
         learned=relation.costs.learned(),
         buckets=_buckets(contents),
     )
+
+
+def _sketch(relation: Maintained, cut: AttachedCut) -> StoredSketch | None:
+    newest = relation.sketches(cut.name).newest
+    if newest is None or newest.vector != relation.vector or newest.sketch.partition is not cut.partition:
+        return None
+    return StoredSketch(newest.constants, newest.sketch.fragments, newest.rows)

@@ -15,16 +15,18 @@ import pyarrow as pa
 from imp_driver.buckets.state import BucketedState
 from imp_driver.circuit.circuit import Circuit
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import TableSnapshot
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import RecaptureReason
+from imp_driver.sketch.cut_groups import Cut, CutGroups
 from imp_driver.snapshot.vector import Vector
 from imp_driver.state.costs import Costs
 from imp_driver.state.ownership import Ownership
 from imp_driver.state.sketches import SketchCache
 from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored
+from imp_driver.values.cuts import AttachedCut, CutName
+from imp_driver.values.tables import TableSnapshot
 
-Contents: TypeAlias = GroupState | BucketedState
+Contents: TypeAlias = CutGroups | BucketedState
 """The groups: in memory, or in buckets where they are too many."""
 
 
@@ -38,7 +40,7 @@ class Maintained:
         self.identity = identity
         self.ownership = Ownership()
         self.costs = costs or Costs()
-        self.sketches = SketchCache()
+        self._sketches: dict[CutName, SketchCache] = {}
         self._templates = frozenset(templates)
         self._counts = Counts()
         self._contents: Contents | None = None
@@ -71,10 +73,16 @@ class Maintained:
         return self._contents if self._is_settled else None
 
     @property
+    def in_memory(self) -> CutGroups | None:
+        """The groups with their cuts, where they are in memory."""
+        contents = self.contents
+        return contents if isinstance(contents, CutGroups) else None
+
+    @property
     def state(self) -> GroupState | None:
         """The groups, where they are in memory."""
-        contents = self.contents
-        return contents if isinstance(contents, GroupState) else None
+        contents = self.in_memory
+        return None if contents is None else contents.state
 
     @property
     def bucketed(self) -> BucketedState | None:
@@ -123,7 +131,7 @@ class Maintained:
 
     @property
     def version(self) -> int | None:
-        """Version of the first cut table; None before the first capture."""
+        """Version of the first table that was cut; None before the first capture."""
         location = self.identity.location
         return None if location not in self._vector else self._vector[location].version
 
@@ -183,22 +191,33 @@ class Maintained:
         match self.contents:
             case BucketedState() as bucketed:
                 return int(bucketed.groups.sum())
-            case GroupState() as state:
-                return state.groups
+            case CutGroups() as contents:
+                return contents.state.groups
         return None if self._stored is None else self._stored.record.groups
 
     @property
-    def fragments(self) -> int | None:
-        """Fragments of the partition."""
-        contents = self.contents
-        if contents is not None:
-            return contents.partition.fragments
-        return None if self._stored is None else self._stored.record.partition.fragments
+    def cuts(self) -> tuple[AttachedCut, ...]:
+        """What the groups are cut by, also where they are in the store."""
+        match self.contents:
+            case BucketedState() as bucketed:
+                return (AttachedCut(bucketed.name, bucketed.partition, bucketed.attribute),)
+            case CutGroups() as contents:
+                return tuple(AttachedCut(name, cut.partition, cut.attribute) for name, cut in contents.cuts.items())
+        return () if self._stored is None else tuple(each.cut for each in self._stored.record.cuts)
 
     @property
     def memory(self) -> int:
         """Bytes. Asked under the lock, since the parts change while they are counted; the registry remembers the answer."""
-        return sum(part.memory for part in (self._contents, self._circuit) if part is not None) + self.sketches.memory
+        parts = sum(part.memory for part in (self._contents, self._circuit) if part is not None)
+        return parts + sum(sketches.memory for sketches in self._sketches.values())
+
+    def sketches(self, name: CutName) -> SketchCache:
+        """Return the newest sketches by a cut; used under the lock."""
+        return self._sketches.setdefault(name, SketchCache())
+
+    def _put_sketches_aside(self) -> None:
+        for sketches in self._sketches.values():
+            sketches.put_aside()
 
     def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
         """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
@@ -219,7 +238,7 @@ class Maintained:
     ) -> None:
         """Take groups that were just read; all that was known before may have been given up because something was wrong with it."""
         self._is_settled = False
-        self.sketches.clear()
+        self._sketches = {}
         self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
         self.costs.captured = seconds
@@ -247,6 +266,21 @@ class Maintained:
         self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
         self._is_settled = True
 
+    def attached(self, name: CutName, cut: Cut) -> None:
+        """Cut the groups by one more column from here on. What is kept of a join may lack that column, and what is stored lacks the cut."""
+        contents = self.in_memory
+        assert contents is not None
+        self._circuit, self._stored, self._is_proven = None, None, True
+        contents.attach(name, cut)
+
+    def detached(self, name: CutName) -> None:
+        """Cut the groups by a column no longer; what is kept of a join may have it still."""
+        contents = self.in_memory
+        assert contents is not None
+        contents.detach(name)
+        self._circuit = None
+        self._sketches.pop(name, None)
+
     def leave_circuit_out(self) -> None:
         """Do not try again to keep the tables of a join."""
         self._is_without_circuit = True
@@ -259,7 +293,7 @@ class Maintained:
     def given_up(self) -> None:
         """Forget the groups and every sketch of them: what they stand for is no longer certain."""
         self._contents, self._stored, self._circuit, self._is_settled = None, None, None, True
-        self.sketches.clear()
+        self._sketches = {}
         self._vector, self._is_proven = {}, True
 
     def dropped(self) -> None:
@@ -293,7 +327,7 @@ class Maintained:
     def restored(self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...]) -> None:
         """Take groups that the store had."""
         assert self._stored is not None
-        self.sketches.put_aside()
+        self._put_sketches_aside()
         self._contents, self._block, self._key_types, self._vector = contents, block, key_types, self._stored.vector
 
     def saved(self, stored: Stored, contents: Contents) -> bool:
@@ -310,10 +344,10 @@ class Maintained:
         They are read back, and brought up to date, when they are needed.
         """
         with self.ownership.held_if_free() as is_held:
-            if not is_held or self._stored is None or not isinstance(self._contents, GroupState):
+            if not is_held or self._stored is None or not isinstance(self._contents, CutGroups):
                 return 0
             before = self.memory
-            self.sketches.put_aside()
+            self._put_sketches_aside()
             self._contents = self._circuit = None
             self._vector = self._stored.vector
             return before - self.memory

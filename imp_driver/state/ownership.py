@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from imp_driver.cancel import CancellationToken
+from imp_driver.values.cancel import CancellationToken
 
 
 class Ownership:

@@ -14,18 +14,18 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import ChangeSource
 from imp_driver.errors import OperationalError
-from imp_driver.observe.failures import described
 from imp_driver.persist.record import Record, Repository, StoreDamaged
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.costs import Costs
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.registry import Registry
 from imp_driver.state.sketches import Derived
 from imp_driver.state.values import Identity, Stored
+from imp_driver.values.failures import described
+from imp_driver.values.tables import ChangeSource
 
 LOOK_SECONDS = 5.0
 """Between two looks for what other processes have saved."""
@@ -102,23 +102,24 @@ class Recovery:
         if stored is None or self._repository is None or not self.prove(relation):
             return False
         try:
-            state, key_types = self._read(self._repository, stored.record, block)
+            groups, key_types = self._read(self._repository, stored.record, block)
         except (StoreDamaged, StateCorrupt, LookupError, TypeError, ValueError, pa.ArrowException) as error:
             problem = error if isinstance(error, StoreDamaged) else described(error)
             _LOG.warning("A stored state cannot be used and is captured again: %s", problem)
             relation.given_up()
             return False
-        relation.restored(state, block, key_types)
+        relation.restored(groups, block, key_types)
         return True
 
-    def _read(self, repository: Repository, record: Record, block: BoundBlock) -> tuple[GroupState, tuple[pa.DataType, ...]]:
+    def _read(self, repository: Repository, record: Record, block: BoundBlock) -> tuple[CutGroups, tuple[pa.DataType, ...]]:
         columns = repository.load(record)
         key_types = tuple(columns[f"key_{place}"].type for place in range(len(block.keys)))
         specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-        state = GroupState.restore(columns, specifications, key_types, record.choice.key, record.partition)
-        if state.groups != record.groups:
-            raise StoreDamaged(f"the state of sketch {record.key} has {state.groups} groups instead of {record.groups}")
-        return state, key_types
+        cuts = [(each.cut.name, each.cut.partition, each.cut.attribute) for each in record.cuts]
+        found = CutGroups.restore(columns, specifications, key_types, cuts)
+        if found.state.groups != record.groups:
+            raise StoreDamaged(f"the state of sketch {record.key} has {found.state.groups} groups instead of {record.groups}")
+        return found, key_types
 
 
 def _relation(record: Record) -> Maintained:
@@ -128,16 +129,15 @@ def _relation(record: Record) -> Maintained:
         template_text=record.template_text,
         table=record.table,
         location=record.location,
-        attribute=record.attribute,
         family=record.family,
         prefix=record.prefix,
-        choice=record.choice,
     )
     relation = Maintained(identity, Stored.of(record), _costs(record), record.templates)
-    if record.sketch is not None:
-        versions = {location: table.version for location, table in relation.vector.items()}
-        sketch = Sketch(versions, record.attribute, record.partition, record.sketch.fragments)
-        relation.sketches.add(Derived(relation.vector, record.sketch.constants, sketch, record.sketch.rows))
+    versions = {location: table.version for location, table in relation.vector.items()}
+    for stored in record.cuts:
+        if stored.sketch is not None:
+            sketch = Sketch(versions, stored.cut.attribute, stored.cut.partition, stored.sketch.fragments)
+            relation.sketches(stored.cut.name).add(Derived(relation.vector, stored.sketch.constants, sketch, stored.sketch.rows))
     return relation
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from imp_driver.dataflow.merge import Merge
-from imp_driver.delta.coverage import FileFragments
-from imp_driver.sketch.codes import IntegerArray
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.coverage import FileFragments
+from imp_driver.sketch.merge import Merge
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.snapshot.vector import Vector
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.ranges import RangePartition
 
 KEPT = 4
 """Sketches of former versions or constants; they are small."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from imp_driver.persist.record import NO_CHOICE, Record, StoredChoice
+from imp_driver.persist.record import Record
 from imp_driver.reasons import Reason, RecaptureReason
 from imp_driver.snapshot.vector import TableState, Vector
 
@@ -15,10 +15,9 @@ class Identity:
 
     Attributes:
         key, family, prefix: hashes of what it depends on (maintain/identity.py): all; all but its row conditions; that without the
-            aggregates, empty where it serves its own template only.
+            aggregates. None depends on what cuts it.
         template, template_text: of the first query that it was captured for.
-        table, attribute: what is cut, the first of them where there are several; ``location`` of that table.
-        choice: which attribute is cut.
+        table: the first that was cut for it; ``location`` of that.
     """
 
     key: str
@@ -26,10 +25,8 @@ class Identity:
     template_text: str
     table: str
     location: str
-    attribute: str
-    family: str = ""
-    prefix: str = ""
-    choice: StoredChoice = NO_CHOICE
+    family: str
+    prefix: str
 
 
 @dataclass(frozen=True, slots=True)

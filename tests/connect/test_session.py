@@ -15,8 +15,8 @@ from deltalake import write_deltalake
 from sqlalchemy import create_engine, inspect, text
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.spark import connect
+from imp_driver.values.report import SketchReport
 from tests.connect.relay import Relay
 from tests.connect.server import Server
 

@@ -14,14 +14,14 @@ import sqlglot
 from deltalake import DeltaTable, write_deltalake
 from sqlglot import exp
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
-from imp_driver.run import Run
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream, drained
 

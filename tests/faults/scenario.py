@@ -19,7 +19,7 @@ from typing import Any
 
 from imp_driver.capture import capture
 from imp_driver.persist import folders
-from imp_driver.run import Run
+from imp_driver.values.run import Run
 from tests.faults.lake import Lake, Process
 from tests.forks import run_forked
 
@@ -61,8 +61,8 @@ POINTS: tuple[Point, ...] = (
     *_both("maintain", "maintain.step", "planned", 1),
     *_both("maintain", "maintain.step", "read_rows", 1, 4),
     *_both("maintain", "maintain.step", "apply_rows", 1, 4),
-    *_both("maintain", "dataflow.aggregate.group", "GroupState.apply", 2),
-    *_both("derive", "maintain.sketches", "known_sketch", 2),
+    *_both("maintain", "sketch.cut_groups", "CutGroups.apply", 2),
+    *_both("derive", "maintain.sketches", "known_sketches", 2),
     *_both("persist", "state.checkpoint", "Checkpoint._copied", 1, 4),
     *_both("persist", "persist.tables", "encoded_state", 2),
     *_both("persist", "persist.tables", "write_deltalake", 1, 2, 3, 4),
@@ -86,7 +86,7 @@ BUCKET_POINTS: tuple[Point, ...] = (
     *_both("bucket derive", "maintain.sketches", "bucketed_sketch", 3),
     *_both("bucket persist", "persist.tables", "write_deltalake", 2, 3, 4),
     *_both("bucket trim", "persist.folders", "trim", 1),
-    *_both("bucket restore", "maintain.sketches", "attach", 1),
+    *_both("bucket restore", "maintain.sketches", "attach_buckets", 1),
     *_both("bucket drop", "persist.folders", "remove", 1),
 )
 """Points in the same life where no state fits into memory, so that those over whole groups are in buckets."""

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from imp_driver.config import SketchMode
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import Decision, RecaptureReason
-from imp_driver.run import Run
 from imp_driver.state import checkpoint
+from imp_driver.values.options import SketchMode
+from imp_driver.values.run import Run
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 from tests.soundness.engine import drained

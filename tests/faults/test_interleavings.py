@@ -15,14 +15,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, SketchMode
-from imp_driver.delta.contract import TableSnapshot
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision
-from imp_driver.run import Run
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
+from imp_driver.values.tables import TableSnapshot
 from tests.seeds import WIDE
 from tests.soundness.engine import DuckSession, Row, Warehouse
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from imp_driver.parse.nodes import (
+from imp_driver.values.expressions import (
     AggregateReference,
     And,
     Arithmetic,

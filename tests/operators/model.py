@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,10 +23,17 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate.cells import CapturedCells
+from imp_driver.dataflow.aggregate.chosen import SomeGroups
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.dataflow.bounds.interval import Interval
+from imp_driver.sketch.cells import CapturedCells, CellCut
+from imp_driver.sketch.cut_groups import Cut, CutGroups
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.values.aggregates import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.values.cuts import CutName
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 from tests.seeds import WIDE
 
 Row = tuple[tuple[Any, ...], tuple[Any, ...]]
@@ -79,7 +86,8 @@ class Block:
             for i, spec in enumerate(self.specifications)
         )
         weights = np.array([weight for _, weight in signed], dtype=np.int64)
-        return ProjectedRows(keys, arguments, weights, None if self.attribute is None else self.fragments([row for row, _ in signed]))
+        fragments = {} if self.attribute is None else {self.name: self.fragments([row for row, _ in signed])}
+        return ProjectedRows(keys, arguments, weights, fragments)
 
     def fragments(self, rows: Sequence[Row]) -> npt.NDArray[np.int32]:
         """Return the fragment of each row."""
@@ -92,7 +100,15 @@ class Block:
             result.setdefault(tuple(canonical(key) for key in row[0]), []).append(row)
         return result
 
-    def capture(self, rows: Sequence[Row], chance: random.Random) -> GroupState:
+    @property
+    def name(self) -> CutName:
+        return CutName(self.partition.fragments, 0) if self.attribute is None else CutName(self.partition.fragments, None, 0, "attribute")
+
+    def restore(self, columns: Mapping[str, pa.Array]) -> OneCut:
+        """Read back a snapshot."""
+        return OneCut.of(CutGroups.restore(columns, self.specifications, self.key_types, [(self.name, self.partition, "attribute")]))
+
+    def capture(self, rows: Sequence[Row], chance: random.Random) -> OneCut:
         """Capture as Spark would, adding doubles in a random order."""
         groups = list(self.groups(rows).values())
         chance.shuffle(groups)
@@ -103,12 +119,77 @@ class Block:
             for name, kind in part_types(spec).items():
                 parts[i, name] = pa.array([column[name] for column in columns], type=kind)
         counts = pa.array([len(group) for group in groups], type=pa.int64())
+        state = GroupState.capture(keys, counts, parts, self.specifications, self.key_types)
         if self.attribute is None:
-            return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, 0, self.partition)
+            return OneCut(state, {self.name: KeyCut(state, 0, self.partition, "attribute")})
         cells = [(place, *cell) for place, group in enumerate(groups) for cell in Counter(self.fragments(group).tolist()).items()]
         chance.shuffle(cells)
         captured = CapturedCells.of(*(pa.array([cell[i] for cell in cells], type=pa.int64()) for i in range(3)))
-        return GroupState.capture(keys, counts, parts, self.specifications, self.key_types, None, self.partition, captured)
+        return OneCut(state, {self.name: CellCut.capture(captured, state.rows, self.partition, "attribute")})
+
+
+class OneCut(CutGroups):
+    """Groups with one cut, asked as one."""
+
+    @classmethod
+    def of(cls, groups: CutGroups) -> OneCut:
+        return cls(groups.state, groups.cuts)
+
+    @property
+    def cut(self) -> Cut:
+        (cut,) = self.cuts.values()
+        return cut
+
+    @property
+    def key_cut(self) -> KeyCut:
+        assert isinstance(self.cut, KeyCut)
+        return self.cut
+
+    @property
+    def partition(self) -> RangePartition:
+        return self.cut.partition
+
+    @property
+    def fragment(self) -> npt.NDArray[np.int32]:
+        return self.key_cut.fragment
+
+    @property
+    def rows(self) -> IntegerArray:
+        return self.state.rows
+
+    @property
+    def alive(self) -> BooleanArray:
+        return self.state.alive
+
+    @property
+    def groups(self) -> int:
+        return self.state.groups
+
+    @property
+    def total_rows(self) -> int:
+        return self.state.total_rows
+
+    @property
+    def inexact_groups(self) -> int:
+        return self.state.inexact_groups
+
+    def fragment_rows(self) -> IntegerArray:
+        return self.cut.fragment_rows()
+
+    def sketch(self, retained: BooleanArray) -> FragmentSet:
+        return self.cut.sketch(retained)
+
+    def only(self, slots: IntegerArray) -> SomeGroups:
+        return self.state.only(slots)
+
+    def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
+        return self.state.key_values(index, slots)
+
+    def key_interval(self, index: int) -> Interval:
+        return self.state.key_interval(index)
+
+    def aggregate_interval(self, index: int) -> Interval:
+        return self.state.aggregate_interval(index)
 
 
 def scale_of(spec: AggregateSpecification) -> int:
@@ -252,7 +333,7 @@ def step(current: list[Row], changes: Sequence[Operation], chance: random.Random
     return signed
 
 
-def slots_of(state: GroupState) -> dict[tuple[Any, ...], int]:
+def slots_of(state: OneCut) -> dict[tuple[Any, ...], int]:
     """Return the slot of each living group, by canonical key."""
     columns = state.snapshot()
     width = sum(name.startswith("key_") for name in columns)

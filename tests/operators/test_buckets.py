@@ -15,17 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.buckets.kernel import Kernel, captured
-from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, owners_of
+from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, owners_of, unread
 from imp_driver.capture.instrument import DERIVED_PARTS
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import evaluate
-from imp_driver.dataflow.contract import AccumulatorKind as K
-from imp_driver.parse.nodes import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
 from imp_driver.persist.encoding import decoded_state, encoded_state
 from imp_driver.ports import BUCKET
-from imp_driver.sketch.ranges import RangePartition
-from tests.operators.model import Block, Operation, Row, budget, captured_parts, operations, part_types, step
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.expressions import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
+from imp_driver.values.ranges import RangePartition
+from tests.operators.model import Block, OneCut, Operation, Row, budget, captured_parts, operations, part_types, step
 from tests.operators.test_group import KEYS, SPECIFICATIONS, arguments, comparable_parts
 from tests.soundness.buckets import MemoryBuckets
 
@@ -69,19 +70,20 @@ def _with_nonfinite(parts: dict[str, Any]) -> dict[str, Any]:
     return parts | ({"magnitude": math.nan, "sum": math.nan} if parts.get("nonfinite") else {})
 
 
-def both(
-    block: Block, rows: list[Row], chance: random.Random, condition: Expression | None
-) -> tuple[GroupState, BucketedState, MemoryBuckets]:
+def both(block: Block, rows: list[Row], chance: random.Random, condition: Expression | None) -> tuple[OneCut, BucketedState, MemoryBuckets]:
     coarse = coarsened(block.partition, 3)
     table = captured_table(block, rows, coarse, chance)
-    parts = (block.specifications, block.key_types, 0, block.partition)
+    parts = (block.specifications, block.key_types)
     empty = encoded_state(captured(table.slice(0, 0), *parts).snapshot())
     engine = MemoryBuckets(lambda text: table)
-    kernel = pickle.loads(pickle.dumps(Kernel(*parts, condition, empty)))
-    return captured(table, *parts), build(engine, "state", "groups", kernel, repr(condition), coarse), engine
+    kernel = pickle.loads(pickle.dumps(Kernel(*parts, 0, block.partition, condition, empty)))
+    state = captured(table, *parts)
+    memory = OneCut(state, {block.name: KeyCut(state, 0, block.partition, "attribute")})
+    bucketed = unread(block.name, "attribute", "state", -1, kernel, coarse)
+    return memory, build(engine, bucketed, "groups", repr(condition)), engine
 
 
-def check_same(memory: GroupState, bucketed: BucketedState, engine: MemoryBuckets, condition: Expression | None) -> None:
+def check_same(memory: OneCut, bucketed: BucketedState, engine: MemoryBuckets, condition: Expression | None) -> None:
     retained = memory.alive if condition is None else memory.alive & evaluate(condition, memory).broadcast(len(memory.rows)).may_be_true
     found = bucketed.fragments(engine, condition, repr(condition))
     assert found.members().tolist() == memory.sketch(retained).members().tolist()
@@ -90,15 +92,15 @@ def check_same(memory: GroupState, bucketed: BucketedState, engine: MemoryBucket
     assert int(bucketed.inexact.sum()) >= memory.inexact_groups
     parts: dict[Any, Any] = {}
     for data in engine.tables["state"][bucketed.version].column("data").to_pylist():
-        parts |= stored_parts(data, bucketed.kernel.specifications, bucketed.kernel.key_types, bucketed.kernel.partition)
+        parts |= stored_parts(data, bucketed.kernel.specifications, bucketed.kernel.key_types)
     assert parts == comparable_parts(memory)
 
 
 @lru_cache(maxsize=100)
 def stored_parts(data: bytes, *block: Any) -> dict[Any, Any]:
     """Return what is in a bucket; most are as they were at the check before."""
-    specifications, key_types, partition = block
-    return comparable_parts(GroupState.restore(decoded_state(data), specifications, key_types, 0, partition))
+    specifications, key_types = block
+    return comparable_parts(GroupState.restore(decoded_state(data), specifications, key_types))
 
 
 @cache

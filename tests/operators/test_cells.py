@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.aggregate.cells import CapturedCells, FragmentCounts, cell_groups
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import AccumulatorKind as K
-from imp_driver.dataflow.contract import AggregateSpecification, ValueForm
-from imp_driver.sketch.ranges import RangePartition
-from tests.operators.model import Block, Row, budget, canonical, operations, slots_of, step
+from imp_driver.sketch.cells import CapturedCells, CellCut, cell_groups
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.aggregates import AggregateSpecification, ValueForm
+from imp_driver.values.ranges import RangePartition
+from tests.operators.model import Block, OneCut, Row, budget, canonical, operations, slots_of, step
 
 SPECIFICATIONS = (
     AggregateSpecification(K.COUNT_ROWS, ValueForm.TOTAL, None),
@@ -53,7 +53,7 @@ def counted(block: Block, rows: list[Row]) -> dict[tuple[Any, ...], Counter[int]
     return twin
 
 
-def check_twin(block: Block, state: GroupState, rows: list[Row], chance: random.Random) -> None:
+def check_twin(block: Block, state: OneCut, rows: list[Row], chance: random.Random) -> None:
     twin = counted(block, rows)
     slots = slots_of(state)
     assert slots.keys() == twin.keys()
@@ -69,11 +69,11 @@ def check_twin(block: Block, state: GroupState, rows: list[Row], chance: random.
         assert set(state.sketch(retained).members().tolist()) == set().union(*(twin[key] for key in chosen))
 
 
-def comparable_cells(state: GroupState) -> dict[str, tuple[int, list[tuple[int, int]]]]:
+def comparable_cells(state: OneCut) -> dict[str, tuple[int, list[tuple[int, int]]]]:
     """Return rows and cells by key."""
     columns = {name: column.to_pylist() for name, column in state.snapshot().items()}
     cells: dict[int, list[tuple[int, int]]] = {}
-    for group, fragment, rows in zip(columns["cell_group"], columns["cell_fragment"], columns["cell_rows"], strict=True):
+    for group, fragment, rows in zip(columns["cell_0_group"], columns["cell_0_fragment"], columns["cell_0_rows"], strict=True):
         cells.setdefault(group, []).append((fragment, rows))
     keys = [repr(tuple(map(canonical, key))) for key in zip(columns["key_0"], columns["key_1"], strict=True)]
     return {key: (rows, sorted(cells[group])) for group, (key, rows) in enumerate(zip(keys, columns["rows"], strict=True))}
@@ -91,7 +91,7 @@ def test_stream_agrees_with_twin_and_recapture(kind: str, data: st.DataObject, s
         state.apply(block.delta(step(rows, changes, chance)))
         check_twin(block, state, rows, chance)
         assert comparable_cells(state) == comparable_cells(block.capture(rows, chance))
-        restored = GroupState.restore(state.snapshot(), block.specifications, block.key_types, None, block.partition)
+        restored = block.restore(state.snapshot())
         assert comparable_cells(restored) == comparable_cells(state)
         if chance.random() < 0.5:
             state = restored
@@ -102,7 +102,9 @@ def test_stream_agrees_with_twin_and_recapture(kind: str, data: st.DataObject, s
 def test_long_streams_of_many_groups_with_weights(seed: int) -> None:
     """Cells appear, vanish and come back by the hundred in one delta, next to others that only change."""
     chance = np.random.default_rng(seed)
-    counts = FragmentCounts.capture(CapturedCells(*(np.zeros(0, dtype=np.int64),) * 3), np.zeros(50, dtype=np.int64), 20)
+    counts = CellCut.capture(
+        CapturedCells(*(np.zeros(0, dtype=np.int64),) * 3), np.zeros(50, dtype=np.int64), RangePartition(pa.int64(), tuple(range(18))), ""
+    )
     twin: Counter[tuple[int, int]] = Counter()
     for _ in range(60):
         before = twin.copy()
@@ -116,7 +118,7 @@ def test_long_streams_of_many_groups_with_weights(seed: int) -> None:
             weights.append(-twin[place] if chance.random() < 0.7 else before[place] - twin[place])
             twin[place] += weights[-1]
         slots, fragments = (np.array([place[axis] for place in places]) for axis in range(2))
-        counts.apply(slots, fragments.astype(np.int32), np.array(weights))
+        counts.prepare(slots, fragments.astype(np.int32), np.array(weights))()
         living = {place: rows for place, rows in twin.items() if rows}
         held = counts.snapshot(np.arange(50))
         cells = list(zip(held.group.tolist(), held.fragment.tolist(), strict=True))
@@ -125,7 +127,7 @@ def test_long_streams_of_many_groups_with_weights(seed: int) -> None:
         assert len(counts) == len(living)
         retained = chance.random(50) < 0.1
         expected = {fragment for slot, fragment in living if retained[slot]}
-        assert set(np.flatnonzero(counts.fragments_of(retained)).tolist()) == expected
+        assert set(counts.sketch(retained).members().tolist()) == expected
 
 
 def row(key: int | None, attribute: int | None, value: int = 1) -> Row:
@@ -149,7 +151,7 @@ BLOCK = Block((pa.int32(),), SPECIFICATIONS, PARTITION, attribute=2)
 def test_impossible_delta_changes_nothing(signed: list[tuple[Row, int]]) -> None:
     state = BLOCK.capture([row(1, 3), row(1, 0), row(2, 9)], random.Random(0))
     # With row counts alone nothing but the cells can contradict the delta.
-    counted_only = GroupState.restore(state.snapshot(), SPECIFICATIONS[:1], (pa.int32(),), None, PARTITION)
+    counted_only = replace(BLOCK, specifications=SPECIFICATIONS[:1]).restore(state.snapshot())
     delta = BLOCK.delta(signed)
     delta = type(delta)(delta.keys, delta.arguments[:1], delta.weights, delta.fragments)
     before = counted_only.snapshot()
@@ -173,12 +175,12 @@ def test_slot_of_a_dead_group_hands_on_no_cells() -> None:
 @pytest.mark.parametrize("delta", [([0], [1], [2]), ([0, 1], [1, 0], [-3, 1]), ([0, 0], [1, 2], [-1, 4])], ids=["more", "dropped", "new"])
 def test_prepared_delta_changes_nothing_before_its_commit(delta: tuple[list[int], list[int], list[int]]) -> None:
     cells = CapturedCells.of(pa.array([0, 1]), pa.array([1, 3]), pa.array([3, 2]))
-    counts = FragmentCounts.capture(cells, np.array([3, 2]), PARTITION.fragments)
+    counts = CellCut.capture(cells, np.array([3, 2]), PARTITION, "")
     commit = counts.prepare(*map(np.array, delta))
     assert counts.snapshot(np.arange(2)).rows.tolist() == [3, 2]
-    assert counts.rows_per_fragment().tolist() == [0, 3, 0, 2, 0]
+    assert counts.fragment_rows().tolist() == [0, 3, 0, 2, 0]
     commit()
-    assert counts.rows_per_fragment().sum() == 5 + sum(delta[2])
+    assert counts.fragment_rows().sum() == 5 + sum(delta[2])
 
 
 def test_row_that_changes_its_attribute_moves_within_its_group() -> None:
@@ -197,7 +199,7 @@ def test_memory_counts_cells() -> None:
 def test_delta_without_fragments_is_an_error() -> None:
     state = BLOCK.capture([row(1, 0)], random.Random(0))
     delta = BLOCK.delta([(row(1, 0), 1), (row(1, 0), 1)])
-    for fragments in (None, np.zeros(1, dtype=np.int32)):
+    for fragments in ({}, {BLOCK.name: np.zeros(1, dtype=np.int32)}):
         with pytest.raises(ValueError, match="fragment"):
             state.apply(type(delta)(delta.keys, delta.arguments, delta.weights, fragments))
     assert state.total_rows == 1
@@ -208,7 +210,7 @@ def test_delta_of_an_unknown_fragment_is_corrupt(fragment: int) -> None:
     state = BLOCK.capture([row(1, 0)], random.Random(0))
     delta = BLOCK.delta([(row(1, 0), 1)])
     with pytest.raises(StateCorrupt):
-        state.apply(type(delta)(delta.keys, delta.arguments, delta.weights, np.array([fragment], dtype=np.int32)))
+        state.apply(type(delta)(delta.keys, delta.arguments, delta.weights, {BLOCK.name: np.array([fragment], dtype=np.int32)}))
     assert state.fragment_rows().tolist() == [1, 0, 0, 0, 0]
 
 
@@ -244,19 +246,10 @@ def test_delta_of_an_unknown_fragment_is_corrupt(fragment: int) -> None:
     ],
 )
 def test_contradicting_capture_is_refused(cells: tuple[list[int | None], ...]) -> None:
-    columns = {f"cell_{name}": pa.array(column, pa.int64()) for name, column in zip(("group", "fragment", "rows"), cells, strict=True)}
+    columns = {f"cell_0_{name}": pa.array(column, pa.int64()) for name, column in zip(("group", "fragment", "rows"), cells, strict=True)}
     columns |= {"key_0": pa.array([7, 8]), "rows": pa.array([2, 1])}
     with pytest.raises(StateCorrupt):
-        GroupState.restore(columns, SPECIFICATIONS[:1], (pa.int64(),), None, PARTITION)
-
-
-def test_state_has_a_key_or_cells() -> None:
-    keys, rows, specifications = [pa.array([7])], pa.array([1]), SPECIFICATIONS[:1]
-    cells = CapturedCells.of(pa.array([0]), pa.array([0]), pa.array([1]))
-    with pytest.raises(ValueError, match="cells"):
-        GroupState.capture(keys, rows, {}, specifications, (pa.int64(),), None, PARTITION)
-    with pytest.raises(ValueError, match="cells"):
-        GroupState.capture(keys, rows, {}, specifications, (pa.int64(),), 0, PARTITION, cells)
+        Block((pa.int64(),), SPECIFICATIONS[:1], PARTITION, attribute=0).restore(columns)
 
 
 def test_cells_find_their_groups_as_spark_groups() -> None:

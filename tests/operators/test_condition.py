@@ -18,13 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.dataflow.bounds.topk import retain_top
-from imp_driver.dataflow.contract import AccumulatorKind as K
-from imp_driver.dataflow.contract import AggregateSpecification, OrderKey, ValueForm
-from imp_driver.dataflow.merge import merge, passing_groups
-from imp_driver.parse.nodes import (
+from imp_driver.sketch.merge import merge, passing_groups
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.aggregates import AggregateSpecification, OrderKey, ValueForm
+from imp_driver.values.expressions import (
     AggregateReference,
     And,
     Arithmetic,
@@ -37,9 +36,9 @@ from imp_driver.parse.nodes import (
     Opaque,
     Or,
 )
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.ranges import RangePartition
 from tests.operators.answers import answer, mixes_families
-from tests.operators.model import Block, Row, aggregate, budget, operations, rank, slots_of, step
+from tests.operators.model import Block, OneCut, Row, aggregate, budget, operations, rank, slots_of, step
 
 MONEY = pa.decimal128(10, 2)
 SPECIFICATIONS = (
@@ -102,7 +101,7 @@ exact_constants = st.none() | st.integers(-6, 6) | st.decimals(-3, 3, places=1)
 any_constants = exact_constants | st.sampled_from([0.1, 0.6, math.nan, -0.0, 2.5])
 
 
-def maintained(stream: list[Row], deltas: Any, chance: random.Random) -> tuple[GroupState, list[Row]]:
+def maintained(stream: list[Row], deltas: Any, chance: random.Random) -> tuple[OneCut, list[Row]]:
     state = BLOCK.capture(stream, chance)
     for changes in deltas:
         state.apply(BLOCK.delta(step(stream, changes, chance)))
@@ -117,7 +116,7 @@ def results(current: list[Row], chance: random.Random) -> dict[tuple[Any, ...], 
     }
 
 
-def keys_at(state: GroupState, mask: np.ndarray) -> set[tuple[Any, ...]]:
+def keys_at(state: OneCut, mask: np.ndarray) -> set[tuple[Any, ...]]:
     return {key for key, slot in slots_of(state).items() if mask[slot]}
 
 

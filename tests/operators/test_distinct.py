@@ -15,8 +15,8 @@ import pytest
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.distinct import DistinctCount
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, slots_of
 
 BLOCK = Block(

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.dataflow.contract import BUFFER_SIZE, AggregateSpecification, ValueForm
-from imp_driver.dataflow.contract import AccumulatorKind as K
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.aggregates import BUFFER_SIZE, AggregateSpecification, ValueForm
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, inside
 
 BLOCKS = {

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from imp_driver.capture.capture import parts_of
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import AccumulatorKind as K
-from imp_driver.dataflow.contract import AggregateSpecification, ValueForm
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.aggregates import AggregateSpecification, ValueForm
+from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, added, budget, inside
 
 DOUBLE = pa.float64()
@@ -99,7 +99,7 @@ def test_rows_leave_a_group_of_which_only_is_known_that_it_has_such_a_value(spec
 
     captured = pa.table({"aggregate_0_count": [3], "aggregate_0_sum": [special], "aggregate_0_magnitude": [abs(special)]})
     state = GroupState.capture(
-        [pa.array([1], pa.int32())], pa.array([3]), parts_of(captured, specifications), specifications, BLOCK.key_types, 0, BLOCK.partition
+        [pa.array([1], pa.int32())], pa.array([3]), parts_of(captured, specifications), specifications, BLOCK.key_types
     )
     for value in (1.0, special):
         state.apply(block.delta([(one(value), -1), (one(7.0), 1), (one(7.0), -1)]))

@@ -7,15 +7,17 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
-from imp_driver.sketch.ranges import equi_depth
+from imp_driver.sketch.cut_groups import CutGroups
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.values.cuts import CutName
 
 GROUPS = 10_000
 RAW = 4 + 8 + 8
 """Bytes of a key, a count and a sum."""
 
 
-def captured(kind: AccumulatorKind, argument: pa.DataType, nulls: int = 0) -> GroupState:
+def captured(kind: AccumulatorKind, argument: pa.DataType, nulls: int = 0) -> CutGroups:
     keys, rows = pa.array(np.arange(GROUPS), pa.int32()), np.full(GROUPS, 10)
     values = pa.array(np.arange(GROUPS)).cast(argument)
     counts = rows.copy()
@@ -23,7 +25,8 @@ def captured(kind: AccumulatorKind, argument: pa.DataType, nulls: int = 0) -> Gr
     parts = {(0, "count"): pa.array(counts), (0, "sum"): values, (0, "magnitude"): values.cast(pa.float64())}
     parts[0, "nonfinite"] = pa.array(np.zeros(GROUPS, np.int64))
     specification = AggregateSpecification(kind, ValueForm.AVERAGE, argument)
-    return GroupState.capture((keys,), pa.array(rows), parts, (specification,), (keys.type,), 0, equi_depth(keys, rows, 100))
+    state = GroupState.capture((keys,), pa.array(rows), parts, (specification,), (keys.type,))
+    return CutGroups(state, {CutName(100, 0): KeyCut.equi_depth(state, 0, 100, "key")})
 
 
 @pytest.mark.parametrize(
@@ -40,5 +43,5 @@ def test_nulls_take_memory_from_the_first_one_on() -> None:
     assert one.memory == without.memory + 8 * GROUPS
     delta = ProjectedRows((pa.array([7], pa.int32()),), (pa.array([None], argument),), np.array([1]))
     without.apply(delta)
-    assert without.memory == one.memory
+    assert without.state.memory == one.state.memory
     assert without.snapshot()["aggregate_0_count"].to_pylist() == [10] * GROUPS

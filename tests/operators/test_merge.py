@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.bounds.condition import evaluate
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.dataflow.merge import Merge, merge
-from imp_driver.parse.nodes import AggregateReference, And, Comparison, Constant, Expression, KeyReference, Or
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.merge import Merge, merge
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.expressions import AggregateReference, And, Comparison, Constant, Expression, KeyReference, Or
+from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, operations, step
 
 SPECIFICATIONS = tuple(
@@ -68,7 +68,7 @@ def test_stream_agrees_with_sets_and_with_merging_from_scratch(condition: Expres
         if chance.random() < 0.3:
             # What changed is taken over with the next delta.
             continue
-        touched = state.take_touched()
+        touched = state.key_cut.take_touched()
         some = state.only(touched)
         kept = evaluate(condition, some).broadcast(len(touched)).may_be_true & (some.rows > 0)
         merged.update(touched, kept, state.fragment[touched])

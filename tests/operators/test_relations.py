@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from imp_driver.dataflow.access import Access
 from imp_driver.dataflow.arrangement import Arrangement
 from imp_driver.dataflow.compute import Compute
-from imp_driver.dataflow.contract import AccumulatorKind
 from imp_driver.dataflow.distinct import Distinct
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.groups import Groups, result_type
@@ -30,8 +29,9 @@ from imp_driver.dataflow.partnered import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
 from imp_driver.dataflow.union import Union
 from imp_driver.dataflow.zset import consolidated, empty
-from imp_driver.delta.contract import ZSet
-from imp_driver.parse.nodes import Arithmetic, Column, Comparison, Constant
+from imp_driver.values.aggregates import AccumulatorKind
+from imp_driver.values.expressions import Arithmetic, Column, Comparison, Constant
+from imp_driver.values.tables import ZSet
 from tests.operators.model import budget
 
 Value = int | None

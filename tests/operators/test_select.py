@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import select
-from imp_driver.parse.nodes import (
+from imp_driver.values.expressions import (
     And,
     Arithmetic,
     Case,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.dataflow.bounds.topk import retain_top, undecided_boundary
-from imp_driver.dataflow.contract import OrderKey
-from imp_driver.parse.nodes import AggregateReference, Comparison, Constant, Expression, KeyReference, Opaque
+from imp_driver.values.aggregates import OrderKey
+from imp_driver.values.expressions import AggregateReference, Comparison, Constant, Expression, KeyReference, Opaque
 from tests.operators.answers import answer
 from tests.operators.model import Row, budget
 from tests.operators.test_condition import BLOCK, keys_at, maintained, place, results, streams

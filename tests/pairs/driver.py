@@ -10,16 +10,16 @@ import duckdb
 
 from imp_driver.capture import capture
 from imp_driver.circuit import circuit
-from imp_driver.config import Options, SketchMode
-from imp_driver.dataflow.aggregate import balance
 from imp_driver.errors import InternalError
 from imp_driver.maintain import step as maintenance
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe import stopwatch
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
+from imp_driver.sketch import balance
+from imp_driver.values import stopwatch
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.pairs.cover import Attack, Outcome
 from tests.pairs.grammar import CHANGES, CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock

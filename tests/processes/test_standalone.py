@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import imp_driver
-from imp_driver.config import Options
 from imp_driver.spark import local
+from imp_driver.values.options import Options
 from tests.processes.cluster import standalone_cluster
 
 _CONF = "conf.spark.executor.memory=512m&conf.spark.driver.host=127.0.0.1&conf.spark.sql.shuffle.partitions=2"

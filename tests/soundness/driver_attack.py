@@ -20,18 +20,18 @@ import duckdb
 
 from imp_driver.capture import capture
 from imp_driver.circuit import circuit
-from imp_driver.config import Options, SketchMode
-from imp_driver.dataflow.aggregate import balance
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import TableSnapshot
 from imp_driver.errors import InternalError
 from imp_driver.maintain import step as maintenance
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe import stopwatch
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch import balance
+from imp_driver.sketch.cut_groups import Cut
+from imp_driver.values import stopwatch
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.run import Run
+from imp_driver.values.tables import TableSnapshot
 from tests.pairs.grammar import STATES, asked_before, random_choice, text_of
 from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
@@ -221,7 +221,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
     sketches, session = Sketches(warehouse, 1 << 30, buckets="buckets"), DuckSession(warehouse)
     middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW))
-    partitions: dict[GroupState, RangePartition] = {}
+    partitions: dict[Cut, RangePartition] = {}
     rounds = sketches.eager.round()
 
     def change() -> None:
@@ -254,6 +254,8 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         tally.reasons[report.reason] += 1
         tally.reused += "other constants" in report.detail
         tally.united += "together" in report.detail
+        used = Counter(each.sketch_id for each in (report, *report.also) if each.reason is Reason.FILTERED)
+        tally.several += any(count > 1 for count in used.values())
         tally.in_buckets += "in buckets" in report.detail
         if report.reason is Reason.INTERNAL:
             tally.differences.append(f"{asked[place]}: {report.detail}")
@@ -263,9 +265,9 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         if entry is not None:
             check_entry(entry, asked[place], report, warehouse, tally)
             tally.shared += len(entry.templates) > 1
-            if entry.state is not None:
-                tally.cut_anew += partitions.get(entry.state, entry.state.partition) is not entry.state.partition
-                partitions[entry.state] = entry.state.partition
+            for cut in () if entry.in_memory is None else entry.in_memory.cuts.values():
+                tally.cut_anew += partitions.get(cut, cut.partition) is not cut.partition
+                partitions[cut] = cut.partition
             ahead = sketches.eager.ahead(entry)
             tally.ahead += report.decision is Decision.FRESH and ahead.steps > 0
             if ahead.problem and "left to the next query" not in ahead.problem:

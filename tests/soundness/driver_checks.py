@@ -16,9 +16,9 @@ from imp_driver.dataflow.join import InnerJoin
 from imp_driver.dataflow.outer_join import LeftJoin
 from imp_driver.dataflow.semijoin import SemiJoin
 from imp_driver.dataflow.union import Union
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.report import SketchReport
 from tests.soundness.engine import Row, Warehouse
 
 OPERATORS = (Access, Compute, Distinct, Groups, InnerJoin, LeftJoin, SemiJoin, Union)
@@ -31,7 +31,7 @@ class Tally:
     ``in_memory`` changes of joins over sides in memory, ``asked_engine`` those that the engine was asked about,
     ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
     ``in_buckets`` changes of states that do not fit into memory, ``crashed`` warehouses that were given up for an error inside the engine,
-    ``shared`` answers from a state that serves several templates,
+    ``shared`` answers from a state that serves several templates, ``several`` those of a block that several sketches filter,
     ``cut_anew`` times that ranges were split or merged, ``followed`` operators below groups through which changes were followed in process,
     ``found_in`` the number of the warehouse with a difference.
     """
@@ -50,6 +50,7 @@ class Tally:
     in_buckets: int = 0
     cut_anew: int = 0
     shared: int = 0
+    several: int = 0
     followed: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
     found_in: int | None = None

@@ -38,8 +38,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "one state for all row conditions",
         "../maintain/identity.py",
-        "return _hashed(family_of(request, choice), request.block.where_sql)",
-        "return _hashed(family_of(request, choice))",
+        "return _hashed(family_of(request), request.block.where_sql)",
+        "return _hashed(family_of(request))",
     ),
     Mutant(
         "row conditions lifted",

@@ -17,11 +17,11 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from imp_driver.delta.contract import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import OperationalError
 from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
-from imp_driver.run import Run
+from imp_driver.values.run import Run
+from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.tables import COLUMNS
 

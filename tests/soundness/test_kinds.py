@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.plan.context import TableDefinition
 from imp_driver.plan.nodes import scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
+from imp_driver.values.tables import SchemaColumn
 
 SCHEMA = tuple(
     SchemaColumn(name, type_name, True)

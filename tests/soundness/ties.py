@@ -9,10 +9,10 @@ import numpy as np
 from imp_driver.dataflow.bounds.interval import Family, Interval
 from imp_driver.dataflow.bounds.topk import undecided_boundary
 from imp_driver.dataflow.bounds.truth import Truth
-from imp_driver.dataflow.contract import OrderKey
-from imp_driver.parse.nodes import AggregateReference
 from imp_driver.plan.nodes import TopK
-from imp_driver.sketch.codes import BooleanArray
+from imp_driver.values.aggregates import OrderKey
+from imp_driver.values.codes import BooleanArray
+from imp_driver.values.expressions import AggregateReference
 from tests.soundness.interpret import evaluate
 from tests.soundness.tables import Database
 from tests.soundness.values import Value, value

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import imp_driver
-from imp_driver.config import Options
 from imp_driver.spark import local
+from imp_driver.values.options import Options
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 
 
 def report_of(cursor: imp_driver.Cursor) -> SketchReport:

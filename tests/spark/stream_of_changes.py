@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
+from imp_driver.values.report import SketchReport
 from tests.faults.lake import Lake, Process
 from tests.seeds import WIDE
 from tests.spark.reports import report_of

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pytest
 
 from imp_driver.delta.classify import Limits
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangesUnavailable
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource, RecaptureReason
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangesUnavailable
 from tests.unit.delta.signed import Rows, as_multiset, difference
 
 IN_PROCESS = (DeltaSource.CHANGE_FEED, DeltaSource.ADDED_FILES, DeltaSource.NONE)

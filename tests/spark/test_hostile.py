@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import imp_driver
-from imp_driver.config import Options
 from imp_driver.parse.literals import bind_text
-from imp_driver.parse.quoting import has_variable, quoted_name, quoted_text
 from imp_driver.reasons import Decision, Reason
 from imp_driver.spark import local
+from imp_driver.values.options import Options
+from imp_driver.values.quoting import has_variable, quoted_name, quoted_text
 from tests.hostile import CHOSEN, spark_text, strings
 
 TEXTS = tuple(strings(len(CHOSEN) + 200))

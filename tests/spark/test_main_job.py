@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import imp_driver
-from imp_driver.config import Options
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.spark.local import open_session
+from imp_driver.values.options import Options
 
 _numbers = itertools.count()
 

@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.report import SketchReport
 from tests.recorded.record import of_sqlalchemy
 from tests.recorded.statements import Statement, read, tools
 from tests.recorded.tables import CHANGES, definitions

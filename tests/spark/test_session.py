@@ -18,10 +18,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import imp_driver
-from imp_driver.config import Options
 from imp_driver.parse.literals import rendered
 from imp_driver.spark import local
 from imp_driver.spark.packages import COORDINATES, pyspark_jars
+from imp_driver.values.options import Options
 from tests import jvm
 
 

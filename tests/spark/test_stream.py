@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import OperationalError
-from imp_driver.run import Run
 from imp_driver.spark.session import SparkChildSession
+from imp_driver.values.run import Run
 
 
 def _rows(session: SparkChildSession, text: str, tag: str = "test") -> list[tuple[object, ...]]:

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.report import SketchReport
 
 QUERY = "SELECT g, sum(v) AS total FROM versions_t GROUP BY g HAVING sum(v) > 252000 ORDER BY g"
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import imp_driver
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.report import SketchReport
 
 _numbers = itertools.count()
 

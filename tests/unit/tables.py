@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.statement import parse
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan
 from imp_driver.plan.resolve import resolve
 from imp_driver.ports import View, ViewColumn
 from imp_driver.safety.analysis import Analysis, analyse
+from imp_driver.values.tables import SchemaColumn
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from imp_driver.config import Options
 from imp_driver.observe.metrics import BUCKETS, FAMILIES
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.values.options import Options
+from imp_driver.values.report import SketchReport
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,10 +23,10 @@ class _Anything:
 def _part(name: str, is_filter: bool, kept: int, total: int) -> Any:
     coverage = _Anything(files_kept=1, files_total=1, bytes_kept=kept, bytes_total=total)
     relation, sketch = _Anything(identifier=name, identity=_Anything(location="/t")), _Anything(versions={"/t": 1})
-    prepared = _Anything(relation=relation, sketch=sketch, upkeep=_Anything(detail=""), reuse="")
-    return _Anything(
-        use=_Anything(is_filter=is_filter, runs=1, coverage=coverage, gain=0.5), prepared=prepared, request=_Anything(snapshots={})
-    )
+    prepared = _Anything(relation=relation, upkeep=_Anything(detail=""), reuse="")
+    cut = _Anything(sketch=sketch, cuts=(_Anything(scan=_Anything(table=("t",))),))
+    use = _Anything(is_filter=is_filter, runs=1, coverage=coverage, gain=0.5)
+    return _Anything(use=use, prepared=prepared, cut=cut, request=_Anything(snapshots={("t",): _Anything(location="/t")}))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.bounds.interval import Interval
-from imp_driver.sketch.codes import FloatArray, IntegerArray
+from imp_driver.values.codes import FloatArray, IntegerArray
 
 Commit: TypeAlias = Callable[[], None]
 Parts: TypeAlias = dict[str, pa.Array]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.sketch.codes import BooleanArray, CodeArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, CodeArray, IntegerArray
 
 
 @dataclass(frozen=True, slots=True)

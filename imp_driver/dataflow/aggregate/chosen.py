@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from imp_driver.dataflow.aggregate.accumulator import Accumulator
 from imp_driver.dataflow.aggregate.keys import KeyColumn
 from imp_driver.dataflow.bounds.interval import Interval
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.codes import IntegerArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

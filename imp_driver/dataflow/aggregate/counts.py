@@ -10,7 +10,7 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, integers, nothing
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.codes import IntegerArray
 
 _COUNT_TYPE = pa.int64()
 

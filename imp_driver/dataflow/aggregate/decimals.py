@@ -15,7 +15,7 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
-from imp_driver.sketch.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
+from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
 
 Limbs: TypeAlias = npt.NDArray[np.int64]
 _MASK = np.int64(0xFFFF_FFFF)

@@ -16,7 +16,7 @@ from imp_driver.dataflow.aggregate.keys import KeyColumn, chosen, grouped
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.aggregate.pairs import PairCounts, TooFew, members_of, slots_of
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
-from imp_driver.sketch.codes import Codec, IntegerArray
+from imp_driver.values.codes import Codec, IntegerArray
 
 _COUNT_TYPE = pa.int64()
 

@@ -16,8 +16,8 @@ from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts
 from imp_driver.dataflow.aggregate.buffers import Changes, changed_buffers, consolidated
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
-from imp_driver.dataflow.contract import BUFFER_SIZE
-from imp_driver.sketch.codes import TOP_STRING, CodeArray, Codec, IntegerArray
+from imp_driver.values.aggregates import BUFFER_SIZE
+from imp_driver.values.codes import TOP_STRING, CodeArray, Codec, IntegerArray
 
 
 class Extremum:

@@ -25,7 +25,7 @@ from imp_driver.dataflow.aggregate.accumulator import floats as float_part
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
 from imp_driver.dataflow.bounds.interval import Family, Interval, outward, widened
-from imp_driver.sketch.codes import BooleanArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, IntegerArray
 
 _OVERFLOW_RISK = 1e307
 _DRIFT = 2.0**-20

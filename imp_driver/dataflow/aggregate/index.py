@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.dataflow.aggregate.keys import Keys, KeyValues
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.codes import IntegerArray
 
 
 class SlotIndex:

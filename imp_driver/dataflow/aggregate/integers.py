@@ -24,7 +24,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
 from imp_driver.dataflow.aggregate.missing import Missing
 from imp_driver.dataflow.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, from_codes, outward, widened
-from imp_driver.sketch.codes import FloatArray, IntegerArray
+from imp_driver.values.codes import FloatArray, IntegerArray
 
 _WRAP_LIMIT = 2.0**63
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
-from imp_driver.sketch.codes import BooleanArray, CodeArray, Codec, IntegerArray
+from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
 _RADIX_LIMIT = 2**62
 

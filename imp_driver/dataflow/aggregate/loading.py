@@ -11,8 +11,8 @@ from imp_driver.dataflow.aggregate.distinct import DistinctCount
 from imp_driver.dataflow.aggregate.extrema import Extremum
 from imp_driver.dataflow.aggregate.floats import FloatSum
 from imp_driver.dataflow.aggregate.integers import IntegerSum
-from imp_driver.dataflow.contract import AccumulatorKind, AggregateSpecification, ValueForm
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.codes import IntegerArray
 
 
 def loaded(specification: AggregateSpecification, parts: Parts, rows: IntegerArray) -> Accumulator:

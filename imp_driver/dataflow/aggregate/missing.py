@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Slots, check_counts, nothing, resized
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.codes import IntegerArray
 
 
 class Missing:

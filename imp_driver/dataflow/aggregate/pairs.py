@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, nothing
-from imp_driver.sketch.codes import BooleanArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, IntegerArray
 
 _SHIFT = 32
 _MASK = np.int64((1 << _SHIFT) - 1)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Slots
-from imp_driver.sketch.codes import BooleanArray, FloatArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
 BoundArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from imp_driver.dataflow.bounds.interval import Interval, arithmetic, constant, unknown
 from imp_driver.dataflow.bounds.truth import Truth, anything, compare, conjunction, disjunction, is_null, negation, truth_of
-from imp_driver.parse.nodes import (
+from imp_driver.values.expressions import (
     AggregateReference,
     And,
     Arithmetic,

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.parse.nodes import Value
-from imp_driver.parse.widening import INTEGER_DIGITS, least_bits
-from imp_driver.sketch.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
+from imp_driver.values.codes import TOP_STRING, BooleanArray, CodeArray, FloatArray, floats_of, is_string
+from imp_driver.values.expressions import Value
+from imp_driver.values.widening import INTEGER_DIGITS, least_bits
 
 EXACT_LIMIT = 2.0**53
 """Below this magnitude every whole number is a double of its own."""

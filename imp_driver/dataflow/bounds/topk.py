@@ -17,8 +17,8 @@ import numpy as np
 from imp_driver.dataflow.bounds.condition import value
 from imp_driver.dataflow.bounds.interval import Family, Interval
 from imp_driver.dataflow.bounds.truth import Truth
-from imp_driver.dataflow.contract import OrderKey
-from imp_driver.sketch.codes import BooleanArray, IntegerArray, float_codes
+from imp_driver.values.aggregates import OrderKey
+from imp_driver.values.codes import BooleanArray, IntegerArray, float_codes
 
 _FIRST, _LAST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.dataflow.bounds.interval import Family, Interval, aligned, comparable
-from imp_driver.sketch.codes import BooleanArray
+from imp_driver.values.codes import BooleanArray
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

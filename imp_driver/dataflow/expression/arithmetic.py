@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.parse.nodes import Value
-from imp_driver.parse.widening import INTEGER_DIGITS
-from imp_driver.sketch.codes import Codec
+from imp_driver.values.codes import Codec
+from imp_driver.values.expressions import Value
+from imp_driver.values.widening import INTEGER_DIGITS
 
 EXACT_LIMIT = 2**53
 _MAXIMUM_DIGITS = 38

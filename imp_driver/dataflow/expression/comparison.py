@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, as_decimal, is_exact, to_double
-from imp_driver.sketch.codes import Codec, is_string
+from imp_driver.values.codes import Codec, is_string
 
 _COMPARE = {
     "=": pc.equal,

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
-from imp_driver.parse.widening import common_type
+from imp_driver.values.widening import common_type
 
 
 def cased(conditions: Sequence[pa.Array], values: Sequence[pa.Array], default: pa.Array | None) -> pa.Array:

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, arithmetic, repeated
 from imp_driver.dataflow.expression.comparison import compare
 from imp_driver.dataflow.expression.conditional import cased, coalesced
-from imp_driver.parse.nodes import (
+from imp_driver.values.codes import is_string, one_array
+from imp_driver.values.expressions import (
     And,
     Arithmetic,
     Case,
@@ -30,8 +31,7 @@ from imp_driver.parse.nodes import (
     Or,
     parts_of,
 )
-from imp_driver.parse.widening import least_bits
-from imp_driver.sketch.codes import is_string, one_array
+from imp_driver.values.widening import least_bits
 
 _KEPT_SCALE = 6
 _PARTS = {"year": pc.year, "month": pc.month, "day": pc.day}

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, is_exact
 from imp_driver.dataflow.expression.evaluate import computed
-from imp_driver.parse.nodes import Expression
-from imp_driver.sketch.codes import is_string
+from imp_driver.values.codes import is_string
+from imp_driver.values.expressions import Expression
 
 __all__ = ["NotEvaluable", "cast", "project"]
 

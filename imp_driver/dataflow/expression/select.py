@@ -12,9 +12,9 @@ import pyarrow as pa
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.dataflow.expression.project import NotEvaluable, cast
 from imp_driver.dataflow.zset import filtered
-from imp_driver.delta.contract import ZSet
-from imp_driver.parse.nodes import Expression
-from imp_driver.sketch.codes import BooleanArray
+from imp_driver.values.codes import BooleanArray
+from imp_driver.values.expressions import Expression
+from imp_driver.values.tables import ZSet
 
 __all__ = ["NotEvaluable", "select", "selected"]
 

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from imp_driver.advise.advice import Advice, Demand, Layout, advices_for, unserved
 from imp_driver.advise.estimate import PIECES, Shares
-from imp_driver.advise.workload import Record
 from imp_driver.cli.advise import print_advice
+from imp_driver.maintain.workload import Record
 
 MEBI = 1 << 20
 UNORDERED = Layout(("s", "t"), "id", 16, 160 * MEBI, {"g": 1.0, "h": 0.9}, ())

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.advise.advisor import RUNS_BEFORE_SAMPLE, Advisor
-from imp_driver.delta.contract import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.observe.report import SketchReport
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
 from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
+from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))

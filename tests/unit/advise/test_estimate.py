@@ -14,8 +14,8 @@ import pytest
 from imp_driver.advise.estimate import PIECES, Unseen, share_at, shares
 from imp_driver.advise.sample import DRAWN_ROWS, DrawnGroups, Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.dataflow.bounds.condition import evaluate
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.plan.bind import BoundBlock, bind
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("h", "integer", True), SchemaColumn("x", "long", True))

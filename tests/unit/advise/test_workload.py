@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from imp_driver.advise.workload import Record, Workload
+from imp_driver.maintain.workload import Record, Workload
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import text_without_constants
 
@@ -72,7 +72,7 @@ def test_malformed_lines_are_left_out_with_a_warning(tmp_path: Path, caplog: pyt
 
 
 def test_a_long_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("imp_driver.advise.workload._LARGEST_FILE", 500)
+    monkeypatch.setattr("imp_driver.maintain.workload._LARGEST_FILE", 500)
     file = tmp_path / "workload.jsonl"
     workload: Workload[str] = Workload(file)
     for _ in range(20):
@@ -94,9 +94,9 @@ def test_a_folder_that_cannot_be_written_costs_only_the_record(tmp_path: Path, c
 
 def test_writes_wait_for_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "workload.jsonl"
-    monkeypatch.setattr("imp_driver.advise.workload._SECONDS_BETWEEN_WRITES", 0.0)
+    monkeypatch.setattr("imp_driver.maintain.workload._SECONDS_BETWEEN_WRITES", 0.0)
     workload: Workload[str] = Workload(file)
-    monkeypatch.setattr("imp_driver.advise.workload._SECONDS_BETWEEN_WRITES", 1e9)
+    monkeypatch.setattr("imp_driver.maintain.workload._SECONDS_BETWEEN_WRITES", 1e9)
     workload.add(_run("a"))
     workload.add(_run("a"))
     assert len(file.read_text().splitlines()) == 1

@@ -9,8 +9,8 @@ from typing import Any, cast
 import imp_driver
 from benchmarks.harness import Rows, Systems
 from imp_driver.cli.synthetic import SyntheticTable
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.report import SketchReport
 
 _CHANGES = ("INSERT", "DELETE", "RESTORE", "MERGE")
 

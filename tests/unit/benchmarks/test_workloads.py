@@ -39,9 +39,9 @@ from benchmarks.workloads import (
     throughput,
     tpch,
 )
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
 from imp_driver.spark import local
+from imp_driver.values.report import SketchReport
 from tests.unit.benchmarks.engines import Connection, Cursor, Tables, systems
 
 PLAN = Plan(3, settling=1, warm_up=1)

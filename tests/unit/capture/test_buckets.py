@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imp_driver.capture.buckets import bucket_sql, file_partition
-from imp_driver.parse.types import arrow_type
 from imp_driver.plan.render import quoted
 from imp_driver.rewrite.ranges import range_condition
-from imp_driver.sketch.ranges import RangePartition, equi_depth
+from imp_driver.values.ranges import RangePartition, equi_depth
+from imp_driver.values.types import arrow_type
 
 SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, 1e308]
 VALUES: dict[str, st.SearchStrategy[Any]] = {

@@ -14,12 +14,14 @@ import sqlglot
 from imp_driver.capture.buckets import bucket_sql
 from imp_driver.capture.capture import column, parts_of
 from imp_driver.capture.instrument import capture_sql, cells_sql
-from imp_driver.dataflow.aggregate.cells import CapturedCells, cell_groups
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.render import quoted
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.cells import CapturedCells, CellCut, cell_groups
+from imp_driver.sketch.cut_groups import CutGroups
+from imp_driver.values.cuts import CutName
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of
 
 SCHEMA = (
@@ -67,15 +69,16 @@ def test_captured_cells_are_the_rows_of_the_groups(seed: int) -> None:
     held = CapturedCells.of(groups, column(cells, "cell_fragment"), column(cells, "cell_rows"))
     specifications = tuple(each.specification for each in block.aggregates)
     parts = {place: part.cast(pa.int64()) for place, part in parts_of(captured, specifications).items()}
-    state = GroupState.capture(keys, column(captured, "row_count"), parts, specifications, types, None, PARTITION, held)
+    state = GroupState.capture(keys, column(captured, "row_count"), parts, specifications, types)
+    cut = CellCut.capture(held, state.rows, PARTITION, "x")
     kept = [row for row in rows if row[3] < 4]
     expected = np.bincount(PARTITION.locate(pa.array([row[2] for row in kept], pa.int32())), minlength=PARTITION.fragments)
-    assert state.fragment_rows().tolist() == expected.tolist()
+    assert cut.fragment_rows().tolist() == expected.tolist()
     twin = Counter((row[1], row[0], int(PARTITION.locate(pa.array([row[2]], pa.int32()))[0])) for row in kept)
-    snapshot = {name: values.to_pylist() for name, values in state.snapshot().items()}
+    snapshot = {name: values.to_pylist() for name, values in CutGroups(state, {CutName(100, None, 0, "x"): cut}).snapshot().items()}
     found = {
         (snapshot["key_0"][group], snapshot["key_1"][group], fragment): count
-        for group, fragment, count in zip(snapshot["cell_group"], snapshot["cell_fragment"], snapshot["cell_rows"], strict=True)
+        for group, fragment, count in zip(snapshot["cell_0_group"], snapshot["cell_0_fragment"], snapshot["cell_0_rows"], strict=True)
     }
     assert found == dict(twin)
 

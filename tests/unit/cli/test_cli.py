@@ -16,8 +16,8 @@ from imp_driver.cli.plot import draw
 from imp_driver.cli.shell import _statements, report_lines
 from imp_driver.cli.synthetic import SyntheticTable, having
 from imp_driver.cli.workload import Query, Update, stream
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, DeltaSource, Reason
+from imp_driver.values.report import SketchReport
 
 
 @pytest.mark.parametrize(

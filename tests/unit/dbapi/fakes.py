@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from imp_driver.config import SketchMode
-from imp_driver.observe.report import SketchReport
 from imp_driver.ports import Outcome, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Parameters, Run
+from imp_driver.values.options import SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Parameters, Run
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)
 

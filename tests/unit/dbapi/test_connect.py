@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import imp_driver
-from imp_driver.config import Options, SketchMode
 from imp_driver.url import options_from_url
+from imp_driver.values.options import Options, SketchMode
 from tests.unit.dbapi.fakes import FakePipeline
 
 

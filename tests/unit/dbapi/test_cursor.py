@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import imp_driver
-from imp_driver.config import SketchMode
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Rows
+from imp_driver.values.options import SketchMode
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
 

@@ -13,8 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.config import Options
-from imp_driver.delta.contract import (
+from imp_driver.delta.tables import DeltaTables
+from imp_driver.errors import OperationalError
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.middleware import Middleware
+from imp_driver.ports import ResultStream
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.values.options import Options
+from imp_driver.values.run import Run
+from imp_driver.values.tables import (
     WEIGHT_COLUMN,
     ChangePlan,
     ChangeSource,
@@ -24,13 +31,6 @@ from imp_driver.delta.contract import (
     ZSet,
     at_version,
 )
-from imp_driver.delta.tables import DeltaTables
-from imp_driver.errors import OperationalError
-from imp_driver.maintain.sketches import Sketches
-from imp_driver.middleware import Middleware
-from imp_driver.ports import ResultStream
-from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
-from imp_driver.run import Run
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
 COLUMNS = ("id", "g", "x", "a")

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.delta.kept import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
+from imp_driver.values.tables import SchemaColumn
 
 A, B = (StoredColumn(SchemaColumn(name, "long", True), name, pa.int64(), False) for name in "ab")
 COLUMN = KeptColumn(pa.array(range(10), pa.int64()), None)

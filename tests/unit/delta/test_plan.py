@@ -14,9 +14,9 @@ from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.schema import PrimitiveType
 
 from imp_driver.delta.classify import Limits
-from imp_driver.delta.contract import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource, RecaptureReason
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable
 from tests.unit.delta.signed import as_multiset, difference
 
 FEED = {"delta.enableChangeDataFeed": "true"}

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.errors import OperationalError
+from imp_driver.values.tables import SchemaColumn
 
 
 def numbers(*values: int | None) -> pa.Table:

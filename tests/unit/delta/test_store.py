@@ -11,13 +11,13 @@ from deltalake import write_deltalake
 from deltalake.fs import DeltaStorageHandler
 
 from imp_driver.delta.commits import read_commits
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.relations import change_feed_relation, files_relation, spark_file_path
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.store import TableStore, data_path, local_folder, open_store
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.errors import OperationalError
+from imp_driver.values.tables import SchemaColumn
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 import imp_driver
-from imp_driver.config import SketchMode
 from imp_driver.ports import Outcome, TableDefinition
-from imp_driver.run import Parameters, Run
+from imp_driver.values.options import SketchMode
+from imp_driver.values.run import Parameters, Run
 from tests.unit.dbapi.fakes import REPORT, FakeStream, numbers
 
 PATIENCE = 20.0

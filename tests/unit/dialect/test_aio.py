@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import imp_driver
-from imp_driver.config import SketchMode
-from imp_driver.run import Run
+from imp_driver.values.options import SketchMode
+from imp_driver.values.run import Run
 from imp_sqlalchemy import ImpAsyncDialect
 from imp_sqlalchemy.aio_connection import AwaitedConnection
 from imp_sqlalchemy.aio_dialect import ImpAsyncModule

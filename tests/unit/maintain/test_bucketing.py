@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.buckets.state import BucketedState
-from imp_driver.config import Options, SketchMode
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
-from imp_driver.run import Run
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.recovery import Recovery
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 

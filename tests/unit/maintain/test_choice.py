@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn, TableSnapshot
 from imp_driver.maintain.choice import choose
 from imp_driver.maintain.request import Request
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import bind
 from imp_driver.reasons import Reason
+from imp_driver.values.tables import SchemaColumn, TableSnapshot
 from tests.unit.tables import analysis_of
 
 SCHEMA = tuple(SchemaColumn(name, "integer", True) for name in ("g", "h", "x"))
@@ -51,9 +51,9 @@ def _chosen(files: Mapping[str, Files], text: str = TEXT) -> str:
         (name,): TableSnapshot(f"/{name}", name, 0, SCHEMA, 100, each) for name, each in files.items()
     }
     request = Request(Template("t", "t"), analysis, bind(analysis.block, None, analysis.columns), snapshots, (), 100)
-    choice = choose(request)
-    assert choice.key is not None
-    return analysis.attribute(choice.key)
+    (name,) = choose(request)
+    assert name.key is not None
+    return analysis.attribute(name.key)
 
 
 def test_the_large_table_is_cut() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import NotEvaluable
-from imp_driver.parse.nodes import Arithmetic, Column, Constant, DatePart
 from imp_driver.reasons import Reason
+from imp_driver.values.expressions import Arithmetic, Column, Constant, DatePart
 from tests.soundness.engine import Row
 from tests.unit.maintain.test_sharing import World
 

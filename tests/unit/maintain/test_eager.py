@@ -12,18 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, SketchMode
-from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import eager
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
-from imp_driver.run import Run
+from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
+from imp_driver.values.tables import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -287,14 +287,14 @@ def test_a_state_that_a_step_has_spoilt_is_captured_by_the_next_query() -> None:
 
 
 def test_a_step_that_breaks_in_the_middle_leaves_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: GroupState, delta: object) -> int:
+    def broken(self: CutGroups, delta: object) -> int:
         raise RuntimeError("a bug")
 
     with opened() as world:
         world.ask()
         world.insert((60, 3, 0, 100))
         with monkeypatch.context() as patch:
-            patch.setattr(GroupState, "apply", broken)
+            patch.setattr(CutGroups, "apply", broken)
             world.settle()
         assert world.entry.state is None
         assert world.shown()["eager_problem"] == "RuntimeError: a bug"

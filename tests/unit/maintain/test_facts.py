@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn, TableSnapshot
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.safety.intervals import UNKNOWN
 from imp_driver.safety.partial import candidates, judge_partial
+from imp_driver.values.tables import SchemaColumn, TableSnapshot
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True), SchemaColumn("day", "date", True))
@@ -77,19 +77,19 @@ def test_other_types_and_tables_are_unknown() -> None:
 def test_conditions_that_part_of_a_group_could_satisfy_are_not_covered(having: str, least: int, covered: set[int] | None) -> None:
     block = analysis_of(f"SELECT g FROM t GROUP BY g HAVING {having}", SCHEMA).plan
     day = next(cut for cut in candidates(block) if cut.attribute.name == "day")
-    found = judge_partial(block, day, _facts((least, 9, 0)), checks_overflow=True)
+    found = judge_partial(block, [day], _facts((least, 9, 0)), checks_overflow=True)
     assert (None if found is None else set(found.conditions)) == covered
 
 
 def test_an_overflow_that_raises_no_error_proves_nothing() -> None:
     block = analysis_of("SELECT g FROM t GROUP BY g HAVING sum(x) > 5", SCHEMA).plan
     day = next(cut for cut in candidates(block) if cut.attribute.name == "day")
-    assert judge_partial(block, day, _facts((0, 9, 0)), checks_overflow=False) is None
+    assert judge_partial(block, [day], _facts((0, 9, 0)), checks_overflow=False) is None
 
 
 @pytest.mark.parametrize(("order", "has_limit"), [("sum(x) DESC, g", True), ("sum(x), g", None)])
 def test_first_groups_are_covered_when_no_part_moves_ahead(order: str, has_limit: bool | None) -> None:
     block = analysis_of(f"SELECT g FROM t GROUP BY g ORDER BY {order} LIMIT 3", SCHEMA).plan
     day = next(cut for cut in candidates(block) if cut.attribute.name == "day")
-    found = judge_partial(block, day, _facts((0, 9, 0)), checks_overflow=True)
+    found = judge_partial(block, [day], _facts((0, 9, 0)), checks_overflow=True)
     assert (None if found is None else found.has_limit) is has_limit

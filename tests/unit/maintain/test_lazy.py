@@ -10,25 +10,29 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.dataflow.merge import Merge
-from imp_driver.delta.contract import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
 from imp_driver.errors import CANCELLED, OperationalError
-from imp_driver.maintain.derive import derive_sketch, known_sketch
+from imp_driver.maintain.derive import known_sketches
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
-from imp_driver.observe.stopwatch import Stopwatch
 from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.safety.analysis import Analysis
-from imp_driver.sketch.ranges import equi_depth
+from imp_driver.sketch.cut_groups import CutGroups
+from imp_driver.sketch.key_cut import KeyCut
+from imp_driver.sketch.merge import Merge
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.costs import Costs
 from imp_driver.state.maintained import Maintained
+from imp_driver.state.sketches import Derived
 from imp_driver.state.values import Identity
+from imp_driver.values.cuts import CutName
+from imp_driver.values.ranges import equi_depth
+from imp_driver.values.stopwatch import Stopwatch
+from imp_driver.values.tables import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
@@ -103,8 +107,17 @@ def no_reader(text: str, view: str | None = None, rows: pa.Table | None = None, 
     raise AssertionError(f"Spark was asked: {text}")
 
 
+KEY = CutName(100, 0)
+
+
+def sketch_of(relation: Maintained, block: BoundBlock, *, may_tie: bool = False) -> Derived:
+    assert relation.in_memory is not None
+    (found,) = known_sketches(relation, relation.in_memory, [KEY], block, may_tie=may_tie)
+    return found
+
+
 def new_relation() -> Maintained:
-    return Maintained(Identity("key", "template", "text", "t", "/t", "g"))
+    return Maintained(Identity("key", "template", "text", "t", "/t", "family", "prefix"))
 
 
 def capture_into(relation: Maintained, source: FakeSource) -> Callable[[], None]:
@@ -121,21 +134,25 @@ def capture_into(relation: Maintained, source: FakeSource) -> Callable[[], None]
         rows = pa.array([group[0] for group in alive.values()], pa.int64())
         parts = {(0, "count"): rows, (0, "sum"): pa.array([group[1] for group in alive.values()], pa.int64())}
         specifications = tuple(aggregate.specification for aggregate in BLOCK.aggregates)
-        partition = equi_depth(keys, np.ones(len(keys), np.int64), 100)
-        state = GroupState.capture((keys,), rows, parts, specifications, (pa.int32(),), 0, partition)
-        relation.captured(state, BLOCK, (pa.int32(),), vector_of([source.snapshot("/t")]))
+        state = GroupState.capture((keys,), rows, parts, specifications, (pa.int32(),))
+        relation.captured(
+            CutGroups(state, {KEY: KeyCut(state, 0, equi_depth(keys, np.ones(len(keys), np.int64), 100), "g")}),
+            BLOCK,
+            (pa.int32(),),
+            vector_of([source.snapshot("/t")]),
+        )
 
     return capture
 
 
 def update(relation: Maintained, source: FakeSource, read: Callable[..., pa.Table] = no_reader) -> Upkeep:
-    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
+    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100, names=(KEY,))
     return bring_up_to_date(relation, request, source, Means(read, Stopwatch()), capture_into(relation, source))
 
 
 def kept(relation: Maintained, block: BoundBlock = BLOCK, *, may_tie: bool = False) -> set[int]:
     assert relation.state is not None
-    return set(derive_sketch(relation, relation.state, block, may_tie=may_tie).fragments.members().tolist())
+    return set(sketch_of(relation, block, may_tie=may_tie).sketch.fragments.members().tolist())
 
 
 def test_capture_then_fresh_then_maintained() -> None:
@@ -147,7 +164,8 @@ def test_capture_then_fresh_then_maintained() -> None:
     assert update(relation, source).decision is Decision.FRESH
     source.commits.append([(1, 20, -1), (2, 5, 1), (2, 1, 1), (3, 0, 1)])
     assert update(relation, source) == Upkeep(Decision.MAINTAINED, 0, 4, DeltaSource.CHANGE_FEED)
-    assert kept(relation) == {1, 2}
+    # The range of the group that is gone is one of three, so that the others are cut anew.
+    assert kept(relation) == {0, 1}
     assert relation.version == 1
 
 
@@ -248,7 +266,7 @@ def _expensive(relation: Maintained, source: FakeSource, captured: float, saved:
     relation.costs = Costs(captured, saved)
     for _ in range(3):
         relation.costs.note_maintenance(1, 1.0)
-    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100)
+    request = Request(Template("t", "text"), analysed("sum(x) > 10"), BLOCK, {("t",): source.snapshot("/t")}, (), 100, names=(KEY,))
     return replace(request, by_cost=True)
 
 
@@ -286,28 +304,28 @@ def test_the_newest_sketch_is_kept_for_the_same_versions_and_constants() -> None
     source, relation = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_relation()
     update(relation, source)
     assert relation.state is not None
-    first = known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
-    assert known_sketch(relation, relation.state, block_of("sum(x) > 10"), 100, may_tie=False) is first
+    first = sketch_of(relation, BLOCK)
+    assert sketch_of(relation, block_of("sum(x) > 10")) is first
     for other in ("sum(x) > 5", "sum(x) > 10.0"):
-        assert known_sketch(relation, relation.state, block_of(other), 100, may_tie=False).constants != first.constants
+        assert sketch_of(relation, block_of(other)).constants != first.constants
     source.commits.append([(1, 8, 1)])
-    known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
+    sketch_of(relation, BLOCK)
     update(relation, source)
-    assert known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.sketch.fragments.count
+    assert sketch_of(relation, BLOCK).sketch.fragments.count > first.sketch.fragments.count
 
 
 def test_a_sketch_whose_making_was_interrupted_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     source, relation = FakeSource([[(1, 7, 1), (2, 30, 1)]]), new_relation()
     update(relation, source)
     assert relation.state is not None
-    first = known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments
+    first = sketch_of(relation, BLOCK).sketch.fragments
     source.commits.append([(1, 8, 1)])
     update(relation, source)
     with monkeypatch.context() as patch:
         patch.setattr(Merge, "update", _interrupted)
         with pytest.raises(KeyboardInterrupt):
-            known_sketch(relation, relation.state, BLOCK, 100, may_tie=False)
-    assert known_sketch(relation, relation.state, BLOCK, 100, may_tie=False).sketch.fragments.count > first.count
+            sketch_of(relation, BLOCK)
+    assert sketch_of(relation, BLOCK).sketch.fragments.count > first.count
 
 
 def test_what_changed_does_not_pile_up_below_a_top_k() -> None:
@@ -316,8 +334,10 @@ def test_what_changed_does_not_pile_up_below_a_top_k() -> None:
     assert relation.state is not None
     source.commits.append([(1, 8, 1)])
     update(relation, source)
-    known_sketch(relation, relation.state, replace(BLOCK, limit=1), 100, may_tie=False)
-    assert len(relation.state.take_touched()) == 0
+    sketch_of(relation, replace(BLOCK, limit=1))
+    key_cut = relation.in_memory.cuts[KEY] if relation.in_memory is not None else None
+    assert isinstance(key_cut, KeyCut)
+    assert len(key_cut.take_touched()) == 0
 
 
 def _interrupted(*_: object) -> None:

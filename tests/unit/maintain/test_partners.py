@@ -13,10 +13,10 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.maintain.partners import MOST_RUNS, partner_conditions
 from imp_driver.plan.bind import bind
 from imp_driver.plan.nodes import scans
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of
 
 SCHEMA = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.errors import DataError
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession
 from tests.unit.maintain.test_sharing import World
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision
-from imp_driver.run import Run
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"

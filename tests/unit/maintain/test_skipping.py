@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.maintain.skipping import kept_by_conditions
 from imp_driver.plan.bind import bind
 from imp_driver.state.admission import Admission
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("d", "date", True), SchemaColumn("s", "string", True))

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options
 from imp_driver.errors import CANCELLED, OperationalError, cancelled
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.options import Options
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"

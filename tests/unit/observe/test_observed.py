@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import imp_driver
-from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.errors import DataError, OperationalError, ProgrammingError
 from imp_driver.observe.decisions import has_plain_detail
-from imp_driver.observe.failures import described
 from imp_driver.observe.finished import operation_of
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer, metrics, observer_of
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason, RecaptureReason
-from imp_driver.run import Run
+from imp_driver.values.failures import described
+from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import REPORT, numbers
 from tests.unit.observe.watched import SECRET, BreakingStream, FakeWatched, World, observed, rows_of
 
@@ -235,9 +235,10 @@ def _differ(world: World) -> None:
     """Let a state miss rows, so that the guard sees a difference."""
     world.ask(SUMS)
     (entry,) = world.sketches.registry.relations()
-    assert entry.state is not None
-    entry.sketches.clear()
-    entry.state.apply = lambda *_: 0  # type: ignore[method-assign]
+    assert entry.in_memory is not None
+    for cut in entry.cuts:
+        entry.sketches(cut.name).clear()
+    entry.in_memory.apply = lambda *_: None  # type: ignore[method-assign]
     world.warehouse.commit("r", [*world.warehouse.rows("r"), (100, 0, 0, 30 * SECRET)])
 
 

@@ -7,13 +7,13 @@ import logging
 import pyarrow as pa
 import pytest
 
-from imp_driver.config import Options, Policy, SketchMode
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultColumn, ResultStream
 from imp_driver.reasons import Reason
-from imp_driver.run import Run
+from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.observe.watched import rows_of
 

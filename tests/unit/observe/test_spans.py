@@ -13,12 +13,12 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.semconv.attributes import db_attributes, error_attributes
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span, get_tracer
 
-from imp_driver.config import Options, Policy
 from imp_driver.errors import DataError
 from imp_driver.observe import spans
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome
-from imp_driver.run import Run
+from imp_driver.values.options import Options, Policy
+from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import numbers
 from tests.unit.observe.watched import SECRET, FakeWatched, World, observed
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, ResultStream
-from imp_driver.run import Parameters, Run
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.run import Parameters, Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 

@@ -15,7 +15,7 @@ from imp_driver.parse.clustered import (
     read_name,
     statistics_columns,
 )
-from imp_driver.parse.quoting import qualified, quoted_text
+from imp_driver.values.quoting import qualified, quoted_text
 
 COLUMNS: Columns = [("id", "bigint"), ("Shop", "int"), ("price", "decimal(10,2)"), ("tags", "array<string>"), ("day", "date")]
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from imp_driver.persist.encoding import FORMAT, Row, decoded, decoded_state, encoded, encoded_state
 from imp_driver.persist.record import StoreDamaged
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
-from tests.unit.persist.records import columns, record, same, without_sketch
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
+from tests.unit.persist.records import columns, record, same, with_cut, without_sketch
 
 
 def test_a_record_comes_back() -> None:
@@ -41,17 +41,18 @@ def test_a_record_without_a_sketch_comes_back() -> None:
     ],
 )
 def test_ranges_of_every_type_come_back(kind: pa.DataType, bounds: tuple[Any, ...]) -> None:
-    saved = replace(record(), partition=RangePartition(kind, bounds), sketch=None)
-    found = decoded(encoded(saved)).partition
-    assert found == saved.partition
+    partition = RangePartition(kind, bounds)
+    saved = with_cut(record(), cut=replace(record().cuts[0].cut, partition=partition), sketch=None)
+    found = decoded(encoded(saved)).cuts[0].cut.partition
+    assert found == partition
     assert found.type == kind
 
 
 @given(st.sets(st.integers(0, 6)))
 def test_every_set_of_fragments_comes_back(members: set[int]) -> None:
-    sketch = record().sketch
+    sketch = record().cuts[0].sketch
     assert sketch is not None
-    saved = replace(record(), sketch=replace(sketch, fragments=FragmentSet.of(members, 7)))
+    saved = with_cut(record(), sketch=replace(sketch, fragments=FragmentSet.of(members, 7)))
     assert same(decoded(encoded(saved)), saved)
 
 

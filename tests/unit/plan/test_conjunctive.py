@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.dataflow.join import steps_from
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equalities_of, joined_scans
 from imp_driver.plan.nodes import scans
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import plan_of
 
 SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("b", "integer", True), SchemaColumn("c", "integer", True))

@@ -9,8 +9,8 @@ import pytest
 import sqlglot
 
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.nodes import Value
 from imp_driver.plan.convert import constant
+from imp_driver.values.expressions import Value
 
 _MOMENT = datetime.datetime(2024, 1, 2, 3, 4, 5)
 

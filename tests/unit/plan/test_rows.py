@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import scans
 from imp_driver.plan.rows import row_blocks
@@ -13,6 +12,7 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import analyse
 from imp_driver.safety.partial import candidates, judge_partial
 from imp_driver.safety.setting import NoFacts
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import plan_of
 
 SCHEMA = (
@@ -53,7 +53,7 @@ def test_blocks_and_the_tables_that_may_be_cut(text: str, tables: list[str], cut
     assert {each.scan.table[-1] for _, each in every} == cut
     assert {each.attribute.name for _, each in every} == ({"a", "b"} if cut else set())
     for block, each in every:
-        found = judge_partial(block, each, NoFacts(), checks_overflow=False)
+        found = judge_partial(block, [each], NoFacts(), checks_overflow=False)
         assert found is not None
         assert (found.conditions, found.has_limit, found.may_tie, found.facts) == (frozenset(), False, False, frozenset())
 

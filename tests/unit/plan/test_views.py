@@ -5,7 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.statement import parse
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Plan, scans
@@ -15,6 +14,7 @@ from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import View
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import Views, plan_of, view_of
 
 SCHEMA = (

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Reason
-from imp_driver.run import Run
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 PAIRS = Path(__file__).with_name("pairs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.delta.coverage import Coverage
 from imp_driver.rewrite.gain import LEAST_GAIN, estimated_gain
+from imp_driver.sketch.coverage import Coverage
 
 
 def _gain(kept: int, rows_kept: float, runs: int = 1, query_bytes: int = 1000, own_share: float = 1.0) -> float:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.parse.statement import parse
 from imp_driver.plan.nodes import scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.ports import View
 from imp_driver.rewrite.splice import Pin, TableReference, find_reference, pin_of, pinned
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import OneSchema, Views, view_of
 
 SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("b", "string", True), SchemaColumn("c", "long", True))

@@ -16,7 +16,7 @@ from sqlglot import TokenType
 
 import imp_driver
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.quoting import has_variable, quoted_name, quoted_text
+from imp_driver.values.quoting import has_variable, quoted_name, quoted_text
 from imp_sqlalchemy import STRUCT, ImpDialect
 from imp_sqlalchemy.description import describe
 from imp_sqlalchemy.json_paths import path_of

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from imp_driver.advise.workload import Record, Workload
-from imp_driver.config import Options
+from imp_driver.maintain.workload import Record, Workload
 from imp_driver.spark import local, packages
 from imp_driver.spark.locations import process_umask
 from imp_driver.spark.packages import COORDINATES, resolve_jars
+from imp_driver.values.options import Options
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted([*(ROOT / "imp_driver").rglob("*.py"), *(ROOT / "dialect").rglob("*.py")])

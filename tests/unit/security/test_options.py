@@ -9,9 +9,9 @@ from urllib.parse import quote, quote_plus
 import pytest
 from sqlalchemy import URL
 
-from imp_driver.config import Options
 from imp_driver.errors import InterfaceError
 from imp_driver.url import options_from_url
+from imp_driver.values.options import Options
 from imp_sqlalchemy.url import connect_arguments
 from tests.hostile import strings
 

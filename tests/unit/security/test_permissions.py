@@ -11,15 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from imp_driver.advise.workload import Record
-from imp_driver.config import Options
 from imp_driver.errors import ProgrammingError
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.workload import Record
 from imp_driver.middleware import Middleware
 from imp_driver.ports import Relation, RelationKind, ResultStream, View, ViewColumn
 from imp_driver.reasons import Decision
-from imp_driver.run import Run
 from imp_driver.spark.locations import is_open_folder
+from imp_driver.values.options import Options
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 QUERY = "SELECT g, sum(a) AS f FROM r WHERE g >= {} GROUP BY g HAVING sum(a) > 40"

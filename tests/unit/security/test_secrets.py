@@ -13,11 +13,11 @@ import pytest
 import sqlalchemy as sa
 
 import imp_driver
-from imp_driver.config import Options
-from imp_driver.observe.report import SketchReport
 from imp_driver.reasons import Decision, Reason
-from imp_driver.redaction import LOGGERS, is_secret, redacted, shown_url
 from imp_driver.url import options_from_url
+from imp_driver.values.options import Options
+from imp_driver.values.redaction import LOGGERS, is_secret, redacted, shown_url
+from imp_driver.values.report import SketchReport
 from tests.hostile import CHOSEN
 
 SECRET = "hunter2"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.sketch.fragments import FragmentSet, fill_gaps
+from imp_driver.values.fragments import FragmentSet, fill_gaps
 
 members = st.sets(st.integers(0, 30))
 

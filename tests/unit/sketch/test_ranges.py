@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.sketch.ranges import RangePartition, equi_depth
+from imp_driver.values.ranges import RangePartition, equi_depth
 
 UTC = datetime.UTC
 TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from imp_driver.config import Options
 from imp_driver.errors import CONNECTION_LOST, IntegrityError, InterfaceError, NotSupportedError, OperationalError
 from imp_driver.spark import connect
 from imp_driver.spark.errors import mapped
+from imp_driver.values.options import Options
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.config import Options
 from imp_driver.errors import InterfaceError
 from imp_driver.spark.master import explain_master, master_of, with_conf
+from imp_driver.values.options import Options
 
 _OWN = {"spark.sql.shuffle.partitions": "2", "spark.jars": "delta.jar", "spark.driver.memory": "4g", "spark.ui.enabled": "false"}
 

@@ -8,16 +8,19 @@ import pytest
 
 from imp_driver.circuit.circuit import circuit_of
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.delta.contract import SchemaColumn
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import RecaptureReason
-from imp_driver.sketch.fragments import FragmentSet
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.sketch.cut_groups import CutGroups
+from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.snapshot.vector import TableState, Vector
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import KEPT, Derived, SketchCache
 from imp_driver.state.values import Cause, Identity
+from imp_driver.values.cuts import CutName
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of
 
 PARTITION = RangePartition(pa.int32(), (5,))
@@ -33,9 +36,9 @@ def _vector(version: int) -> Vector:
 
 
 def _captured() -> Maintained:
-    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "g"))
-    state = GroupState.capture((pa.array([1, 7], pa.int32()),), pa.array([1, 2]), {}, (), (pa.int32(),), 0, PARTITION)
-    relation.captured(state, _block(), (pa.int32(),), _vector(0))
+    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix"))
+    state = GroupState.capture((pa.array([1, 7], pa.int32()),), pa.array([1, 2]), {}, (), (pa.int32(),))
+    relation.captured(CutGroups(state, {CutName(2, 0): KeyCut(state, 0, PARTITION, "g")}), _block(), (pa.int32(),), _vector(0))
     return relation
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from imp_driver.cancel import CancellationToken
 from imp_driver.errors import CANCELLED, OperationalError
 from imp_driver.state.ownership import Ownership
+from imp_driver.values.cancel import CancellationToken
 
 PATIENT = 30.0
 

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from imp_driver.config import Options, SketchMode
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.report import SketchReport
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, Reason
-from imp_driver.run import Run
 from imp_driver.state import checkpoint
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Identity
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.report import SketchReport
+from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
@@ -270,7 +270,8 @@ def test_a_record_that_fits_no_block_is_left_alone(tmp_path: Path) -> None:
     repository = DeltaRepository(str(tmp_path))
     [found] = repository.records()
     columns = repository.load(found)
-    repository.save([(replace(found, choice=replace(found.choice, key=7), state="s7"), columns)])
+    cuts = tuple(replace(each, cut=replace(each.cut, name=replace(each.cut.name, key=7))) for each in found.cuts)
+    repository.save([(replace(found, cuts=cuts, state="s7"), columns)])
     with process(warehouse, tmp_path) as second:
         assert second.ask().decision in (Decision.CAPTURED, Decision.FRESH)
 
@@ -406,7 +407,7 @@ def test_a_store_that_cannot_remove_is_asked_again_after_a_while(tmp_path: Path,
             asked.append(keys)
             raise OperationalError("The disk is full.")
 
-    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "g"))
+    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix"))
     now = [0.0]
     saver = checkpoint.Checkpoint(Failing(str(tmp_path)), a_warehouse(), lambda: now[0])
     saver.forget([relation])

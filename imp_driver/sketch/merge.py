@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.sketch.codes import BooleanArray, IntegerArray
-from imp_driver.sketch.fragments import FragmentSet
+from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.values.fragments import FragmentSet
 
 
 def passing_groups(retained: BooleanArray, fragments: npt.NDArray[np.int32], total: int) -> IntegerArray:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
-from imp_driver.redaction import redacted
+from imp_driver.values.redaction import redacted
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@ Source: IMP paper sections 5.1, 5.2.5, 5.2.6 and 6.2. Sizes are rows; weights ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.parse.nodes import Expression
+from imp_driver.values.cuts import CutName
+from imp_driver.values.expressions import Expression
 
 BUFFER_SIZE = 16
 """How many of the smallest (largest) values of a group are kept for min (max); IMP paper section 6.2, top-l."""
@@ -76,13 +78,13 @@ class AggregateSpecification:
 class ProjectedRows:
     """Signed rows after selection and projection: one array per group key, one per aggregate (None for count(*)), and int64 weights.
 
-    ``fragments`` is the fragment of each row's sketched attribute; needed only where that is no group key.
+    ``fragments`` is the fragment of each row in the attributes that are cut and no group keys.
     """
 
     keys: tuple[pa.Array, ...]
     arguments: tuple[pa.Array | None, ...]
     weights: npt.NDArray[np.int64]
-    fragments: npt.NDArray[np.int32] | None = None
+    fragments: Mapping[CutName, npt.NDArray[np.int32]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

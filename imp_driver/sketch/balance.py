@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imp_driver.sketch.codes import IntegerArray
+from imp_driver.values.codes import IntegerArray
 
 OVERFLOW = 2.0
 """Times the rows of the fullest range when the ranges were cut."""

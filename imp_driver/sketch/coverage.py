@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from imp_driver.delta.contract import FileStatistics
-from imp_driver.sketch.ranges import RangePartition
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import FileStatistics
 
 
 @dataclass(frozen=True, slots=True)

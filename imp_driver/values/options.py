@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from imp_driver.errors import InterfaceError
-from imp_driver.redaction import HIDDEN, is_secret, redacted
+from imp_driver.values.redaction import HIDDEN, is_secret, redacted
 
 
 class SketchMode(Enum):

@@ -18,7 +18,10 @@ from imp_driver.dataflow.aggregate.accumulator import Commit, StateCorrupt
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyValues, grouped
 from imp_driver.dataflow.aggregate.pairs import PairCounts, TooFew
-from imp_driver.sketch.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.sketch.balance import Balance
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.values.fragments import FragmentSet
+from imp_driver.values.ranges import RangePartition
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 Fragments: TypeAlias = npt.NDArray[np.int32]
@@ -68,36 +71,37 @@ def groups_in_cells(
     return keys, pa.array(totals), inverse
 
 
-class FragmentCounts:
-    """Rows per cell."""
+class CellCut:
+    """Groups cut by a column that is none of their keys: rows per cell. ``attribute`` is what people call the column."""
 
-    def __init__(self, cells: PairCounts, fragments: int) -> None:
+    def __init__(self, cells: PairCounts, partition: RangePartition, attribute: str) -> None:
+        self.attribute = attribute
         self._cells = cells
-        self._fragments = fragments
+        self._partition = partition
+        self._balance = Balance.of(self.fragment_rows()[: partition.ranges])
 
     @classmethod
-    def capture(cls, cells: CapturedCells, group_rows: IntegerArray, fragments: int) -> FragmentCounts:
+    def capture(cls, cells: CapturedCells, group_rows: IntegerArray, partition: RangePartition, attribute: str) -> CellCut:
         """Take over captured cells; slots are the row numbers of groups.
 
         Args:
             group_rows: rows per group.
-            fragments: number of fragments, the NULL fragment included.
 
         Raises StateCorrupt when cells repeat, name no group or fragment, have no rows, or do not add up to the rows of each group.
         """
         if np.any((cells.group < 0) | (cells.group >= len(group_rows))):
             raise StateCorrupt("a captured cell is of no group; the state must be captured again")
-        _check_fragments(cells.fragment, fragments)
+        _check_fragments(cells.fragment, partition.fragments)
         pairs = PairCounts.of(cells.group, cells.fragment, cells.rows)
         totals = np.zeros(len(group_rows), dtype=np.int64)
         np.add.at(totals, cells.group, cells.rows)
         if pairs is None or np.any(totals != group_rows):
             raise StateCorrupt("the captured cells of a group do not add up to its rows; the state must be captured again")
-        return cls(pairs, fragments)
+        return cls(pairs, partition, attribute)
 
-    def apply(self, slots: IntegerArray, fragments: npt.NDArray[np.integer], weights: IntegerArray) -> None:
-        """Apply signed rows. Raises StateCorrupt, and then nothing has changed."""
-        self.prepare(slots, fragments, weights)()
+    @property
+    def partition(self) -> RangePartition:
+        return self._partition
 
     def prepare(self, slots: IntegerArray, fragments: npt.NDArray[np.integer], weights: IntegerArray) -> Commit:
         """Compute the cells after a delta; the returned commit only assigns.
@@ -108,24 +112,29 @@ class FragmentCounts:
         Raises:
             StateCorrupt: more was deleted from a cell than was there, or there is no such fragment.
         """
-        _check_fragments(fragments, self._fragments)
+        _check_fragments(fragments, self._partition.fragments)
         try:
             return self._cells.prepare(slots, fragments.astype(np.int64), weights).commit
         except TooFew:
             message = "a delta deleted more rows of a group from a fragment than it held; the state must be captured again"
             raise StateCorrupt(message) from None
 
-    def fragments_of(self, retained: BooleanArray) -> BooleanArray:
-        """Return per fragment whether it holds a row of a retained group; ``retained`` has one entry per slot."""
-        mask = np.zeros(self._fragments, dtype=bool)
+    def sketch(self, retained: BooleanArray) -> FragmentSet:
+        """Return the fragments that hold a row of a retained group; ``retained`` has one entry per slot."""
+        mask = np.zeros(self._partition.fragments, dtype=bool)
         mask[self._cells.members[retained[self._cells.slots]]] = True
-        return mask
+        return FragmentSet.of(np.flatnonzero(mask).tolist(), self._partition.fragments)
 
-    def rows_per_fragment(self) -> IntegerArray:
+    def fragment_rows(self) -> IntegerArray:
         """Return rows per fragment, the NULL fragment last."""
-        totals = np.zeros(self._fragments, dtype=np.int64)
+        totals = np.zeros(self._partition.fragments, dtype=np.int64)
         np.add.at(totals, self._cells.members, self._cells.counts)
         return totals
+
+    @property
+    def has_lost_balance(self) -> bool:
+        """Whether rows have piled up in a range or are gone from many. Then cells are read anew: they hold no values."""
+        return self._balance.is_lost(self.fragment_rows()[: self._partition.ranges])
 
     def __len__(self) -> int:
         """Number of cells."""

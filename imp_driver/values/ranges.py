@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.sketch.codes import CodeArray, Codec, IntegerArray, float_codes
+from imp_driver.values.codes import CodeArray, Codec, IntegerArray, float_codes
 
 _DAY_LIMITS = (-719_162, 2_932_896)
 _MICROSECONDS_PER_DAY = 86_400_000_000

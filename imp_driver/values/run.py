@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from imp_driver.cancel import CancellationToken
-from imp_driver.observe.stopwatch import Stopwatch
+from imp_driver.values.cancel import CancellationToken
+from imp_driver.values.stopwatch import Stopwatch
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None
 """By position, by name, or none."""

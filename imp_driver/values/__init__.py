@@ -1,0 +1,1 @@
+"""The ground: values that any part of the house may use."""

@@ -1,0 +1,48 @@
+"""Names of column types, as Delta and Spark write them, and their Arrow types."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+
+_PLAIN: dict[str, pa.DataType] = {
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "boolean": pa.bool_(),
+}
+_SPARK_NAMES = {
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "STRING",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP_NTZ",
+    "boolean": "BOOLEAN",
+}
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
+
+
+def arrow_type(type_name: str) -> pa.DataType | None:
+    """Return the Arrow type of a Delta type name, None for types that no operator handles (nested, binary, CHAR, intervals)."""
+    match = _DECIMAL.fullmatch(type_name)
+    if match:
+        return pa.decimal128(int(match.group(1)), int(match.group(2)))
+    return _PLAIN.get(type_name)
+
+
+def spark_type(type_name: str) -> str:
+    """Return the SQL name of a Delta type that arrow_type knows."""
+    return type_name.upper() if type_name.startswith("decimal") else _SPARK_NAMES[type_name]
