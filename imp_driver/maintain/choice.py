@@ -88,7 +88,7 @@ def applied(names: tuple[CutName, ...], request: Request) -> Request:
     Raises:
         Refused: that is not safe either.
     """
-    for some in dict.fromkeys((names, names[:1])):
+    for some in dict.fromkeys((names if _are_apart(names, request) else names[:1], names[:1])):
         if all(name.key is not None for name in some):
             return replace(request, names=some)
         partial = _partial(request, some)
@@ -97,6 +97,12 @@ def applied(names: tuple[CutName, ...], request: Request) -> Request:
             return replace(request, block=_covered(request.block, partial), lifted=lifted, names=some, partial=partial)
     detail = f"{request.attribute_of(names[0])} is no group key, and with these constants and values a cut on it proves nothing"
     raise Refused(Reason.NOT_SAFE, detail)
+
+
+def _are_apart(names: tuple[CutName, ...], request: Request) -> bool:
+    """Say whether no occurrence is cut twice, and not by two keys: what is proven together is one column of each."""
+    occurrences = [cut.scan.occurrence for name in names for cut in request.cuts_of(name)]
+    return len(set(occurrences)) == len(occurrences) and sum(name.key is not None for name in names) <= 1
 
 
 def check_again(request: Request) -> None:

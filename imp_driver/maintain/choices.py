@@ -30,9 +30,11 @@ class Choices:
         return self._known.get(template)
 
     def learn(self, templates: Iterable[str], names: tuple[CutName, ...]) -> None:
-        """Take over what a former process has chosen for templates that have no choice."""
-        for template in templates:
-            self._known.get_or_add(template, lambda: names)
+        """Take over what a former process has cut by, for templates that have no choice: of several keys the newest."""
+        keys = [name for name in names if name.key is not None]
+        chosen = (*keys[-1:], *(name for name in names if name.key is None))
+        for template in templates if chosen else ():
+            self._known.get_or_add(template, lambda: chosen)
 
     def of_templates(self, templates: Iterable[str]) -> set[CutName]:
         """Return everything that is chosen for some templates."""

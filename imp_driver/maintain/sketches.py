@@ -361,8 +361,8 @@ class Sketches:
         if relation.bucketed is None:
             self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
 
-    def note_use(self, prepared: Prepared, useful: Sequence[bool]) -> None:
-        """Learn from how the sketches turned out.
+    def note_use(self, template: str, prepared: Prepared, useful: Sequence[bool]) -> None:
+        """Learn from how the sketches of a template's block turned out.
 
         Where none would skip anything they are maintained more rarely, and fewer of their kind are captured; one that skips nothing beside
         others is left out.
@@ -370,8 +370,7 @@ class Sketches:
         is_useful = any(useful)
         for each, is_filter in zip(prepared.sketches, useful, strict=True):
             if is_useful and not is_filter:
-                for template in prepared.relation.templates:
-                    self._choices.leave_out(template, each.name)
+                self._choices.leave_out(template, each.name)
         prepared.relation.costs.note_use(is_useful=is_useful)
         if prepared.upkeep.decision is Decision.CAPTURED:
             self._admission.learn(prepared.relation.identity.template, is_useful=is_useful)

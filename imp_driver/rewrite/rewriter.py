@@ -138,7 +138,7 @@ class Rewriter:
 
     def _parts(self, request: Request, prepared: Prepared, query_bytes: int) -> list[Part]:
         parts = [Part(request, prepared, each, self._use(request, each, query_bytes)) for each in prepared.sketches]
-        self._sketches.note_use(prepared, [part.use.is_filter for part in parts])
+        self._sketches.note_use(request.template.identifier, prepared, [part.use.is_filter for part in parts])
         return parts
 
     def _use(self, request: Request, each: CutSketch, query_bytes: int) -> Use:

@@ -110,7 +110,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "groups that changed are not asked again",
         "../maintain/derive.py",
-        "    known.merged.update(touched, retained, state.fragment[touched])\n",
+        "    known.merged.update(touched, retained, cut.fragment[touched])\n",
         "",
     ),
     Mutant(
@@ -157,9 +157,15 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "fragments of groups that fail",
-        "../dataflow/aggregate/cells.py",
+        "../sketch/cells.py",
         "mask[self._cells.members[retained[self._cells.slots]]] = True",
         "mask[self._cells.members[~retained[self._cells.slots]]] = True",
+    ),
+    Mutant(
+        "second cut is not told of changes",
+        "../sketch/cut_groups.py",
+        "for name, cut in self._cuts.items()]",
+        "for name, cut in list(self._cuts.items())[:1]]",
     ),
     Mutant(
         "all values are distinct",

@@ -141,7 +141,7 @@ MUTANTS = (
     Mutant(
         "provenance lies where the keys lie",
         "cuts.py",
-        "if verdict.is_safe and (_places(cuts) <= _places(own) or verdict.has_whole_groups(index)):",
+        "if verdict.is_safe and (is_equal or verdict.has_whole_groups(index)):",
         "if verdict.is_safe:",
     ),
 )
