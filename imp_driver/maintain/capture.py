@@ -122,28 +122,6 @@ def _captured_cells(request: Request, read: SparkReader, budget: int) -> tuple[C
     return CutGroups(state, {name: CellCut.capture(cells, state.rows, partition, request.attribute_of(name))}), types
 
 
-def attach(relation: Maintained, request: Request, name: CutName, means: Means, budget: int) -> None:
-    """Cut the groups of a relation in memory, at the request's versions, by one more column.
-
-    Raises:
-        Refused: Spark failed, there are too many cells, or what it answers is not of these groups.
-    """
-    contents = relation.in_memory
-    assert contents is not None
-    state = contents.state
-    slots = np.flatnonzero(state.alive)
-    try:
-        keys = tuple(state.key_values(place, slots) for place in range(len(relation.key_types)))
-        cut = cut_by(name, request, state, keys, means.read, budget)
-    except StateTooLarge as error:
-        raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
-    except (Error, StateCorrupt) as error:
-        if isinstance(error, Error) and error.error_class == CANCELLED:
-            raise
-        raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
-    relation.attached(name, cut)
-
-
 def cut_by(name: CutName, request: Request, state: GroupState, keys: tuple[pa.Array, ...], read: SparkReader, budget: int) -> Cut:
     """Return a cut of some groups at the request's versions: from their keys, or from a query of their rows per fragment.
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from imp_driver.capture.clustering import cut_files
+from imp_driver.maintain.attach import cut_relation
 from imp_driver.maintain.bucketing import attach_buckets, bucketed_sketch
-from imp_driver.maintain.capture import attach, capture_into
+from imp_driver.maintain.capture import capture_into
 from imp_driver.maintain.choice import applied, check_again
 from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.derive import constants_of, known_sketches
@@ -27,7 +28,6 @@ from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
-from imp_driver.sketch.cells import CellCut
 from imp_driver.sketch.coverage import FileFragments
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
@@ -257,7 +257,9 @@ class Sketches:
         self._count(relation, upkeep)
         self.eager.note_use(relation, request)
         with means.watch.stage("sketch"):
-            request = self._cut(request, relation, upkeep, means)
+            if upkeep.decision is Decision.CAPTURED and relation.state is not None:
+                self._choices.reconsider(request, relation.state)
+            request = cut_relation(relation, request, self._choices, means, self.registry.memory_budget)
             derived = self._derived(request, relation, means)
             self.checkpoint.note(relation)
             return self._prepared(request, relation, derived, upkeep)
@@ -279,40 +281,6 @@ class Sketches:
         if relation.stored is None or relation.stored.record.buckets is None:
             return self._recovery.load(relation, request.block)
         return self._recovery.prove(relation) and attach_buckets(relation, request, means)
-
-    def _cut(self, request: Request, relation: Maintained, upkeep: Upkeep, means: Means) -> Request:
-        """Cut the groups by what the request asks for, and no longer by what nothing asks for; return it with the cuts that there are.
-
-        A column beside the first that costs a query is cut by from the second use on. Groups in buckets have one cut, by a key.
-        """
-        contents = relation.in_memory
-        if contents is None:
-            return _with_cut_of_buckets(request, relation)
-        if upkeep.decision is Decision.CAPTURED:
-            self._choices.reconsider(request, contents.state)
-        wanted = {*request.names, *self._choices.of_templates(relation.templates)}
-        for name, cut in contents.cuts.items():
-            has_drifted = upkeep.decision is Decision.MAINTAINED and isinstance(cut, CellCut) and cut.has_lost_balance
-            if name not in wanted or has_drifted:
-                relation.detached(name)
-        first, *others = request.names
-        if first not in contents.cuts:
-            with means.watch.stage("capture"):
-                attach(relation, request, first, means, self.registry.memory_budget)
-        there = [name for name in others if name in contents.cuts or self._is_attached(request, relation, name, means)]
-        return replace(request, names=(first, *there))
-
-    def _is_attached(self, request: Request, relation: Maintained, name: CutName, means: Means) -> bool:
-        """Cut by a column beside the first, from the second use on; False where it is not."""
-        if relation.counts.uses < 2:
-            return False
-        try:
-            with means.watch.stage("capture"):
-                attach(relation, request, name, means, self.registry.memory_budget)
-        except Refused:
-            self._choices.leave_out(request.template.identifier, name)
-            return False
-        return True
 
     def _derived(self, request: Request, relation: Maintained, means: Means) -> list[Derived]:
         if relation.in_memory is not None:
@@ -386,12 +354,3 @@ class Sketches:
         elif upkeep.decision.name == "MAINTAINED":
             self.metrics.count("imp_maintenance_steps_total", "query")
             self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)
-
-
-def _with_cut_of_buckets(request: Request, relation: Maintained) -> Request:
-    """Return the request with the cut that groups in buckets have. Raises Refused where that is no cut of its block."""
-    bucketed = relation.bucketed
-    assert bucketed is not None
-    if bucketed.name.key not in request.analysis.cuts:
-        raise Refused(Reason.STATE_TOO_LARGE, f"the groups are in buckets by {bucketed.attribute}")
-    return replace(request, names=(bucketed.name,))

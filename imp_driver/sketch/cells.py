@@ -78,7 +78,9 @@ class CellCut:
         self.attribute = attribute
         self._cells = cells
         self._partition = partition
-        self._balance = Balance.of(self.fragment_rows()[: partition.ranges])
+        self._totals = np.zeros(partition.fragments, dtype=np.int64)
+        np.add.at(self._totals, cells.members, cells.counts)
+        self._balance = Balance.of(self._totals[: partition.ranges])
 
     @classmethod
     def capture(cls, cells: CapturedCells, group_rows: IntegerArray, partition: RangePartition, attribute: str) -> CellCut:
@@ -114,10 +116,16 @@ class CellCut:
         """
         _check_fragments(fragments, self._partition.fragments)
         try:
-            return self._cells.prepare(slots, fragments.astype(np.int64), weights).commit
+            take = self._cells.prepare(slots, fragments.astype(np.int64), weights).commit
         except TooFew:
             message = "a delta deleted more rows of a group from a fragment than it held; the state must be captured again"
             raise StateCorrupt(message) from None
+
+        def commit() -> None:
+            take()
+            np.add.at(self._totals, fragments, weights)
+
+        return commit
 
     def sketch(self, retained: BooleanArray) -> FragmentSet:
         """Return the fragments that hold a row of a retained group; ``retained`` has one entry per slot."""
@@ -127,14 +135,12 @@ class CellCut:
 
     def fragment_rows(self) -> IntegerArray:
         """Return rows per fragment, the NULL fragment last."""
-        totals = np.zeros(self._partition.fragments, dtype=np.int64)
-        np.add.at(totals, self._cells.members, self._cells.counts)
-        return totals
+        return self._totals.copy()
 
     @property
     def has_lost_balance(self) -> bool:
         """Whether rows have piled up in a range or are gone from many. Then cells are read anew: they hold no values."""
-        return self._balance.is_lost(self.fragment_rows()[: self._partition.ranges])
+        return self._balance.is_lost(self._totals[: self._partition.ranges])
 
     def __len__(self) -> int:
         """Number of cells."""
@@ -143,7 +149,7 @@ class CellCut:
     @property
     def memory(self) -> int:
         """Bytes."""
-        return self._cells.memory
+        return self._cells.memory + int(self._totals.nbytes)
 
     def snapshot(self, slots: IntegerArray) -> CapturedCells:
         """Return what ``capture`` takes back, groups numbered by their place in ``slots``: all slots with a group, ascending."""

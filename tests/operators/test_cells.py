@@ -196,6 +196,15 @@ def test_memory_counts_cells() -> None:
     assert many.memory - few.memory == 3 * 16
 
 
+def test_rows_that_pile_up_in_one_range_are_noticed() -> None:
+    state = BLOCK.capture([row(key, key % 10) for key in range(100)], random.Random(0))
+    assert isinstance(state.cut, CellCut)
+    state.apply(BLOCK.delta([(row(key, 8), 1) for key in range(30)]))
+    assert not state.cut.has_lost_balance
+    state.apply(BLOCK.delta([(row(key, 9), 1) for key in range(60)]))
+    assert state.cut.has_lost_balance
+
+
 def test_delta_without_fragments_is_an_error() -> None:
     state = BLOCK.capture([row(1, 0)], random.Random(0))
     delta = BLOCK.delta([(row(1, 0), 1), (row(1, 0), 1)])

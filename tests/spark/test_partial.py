@@ -92,6 +92,21 @@ def test_a_negative_value_ends_the_proof_and_its_deletion_renews_it(cursor: imp_
     assert report_of(cursor).decision in (Decision.MAINTAINED, Decision.FRESH)
 
 
+def test_ranges_of_a_column_that_is_no_key_follow_the_data(cursor: imp_driver.Cursor, table: str) -> None:
+    """New days pile up in the last range: the rows per range are read anew, with the ranges that the files have now."""
+    text = f"SELECT c, count(*) FROM {table} GROUP BY c HAVING count(*) > 200"
+    before = _asked_twice(cursor, text)
+    for first in (200, 300):
+        days = f"SELECT CAST({first} + id DIV 20 AS INT), 8, 1, '1' FROM range(400)"
+        cursor.execute(f"INSERT INTO {table} {days}")
+    cursor.execute(text).fetchall()
+    after = report_of(cursor)
+    assert (after.decision, after.reason) == (Decision.MAINTAINED, Reason.FILTERED)
+    assert before.fragments_total is not None
+    assert after.fragments_total is not None
+    assert after.fragments_total > before.fragments_total
+
+
 @pytest.mark.parametrize("having", ["count(*) < 31", "avg(price) > 1", "min(price) > 0"])
 def test_what_part_of_a_group_could_satisfy_alone_is_refused(cursor: imp_driver.Cursor, table: str, having: str) -> None:
     cursor.execute(f"SELECT c FROM {table} GROUP BY c HAVING {having}").fetchall()
