@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary, ref
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
+from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.metrics import Metrics
-from imp_driver.observe.observed import Observed
 from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
 from imp_driver.persist.tables import DeltaRepository
@@ -39,7 +39,7 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     # pyspark takes a second to import; a process that only imports the driver does not pay for it.
     opened: Session
     if session is not None:
-        from imp_driver.spark.owned import open_session as open_owned
+        from imp_driver.spark.application_session import open_session as open_owned
 
         opened, key, folder = open_owned(session, options), "", None
     elif options.server is not None:

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracer, Tracer
 
-from imp_driver.observe.observed import Observed
+from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, TableDefinition

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.circuit.occurrence import Occurrence
-from imp_driver.dataflow import access, compute, distinct, groups, join, outer_join, partnered, semijoin, union
+from imp_driver.dataflow import access, compute, distinct, groups, join, outer_join, partners, semijoin, union
 from imp_driver.dataflow.arrangement import may_be_joined
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.expression.select import select
@@ -104,14 +104,14 @@ class _Assembler:
         self.occurrences.append(occurrence)
         return access.Access(scan.occurrence, _filled(schema))
 
-    def _partnered(self, plan: Join | SemiJoin, where: Sequence[Parsed]) -> partnered.Partnered:
+    def _partnered(self, plan: Join | SemiJoin, where: Sequence[Parsed]) -> partners.Partnered:
         left, right = self.source(plan.left, where), self.rows(plan.right)
         schema = pa.schema([*left.schema, *right.schema])
         chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
         if chosen is None:
             raise NotEvaluable("a join without an equality")
         condition = _condition([each for each in plan.conjuncts if _pair(each, left.schema, right.schema) != chosen], schema)
-        return partnered.Partnered(left, right, *chosen, condition)
+        return partners.Partnered(left, right, *chosen, condition)
 
     def _union(self, plan: UnionAll) -> union.Union:
         branches = tuple(self._whole(each) for each in plan.branches)

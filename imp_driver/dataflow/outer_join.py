@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.dataflow.operator import Tables
-from imp_driver.dataflow.partnered import Partnered
+from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.zset import filtered, negated, summed
 from imp_driver.values.codes import one_array
 from imp_driver.values.tables import ZSet

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from imp_driver.delta.bloom import Bloom
 from imp_driver.delta.commits import DataFile
+from imp_driver.delta.file_cache import Kept, KeptColumn
 from imp_driver.delta.files import Piece, PieceReader
-from imp_driver.delta.kept import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.store import TableStore
 from imp_driver.values.codes import one_array

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from imp_driver.delta.bloom import hashes
 from imp_driver.delta.columns import FileColumns
+from imp_driver.delta.file_cache import KeptColumn
 from imp_driver.delta.handle import TableState
-from imp_driver.delta.kept import KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.statistics import TableStatistics
 from imp_driver.delta.store import data_path

@@ -17,7 +17,7 @@ from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, d
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.errors import CANCELLED, Error
-from imp_driver.maintain.bucketing import capture_buckets, why_not_bucketed
+from imp_driver.maintain.buckets import capture_buckets, why_not_bucketed
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.supported import Refused

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files, may_save, overlap, overlap_of
+from imp_driver.maintain.data_skipping import own_share
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.maintain.request import Request
-from imp_driver.maintain.skipping import own_share
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import BoundBlock

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from imp_driver.capture.clustering import cut_files
 from imp_driver.maintain.attach import cut_relation
-from imp_driver.maintain.bucketing import attach_buckets, bucketed_sketch
+from imp_driver.maintain.buckets import attach_buckets, bucketed_sketch
 from imp_driver.maintain.capture import capture_into
 from imp_driver.maintain.choice import applied, check_again
 from imp_driver.maintain.choices import Choices
@@ -16,9 +16,9 @@ from imp_driver.maintain.derive import constants_of, known_sketches
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.guard import Guard
 from imp_driver.maintain.identity import admission_name, family_of, identity_of, lifted, prefix_of, state_key
+from imp_driver.maintain.prefix import forms, replaced_by
 from imp_driver.maintain.request import CutSketch, Prepared, Request, united
-from imp_driver.maintain.reusing import Reuse
-from imp_driver.maintain.sharing import forms, replaced_by
+from imp_driver.maintain.reuse import Reuse
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.maintain.workload import Workload

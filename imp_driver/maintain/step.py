@@ -15,7 +15,7 @@ from imp_driver.circuit.circuit import Circuit, circuit_of
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.errors import CANCELLED, Error
-from imp_driver.maintain.bucketing import step_buckets
+from imp_driver.maintain.buckets import step_buckets
 from imp_driver.maintain.capture import bucket_of, with_cut_columns
 from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.request import Request

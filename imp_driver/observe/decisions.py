@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import Iterator
 
-from imp_driver.observe.finished import Finished
+from imp_driver.observe.outcome import Finished
 from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.parse.template import text_without_constants
 from imp_driver.reasons import Reason, RecaptureReason

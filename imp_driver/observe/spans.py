@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from imp_driver.errors import Error
-from imp_driver.observe.finished import Finished
+from imp_driver.observe.outcome import Finished
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
 from imp_driver.values.stopwatch import nothing_around

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from imp_driver.maintain.data_skipping import own_share
 from imp_driver.maintain.request import CutSketch, Prepared, Request
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.maintain.skipping import own_share
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.supported import Refused, accepted

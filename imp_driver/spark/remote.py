@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.ports import CHAR_WIDTH, Relation, TableDefinition
-from imp_driver.spark.bucketed import SparkBuckets
+from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.locations import is_open_folder, plain_path

@@ -16,7 +16,7 @@ from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
 from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, TableDefinition
-from imp_driver.spark.bucketed import SparkBuckets
+from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.definition import identifier_of, read_definition

@@ -79,7 +79,7 @@ POINTS: tuple[Point, ...] = (
 
 
 BUCKET_POINTS: tuple[Point, ...] = (
-    *_both("bucket capture", "maintain.bucketing", "build", 1),
+    *_both("bucket capture", "maintain.buckets", "build", 1),
     *_both("bucket capture", "buckets.state", "BucketedState._take", 1),
     *_both("bucket maintain", "buckets.state", "BucketedState.step", 1, 3),
     *_both("bucket maintain", "buckets.state", "BucketedState._take", 4),

@@ -23,8 +23,8 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate.chosen import SomeGroups
 from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.sketch.cells import CapturedCells, CellCut
 from imp_driver.sketch.cut_groups import Cut, CutGroups

@@ -25,7 +25,7 @@ from imp_driver.dataflow.groups import Groups, result_type
 from imp_driver.dataflow.join import InnerJoin
 from imp_driver.dataflow.operator import NotFound, Operator
 from imp_driver.dataflow.outer_join import LeftJoin
-from imp_driver.dataflow.partnered import Partnered
+from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
 from imp_driver.dataflow.union import Union
 from imp_driver.dataflow.zset import consolidated, empty

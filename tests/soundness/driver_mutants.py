@@ -25,7 +25,7 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "order over parts of groups",
-        "../maintain/reusing.py",
+        "../maintain/reuse.py",
         "(asked.limit is not None and not found.has_same_groups)",
         "False",
     ),
@@ -103,7 +103,7 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "aggregates of a shared state by their old places",
-        "../maintain/sharing.py",
+        "../maintain/prefix.py",
         "return AggregateReference(places[expression.index])",
         "return expression",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, integers, nothing
-from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import IntegerArray
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
-from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
 from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, chosen, grouped
-from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.aggregate.pairs import PairCounts, TooFew, members_of, slots_of
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import Codec, IntegerArray

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, nothing, resized
 from imp_driver.dataflow.aggregate.buffers import Changes, changed_buffers, consolidated
-from imp_driver.dataflow.aggregate.missing import Missing
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
 from imp_driver.values.aggregates import BUFFER_SIZE
 from imp_driver.values.codes import TOP_STRING, CodeArray, Codec, IntegerArray

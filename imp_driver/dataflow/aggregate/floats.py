@@ -22,8 +22,8 @@ from imp_driver.dataflow.aggregate.accumulator import (
     resized,
 )
 from imp_driver.dataflow.aggregate.accumulator import floats as float_part
-from imp_driver.dataflow.aggregate.missing import Missing
-from imp_driver.dataflow.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
+from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Family, Interval, outward, widened
 from imp_driver.values.codes import BooleanArray, IntegerArray
 

@@ -23,10 +23,10 @@ from imp_driver.dataflow.aggregate.accumulator import (
     integers,
     resized,
 )
-from imp_driver.dataflow.aggregate.chosen import SomeGroups
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
-from imp_driver.dataflow.aggregate.loading import loaded
+from imp_driver.dataflow.aggregate.load import loaded
+from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array

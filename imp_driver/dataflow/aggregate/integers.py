@@ -21,8 +21,8 @@ from imp_driver.dataflow.aggregate.accumulator import (
     nothing,
     resized,
 )
-from imp_driver.dataflow.aggregate.missing import Missing
-from imp_driver.dataflow.aggregate.tracked import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
+from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
+from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, from_codes, outward, widened
 from imp_driver.values.codes import FloatArray, IntegerArray
 

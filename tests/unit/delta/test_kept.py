@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.delta.kept import Kept, KeptColumn
+from imp_driver.delta.file_cache import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.values.tables import SchemaColumn
 

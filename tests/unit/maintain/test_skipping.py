@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from imp_driver.maintain.skipping import kept_by_conditions
+from imp_driver.maintain.data_skipping import kept_by_conditions
 from imp_driver.plan.bind import bind
 from imp_driver.state.admission import Admission
 from imp_driver.values.tables import SchemaColumn

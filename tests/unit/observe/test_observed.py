@@ -12,8 +12,8 @@ import pytest
 import imp_driver
 from imp_driver.errors import DataError, OperationalError, ProgrammingError
 from imp_driver.observe.decisions import has_plain_detail
-from imp_driver.observe.finished import operation_of
-from imp_driver.observe.observed import Observed
+from imp_driver.observe.instrumentation import Observed
+from imp_driver.observe.outcome import operation_of
 from imp_driver.observe.registry import Observer, metrics, observer_of
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from imp_driver.values.failures import described

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.observe.observed import Observed
+from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, ResultStream

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from imp_driver.errors import Error
 from imp_driver.observe.decisions import log_decision
-from imp_driver.observe.finished import Finished, operation_of
+from imp_driver.observe.outcome import Finished, operation_of
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.parse.statement import StatementKind, parse
