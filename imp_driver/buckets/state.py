@@ -16,7 +16,7 @@ from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.ports import BUCKET, BucketEngine
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.codes import IntegerArray
-from imp_driver.values.cuts import CutName
+from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Expression
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
@@ -57,6 +57,11 @@ class BucketedState:
     @property
     def partition(self) -> RangePartition:
         return self.kernel.partition
+
+    @property
+    def attached(self) -> tuple[AttachedCut, ...]:
+        """Its one cut."""
+        return (AttachedCut(self.name, self.partition, self.attribute),)
 
     @property
     def memory(self) -> int:

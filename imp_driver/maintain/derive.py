@@ -5,18 +5,21 @@ The state does not depend on the constants above the groups, so a query with oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from imp_driver.capture.clustering import cut_files
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import GroupValues, evaluate
 from imp_driver.dataflow.bounds.topk import OrderedGroups, retain_top, undecided_boundary
 from imp_driver.dataflow.bounds.truth import Truth
+from imp_driver.maintain.request import CutSketch, Request
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
+from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.cut_groups import Cut, CutGroups
 from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.sketch.merge import Merge
@@ -75,6 +78,17 @@ def _known(relation: Maintained, cut: Cut, name: CutName, asked: _Asked) -> Deri
     versions = {location: table.version for location, table in relation.vector.items()}
     sketch = Sketch(versions, cut.attribute, cut.partition, fragments)
     return sketches.add(Derived(relation.vector, asked.constants, sketch, cut.fragment_rows(), merged))
+
+
+def located(relation: Maintained, request: Request, name: CutName, derived: Derived) -> CutSketch:
+    """Return a sketch with the fragments of the files that it cuts."""
+    cuts, partition = request.cuts_of(name), derived.sketch.partition
+
+    def locate() -> Iterator[FileFragments]:
+        return (FileFragments.locate(files, column, partition) for files, column in cut_files(cuts, request.snapshots))
+
+    files = relation.sketches(name).files(derived, request.template.identifier, locate)
+    return CutSketch(name, derived.sketch, cuts, files, derived.rows)
 
 
 def constants_of(block: BoundBlock, *, may_tie: bool) -> str:

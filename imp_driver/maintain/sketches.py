@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from imp_driver.capture.clustering import cut_files
 from imp_driver.maintain.attach import cut_relation
 from imp_driver.maintain.buckets import attach_buckets, bucketed_sketch
 from imp_driver.maintain.capture import capture_into
 from imp_driver.maintain.choice import applied, check_again
 from imp_driver.maintain.choices import Choices
-from imp_driver.maintain.derive import constants_of, known_sketches
+from imp_driver.maintain.derive import constants_of, known_sketches, located
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.guard import Guard
 from imp_driver.maintain.identity import admission_name, family_of, identity_of, lifted, prefix_of, state_key
 from imp_driver.maintain.prefix import forms, replaced_by
-from imp_driver.maintain.request import CutSketch, Prepared, Request, united
+from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reuse import Reuse
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
@@ -28,7 +27,6 @@ from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Decision, Reason
-from imp_driver.sketch.coverage import FileFragments
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
@@ -300,17 +298,8 @@ class Sketches:
             raise
 
     def _prepared(self, request: Request, relation: Maintained, every: Sequence[Derived], upkeep: Upkeep) -> Prepared:
-        sketches = (self._located(request, relation, name, derived) for name, derived in zip(request.names, every, strict=True))
+        sketches = (located(relation, request, name, derived) for name, derived in zip(request.names, every, strict=True))
         return Prepared(relation, upkeep, tuple(sketches), request.reuse)
-
-    def _located(self, request: Request, relation: Maintained, name: CutName, derived: Derived) -> CutSketch:
-        cuts, partition = request.cuts_of(name), derived.sketch.partition
-
-        def located() -> Iterator[FileFragments]:
-            return (FileFragments.locate(files, column, partition) for files, column in cut_files(cuts, request.snapshots))
-
-        files = relation.sketches(name).files(derived, request.template.identifier, located)
-        return CutSketch(name, derived.sketch, cuts, files, derived.rows)
 
     def _admit(self, request: Request, relation: Maintained) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""

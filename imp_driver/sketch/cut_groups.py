@@ -16,7 +16,7 @@ from imp_driver.dataflow.aggregate.group import ChangedGroups, GroupState
 from imp_driver.sketch.cells import CapturedCells, CellCut
 from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
-from imp_driver.values.cuts import CutName
+from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.ranges import RangePartition
 
 Cut: TypeAlias = KeyCut | CellCut
@@ -32,6 +32,10 @@ class CutGroups:
     @property
     def cuts(self) -> Mapping[CutName, Cut]:
         return self._cuts
+
+    @property
+    def attached(self) -> tuple[AttachedCut, ...]:
+        return tuple(AttachedCut(name, cut.partition, cut.attribute) for name, cut in self._cuts.items())
 
     def attach(self, name: CutName, cut: Cut) -> None:
         """Keep a cut of the groups as they are now up to date from here on."""

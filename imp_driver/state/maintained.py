@@ -198,11 +198,9 @@ class Maintained:
     @property
     def cuts(self) -> tuple[AttachedCut, ...]:
         """What the groups are cut by, also where they are in the store."""
-        match self.contents:
-            case BucketedState() as bucketed:
-                return (AttachedCut(bucketed.name, bucketed.partition, bucketed.attribute),)
-            case CutGroups() as contents:
-                return tuple(AttachedCut(name, cut.partition, cut.attribute) for name, cut in contents.cuts.items())
+        contents = self.contents
+        if contents is not None:
+            return contents.attached
         return () if self._stored is None else tuple(each.cut for each in self._stored.record.cuts)
 
     @property
