@@ -19,7 +19,7 @@ from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, W
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from imp_driver.errors import OperationalError
-from imp_driver.persist.encoding import Row, checksum_of, decoded, decoded_state, encoded, encoded_state
+from imp_driver.persist.encoding import FORMAT, Row, checksum_of, decoded, decoded_state, encoded, encoded_state
 from imp_driver.persist.record import Record, StateColumns, StoreDamaged
 
 PART_BYTES = 16 << 20
@@ -104,7 +104,7 @@ class DeltaRepository:
         columns = list(zip(*map(astuple, rows), strict=True))
         with self._lock:
             self._commit("states", states, None)
-            self._commit("sketches", pa.table(columns, schema=_RECORDS), _is_key([row.key for row in rows]))
+            self._commit("sketches", pa.table(columns, schema=_RECORDS), _is_replaced([row.key for row in rows]))
             former = [self._states[row.key] for row in rows if row.key in self._states]
             self._states.update((row.key, row.state) for row in rows)
             self._saves += 1
@@ -217,6 +217,11 @@ def _state_rows(state: str, columns: StateColumns) -> pa.Table:
 
 def _is_key(keys: Iterable[str]) -> str:
     return f"key IN ({', '.join(map(_quoted, keys))})"
+
+
+def _is_replaced(keys: Iterable[str]) -> str:
+    """Select the former records of some keys, and all that an earlier version of the driver has left: nobody will read them again."""
+    return f"{_is_key(keys)} OR format < {FORMAT}"
 
 
 def _quoted(text: str) -> str:

@@ -17,6 +17,7 @@ from deltalake.exceptions import DeltaError
 
 from imp_driver.errors import OperationalError
 from imp_driver.persist import tables
+from imp_driver.persist.encoding import FORMAT
 from imp_driver.persist.record import Record, StoreDamaged
 from imp_driver.persist.tables import DeltaRepository
 from tests.unit.persist.records import columns, record, same
@@ -125,6 +126,17 @@ def test_a_damaged_record_leaves_the_others(repository: DeltaRepository, caplog:
     with caplog.at_level(logging.WARNING, "imp_driver.persist"):
         assert _one(repository).key == "bb"
     assert "record aa is damaged" in caplog.text
+
+
+def test_records_of_an_earlier_version_go_with_the_next_save(repository: DeltaRepository, caplog: pytest.LogCaptureFixture) -> None:
+    repository.save([(record("aa", state="s1"), columns())])
+    DeltaTable(f"{repository.location}/sketches").update({"format": f"{FORMAT - 1}"})
+    assert repository.records() == []
+    assert f"format {FORMAT - 1}" in caplog.text
+    repository.save([(record("bb", state="s2"), columns())])
+    caplog.clear()
+    assert [each.key for each in repository.records()] == ["bb"]
+    assert caplog.text == ""
 
 
 def test_records_of_another_format_are_skipped(repository: DeltaRepository, caplog: pytest.LogCaptureFixture) -> None:
