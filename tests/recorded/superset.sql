@@ -93,7 +93,7 @@ LIMIT 1001
 ;
 
 -- name: regions
--- expected: CAPTURE_DEFERRED COVERS_ALMOST_ALL
+-- expected: COVERS_ALMOST_ALL
 SELECT
   region AS region,
   SUM(pieces) AS `SUM(pieces)`
@@ -179,7 +179,7 @@ LIMIT 1
 ;
 
 -- name: filter_values
--- expected: CAPTURE_DEFERRED COVERS_ALMOST_ALL
+-- expected: COVERS_ALMOST_ALL
 SELECT
   region AS region
 FROM `recorded`.sales
