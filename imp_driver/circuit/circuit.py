@@ -6,22 +6,21 @@ Their changes then need no query of the engine. Source: IMP paper section 5.2.4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from imp_driver.capture.instrument import qualified
 from imp_driver.circuit.assemble import Assembled, assembled
 from imp_driver.circuit.occurrence import Occurrence
+from imp_driver.dataflow.access import Access
 from imp_driver.dataflow.arrangement import Arrangement
 from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import select
-from imp_driver.dataflow.operator import NotFound
-from imp_driver.dataflow.zset import empty, negated
+from imp_driver.dataflow.operator import NotFound, Operator
+from imp_driver.dataflow.zset import each_once, empty, negated
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import Renderer
 from imp_driver.ports import SparkReader
 from imp_driver.snapshot.vector import Vector
@@ -34,9 +33,9 @@ MOST_BYTES = 256 << 20
 
 
 class LookUp(Protocol):
-    """Finds the newest rows of an occurrence whose column ``key`` has one of the values; None where the engine must find them."""
+    """Finds the newest rows of an input whose column ``key`` has one of the values; None where the engine must find them."""
 
-    def __call__(self, scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
+    def __call__(self, name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
 
 
 class Circuit:
@@ -57,7 +56,7 @@ class Circuit:
                 version = vector[snapshot.location].version
                 relation = at_version(qualified(each.scan.table), version)
                 text = Renderer(lambda _, relation=relation: relation, frozenset(each.schema.names)).sql(each.conditions_sql)  # type: ignore[misc]
-                self._arrangements[number] = Arrangement(read(text).select(each.schema.names).cast(each.schema))
+                self._arrangements[number] = Arrangement(each_once(read(text).select(each.schema.names).cast(each.schema)))
         if self.memory > MOST_BYTES:
             self._arrangements = {}
         self.vector, self.is_read = vector, True
@@ -71,53 +70,82 @@ class Circuit:
         """Bytes."""
         return sum(each.memory for each in self._arrangements.values())
 
+    def described(self) -> list[str]:
+        """Return a line for each operator, indented below the one that reads it; tables say what is kept of them."""
+        return self._described(self.operator, "")
+
+    def _described(self, operator: Operator, indent: str) -> list[str]:
+        if isinstance(operator, Access):
+            kept = self._arrangements.get(operator.occurrence)
+            table = ".".join(self._occurrences[operator.occurrence].scan.table)
+            where = "looked up" if kept is None else f"in memory, {len(kept)} rows, {kept.memory} bytes"
+            return [f"{indent}{operator.name} {table} ({where})"]
+        return [f"{indent}{operator.name}", *(line for each in operator.inputs for line in self._described(each, indent + "  "))]
+
     def changed(self, signed: Mapping[tuple[str, ...], ZSet], look_up: LookUp) -> ZSet:
-        """Return the signed rows of the source that signed rows of its tables make; the kept tables stay as they are.
+        """Return the signed rows of the source that signed rows of its inputs make; the kept tables stay as they are.
 
         Args:
-            signed: by the name that scans have.
-            look_up: finds rows of tables that are not kept, as they are after these changes.
+            signed: by the name that scans have, of tables or of other maintained relations alike.
+            look_up: finds rows of inputs that are not kept, as they are after these changes.
 
         Raises NotFound, NotEvaluable or TooManyRows: that needs the engine.
         """
         changes = {number: each.rows(signed[each.scan.table]) for number, each in self._occurrences.items() if each.scan.table in signed}
-        return self.operator.changed(_Tables(self._occurrences, self._arrangements, changes, look_up))
+        return self.operator.step(_Inputs(self._occurrences, self._arrangements, changes, look_up))
 
     def apply(self, signed: Mapping[tuple[str, ...], ZSet]) -> None:
-        """Change the kept tables. Raises NotEvaluable, and then they are of no use any more."""
+        """Change the kept tables. Raises NotEvaluable, and then they stand for the old versions."""
+        kept = dict(self._arrangements)
         for number, arrangement in self._arrangements.items():
             rows = signed.get(self._occurrences[number].scan.table)
             if rows is not None:
-                changes = self._occurrences[number].rows(rows)
-                arrangement.apply(changes.rows, changes.weights)
+                kept[number] = arrangement.changed_by(self._occurrences[number].rows(rows))
+        self._arrangements = kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
-    """The tables in one step: ``arrangements`` stand for the old versions, what is looked up for the new ones."""
+class _Inputs:
+    """The inputs in one step: ``kept`` arrangements stand for the old versions, what is looked up for the new ones.
+
+    What was found or arranged once in a step is not found again: ``found`` has the rows by what was asked for, ``newest`` the kept
+    arrangements with their changes.
+    """
 
     occurrences: Mapping[int, Occurrence]
-    arrangements: Mapping[int, Arrangement]
+    kept: Mapping[int, Arrangement]
     changes: Mapping[int, ZSet]
     look_up: LookUp
+    found: list[tuple[tuple[int, str], pa.Array, Arrangement]] = field(default_factory=list)
+    newest: dict[int, Arrangement] = field(default_factory=dict)
 
-    def changed(self, occurrence: int) -> ZSet:
+    def change(self, occurrence: int) -> ZSet:
         return self.changes.get(occurrence) or empty(self.occurrences[occurrence].schema)
 
-    def side(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
+    def arrangement(self, occurrence: int, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
         change = self.changes.get(occurrence)
-        kept = self.arrangements.get(occurrence)
-        if kept is not None:
-            return kept.changed_by(change) if is_new and change is not None else kept
-        found = self._found(self.occurrences[occurrence], key, values)
-        return found if is_new or change is None else found.changed_by(negated(change))
+        kept = self.kept.get(occurrence)
+        if kept is None:
+            found = self._found(occurrence, key, values)
+            return found if is_new or change is None else found.changed_by(negated(change))
+        if change is None or not is_new:
+            return kept
+        if occurrence not in self.newest:
+            self.newest[occurrence] = kept.changed_by(change)
+        return self.newest[occurrence]
 
-    def _found(self, occurrence: Occurrence, key: str, values: pa.Array) -> Arrangement:
+    def _found(self, number: int, key: str, values: pa.Array) -> Arrangement:
+        for asked, others, arrangement in self.found:
+            if asked == (number, key) and values.equals(others):
+                return arrangement
+        occurrence = self.occurrences[number]
         names = dict(zip(occurrence.schema.names, occurrence.names, strict=True))
-        found = self.look_up(occurrence.scan, occurrence.names, names[key], values)
-        if found is None:
+        rows = self.look_up(occurrence.scan.table, occurrence.names, names[key], values)
+        if rows is None:
             raise NotFound
-        return Arrangement(occurrence.rows(ZSet(found, np.ones(len(found), dtype=np.int64))).rows)
+        arrangement = Arrangement(occurrence.rows(each_once(rows)))
+        self.found.append(((number, key), values, arrangement))
+        return arrangement
 
 
 def circuit_of(block: BoundBlock, key_types: Sequence[pa.DataType]) -> Circuit | None:

@@ -8,12 +8,16 @@ import pyarrow as pa
 
 from imp_driver.capture.clustering import cut_files, overlap_of
 from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.circuit.assemble import assembled
+from imp_driver.circuit.circuit import Circuit
 from imp_driver.commands.local import LocalStream
+from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.maintain.choice import applied, choose
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import Statement, StatementKind
 from imp_driver.parse.supported import Refused
+from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.verdict import readable
@@ -43,11 +47,15 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         "    PINNED the sketch covers the whole answer of this block, so anything may stand above or beside it",
         *(_physical(name, cuts, request) for name, cuts in zip(names, analysis.cuts.values(), strict=True)),
         *_chosen(request),
+        *_followed(request),
     ]
     for relation in sketches.registry.of_template(request.template.identifier):
         if relation.state is not None:
             size = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
+            size += "" if relation.state.is_exact else ", some values known between bounds"
             lines.append(f"Sketch {relation.identifier}: version {relation.version}, {size}")
+        if relation.circuit is not None:
+            lines += ["  its tables:", *(f"    {line}" for line in relation.circuit.described())]
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
 
@@ -76,6 +84,16 @@ def _chosen(request: Request) -> list[str]:
     beside = f" beside the group key {keys[0]}" if keys else ""
     kind = "which is no group key" if len(columns) == 1 else "which are no group keys"
     return [f"Cut on {' and '.join(columns)}{beside}, {kind}:", *(f"    {line}" for line in found.partial.derivation), *rests]
+
+
+def _followed(request: Request) -> list[str]:
+    """Say which operators follow the changes of the tables of a block of several, or why Spark must."""
+    if isinstance(request.block.source, Scan):
+        return []
+    try:
+        return ["Changes are followed by:", *(f"  {line}" for line in Circuit(assembled(request.block)).described())]
+    except NotEvaluable as error:
+        return [f"Changes are followed by Spark: {error}"]
 
 
 def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:

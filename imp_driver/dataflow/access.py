@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.dataflow.arrangement import Arrangement
-from imp_driver.dataflow.operator import Operator, Tables
+from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.values.tables import ZSet
 
 
@@ -16,18 +16,23 @@ class Access:
     occurrence: int
     schema: pa.Schema
 
-    def changed(self, tables: Tables) -> ZSet:
-        return tables.changed(self.occurrence)
+    @property
+    def name(self) -> str:
+        return "table"
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
-        return self.side(tables, key, values, is_new=is_new).matching(key, values)
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
 
-    def side(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
-        return tables.side(self.occurrence, key, values, is_new=is_new)
+    def step(self, inputs: Inputs) -> ZSet:
+        return inputs.change(self.occurrence)
+
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        return inputs.arrangement(self.occurrence, key, values, is_new=is_new).rows(key, values)
 
 
-def partners(relation: Operator, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
+def arranged(relation: Operator, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
     """Return rows that include all whose ``key`` is one of the values, ready to be joined; a kept table with the index it has."""
     if isinstance(relation, Access):
-        return relation.side(tables, key, values, is_new=is_new)
-    return Arrangement.of(relation.matching(tables, key, values, is_new=is_new))
+        return inputs.arrangement(relation.occurrence, key, values, is_new=is_new)
+    return Arrangement(relation.rows(inputs, key, values, is_new=is_new))

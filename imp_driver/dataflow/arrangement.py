@@ -1,26 +1,26 @@
-"""Rows that others are joined with, in memory (IMP paper section 5.2.4).
+"""An indexed Z-set: rows that others are joined with, in memory (IMP paper section 5.2.4).
 
-A side is a multiset of signed rows: a base with an index per key, and the changes since, which are few. A deleted row is one of weight -1,
-so nothing is searched for when a side changes, and weights multiply.
+Its levels are bags of signed rows, never changed, each with an index per key that was asked for. A deleted row is one of weight -1, so
+nothing is searched for when an arrangement changes, and weights multiply.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.values.codes import Codec, IntegerArray, is_orderable
+from imp_driver.dataflow.runs import Run, levelled
+from imp_driver.values.codes import CodeArray, Codec, IntegerArray, is_orderable
 from imp_driver.values.tables import ZSet
 
 MOST_ROWS = 5_000_000
 """Rows that a join may give; beyond, the engine is the better place for it."""
 MOST_TEXT_ROWS = 100_000
-"""Rows of a side whose key is text or a wide decimal: such keys are Python objects, slow to sort."""
+"""Rows of an arrangement whose key is text or a wide decimal: such keys are Python objects, slow to sort."""
 CHANGED_SHARE = 0.2
-"""Above this share of changes a side is to be read anew."""
+"""Above this share of changes an arrangement is to be read anew."""
 
 
 class TooManyRows(Exception):
@@ -33,99 +33,115 @@ def may_be_joined(one: pa.DataType, other: pa.DataType) -> bool:
     return all(map(pa.types.is_signed_integer, both)) or (one == other and is_orderable(one))
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """Codes of a key, sorted, without NULL, which equals nothing; ``places`` are the rows that they are of."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
+    """Signed rows; ``indexes`` find their places by the codes of a key, without NULL, which equals nothing."""
 
-    codes: npt.NDArray[np.generic]
-    places: IntegerArray
+    zset: ZSet
+    indexes: dict[str, Run] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, rows: pa.Table, key: str) -> _Index:
-        codes, nulls = Codec(rows.schema.field(key).type).encode(rows.column(key))
-        places = np.flatnonzero(~nulls)
-        places = places[np.argsort(codes[places], kind="stable")]
-        return cls(codes[places], places)
+    def index(self, key: str) -> Run:
+        if key not in self.indexes:
+            column = self.zset.rows.column(key)
+            codes, nulls = Codec(column.type).encode(column)
+            if codes.dtype == object and len(codes) > MOST_TEXT_ROWS:
+                raise TooManyRows
+            places = np.flatnonzero(~nulls)
+            self.indexes[key] = Run.of(codes[places], places)
+        return self.indexes[key]
 
-    def pairs(self, codes: npt.NDArray[np.generic], wanted: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
-        """Return (position in ``codes``, row) of every pair of equal codes, for the positions ``wanted``."""
-        first = np.searchsorted(self.codes, codes[wanted], side="left")
-        counts = np.searchsorted(self.codes, codes[wanted], side="right") - first
-        total = int(counts.sum())
-        if total > MOST_ROWS:
-            raise TooManyRows
-        starts = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts) if total else np.zeros(0, dtype=np.int64)
-        return np.repeat(wanted, counts), self.places[starts + np.arange(total)]
+    def __len__(self) -> int:
+        return len(self.zset.weights)
+
+    def merged(self, other: _Level) -> _Level:
+        rows = pa.concat_tables([self.zset.rows, other.zset.rows]).combine_chunks()
+        return _Level(ZSet(rows, np.concatenate((self.zset.weights, other.zset.weights))))
+
+    @property
+    def memory(self) -> int:
+        weights = self.zset.weights
+        return int(self.zset.rows.nbytes + (weights.nbytes if weights.strides[0] else weights.itemsize)) + sum(
+            each.memory for each in self.indexes.values()
+        )
 
 
 class Arrangement:
-    """Rows of one occurrence of a table, or of an operator."""
+    """Rows of one occurrence of a table, or of an operator. Immutable; what comes of a change shares levels and indexes with it."""
 
-    def __init__(self, rows: pa.Table) -> None:
-        self._base = rows.combine_chunks()
-        self._changes = rows.schema.empty_table()
-        self._weights: IntegerArray = np.zeros(0, dtype=np.int64)
-        self._indexes: dict[str, _Index] = {}
-
-    @classmethod
-    def of(cls, zset: ZSet) -> Arrangement:
-        side = cls(zset.rows.schema.empty_table())
-        side.apply(zset.rows, zset.weights)
-        return side
+    def __init__(self, zset: ZSet) -> None:
+        self._levels: tuple[_Level, ...] = (_Level(ZSet(zset.rows.combine_chunks(), zset.weights)),)
+        self._loaded = self._signed = len(zset.weights)
 
     def changed_by(self, zset: ZSet) -> Arrangement:
-        """Return a side with more signed rows; this one stays as it is, and both use the same base and indexes."""
-        side = Arrangement.__new__(Arrangement)
-        side._base, side._indexes, side._changes, side._weights = self._base, self._indexes, self._changes, self._weights
-        side.apply(zset.rows, zset.weights)
-        return side
+        """Return an arrangement with more signed rows, of the same columns in any order."""
+        schema = self._levels[0].zset.rows.schema
+        added = _Level(ZSet(zset.rows.select(schema.names).cast(schema).combine_chunks(), zset.weights))
+        found = Arrangement.__new__(Arrangement)
+        # The rows that were loaded stay a level of their own: their indexes took longest.
+        found._levels = (self._levels[0], *levelled((*self._levels[1:], added), len, _Level.merged))
+        found._loaded, found._signed = self._loaded, self._signed + len(added)
+        return found
 
-    def apply(self, rows: pa.Table, weights: IntegerArray) -> None:
-        """Add signed rows; they have the columns of the side."""
-        self._changes = pa.concat_tables(
-            [self._changes, rows.select(self._changes.column_names).cast(self._changes.schema)]
-        ).combine_chunks()
-        self._weights = np.concatenate((self._weights, weights))
-
-    def matching(self, key: str, values: pa.Array) -> ZSet:
+    def rows(self, key: str, values: pa.Array) -> ZSet:
         """Return the signed rows whose ``key`` is one of the values; NULL matches nothing. Raises TooManyRows."""
         codes, nulls = Codec(values.type).encode(values)
         wanted = np.unique(codes[~nulls])
-        _, rows, weights = self._found(wanted, np.arange(len(wanted)), key)
-        return ZSet(rows, weights)
+        _, found = self._found(wanted, np.arange(len(wanted)), key)
+        return found
 
-    def joined(self, rows: pa.Table, weights: IntegerArray, key: str, own: str) -> tuple[pa.Table, IntegerArray]:
-        """Return signed rows with the columns of both, where ``key`` of ``rows`` equals ``own`` of the side.
+    def joined(self, zset: ZSet, key: str, own: str) -> ZSet:
+        """Return signed rows with the columns of both, where ``key`` of ``zset`` equals ``own`` of these rows.
 
         Raises:
-            TooManyRows: there would be more than MOST_ROWS, or the key's codes are objects and the side is too long for that.
+            TooManyRows: there would be more than MOST_ROWS, or the key's codes are objects and there are too many rows for that.
         """
-        codes, nulls = Codec(rows.schema.field(key).type).encode(rows.column(key))
-        places, found, copies = self._found(codes, np.flatnonzero(~nulls), own)
-        table = rows.take(pa.array(places))
-        for name in found.column_names:
-            table = table.append_column(name, found.column(name))
-        return table, weights[places] * copies
+        codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
+        places, found = self._found(codes, np.flatnonzero(~nulls), own)
+        table = zset.rows.take(pa.array(places))
+        for name in found.rows.column_names:
+            table = table.append_column(name, found.rows.column(name))
+        return ZSet(table, zset.weights[places] * found.weights)
 
-    def _found(self, codes: npt.NDArray[np.generic], wanted: IntegerArray, own: str) -> tuple[IntegerArray, pa.Table, IntegerArray]:
-        """Return (position in ``codes``, row of the side, its weight) of every pair of equal codes, for the positions ``wanted``."""
-        if codes.dtype == object and len(self._base) > MOST_TEXT_ROWS:
-            raise TooManyRows
-        if own not in self._indexes:
-            self._indexes[own] = _Index.of(self._base, own)
-        left, right = self._indexes[own].pairs(codes, wanted)
-        newer_left, newer_right = _Index.of(self._changes, own).pairs(codes, wanted)
-        rows = pa.concat_tables([self._base.take(pa.array(right)), self._changes.take(pa.array(newer_right))])
-        copies = np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))
-        return np.concatenate((left, newer_left)), rows, copies
+    def copies(self, own: str, keys: pa.Array | pa.ChunkedArray) -> IntegerArray:
+        """Return for each key how often rows have it, the sum of their weights; 0 for NULL. Raises TooManyRows."""
+        codes, nulls = Codec(keys.type).encode(keys)
+        found = np.zeros(len(codes), dtype=np.int64)
+        for level in self._levels:
+            index = level.index(own)
+            first, last = index.extents(codes)
+            totals = np.concatenate(([0], np.cumsum(level.zset.weights[index.numbers])))
+            found += totals[last] - totals[first]
+        found[nulls] = 0
+        return found
+
+    def _found(self, codes: CodeArray, wanted: IntegerArray, own: str) -> tuple[IntegerArray, ZSet]:
+        """Return (position in ``codes``, signed row) of every pair of equal codes, for the positions ``wanted``."""
+        positions, rows, weights, total = [], [], [], 0
+        for level in self._levels:
+            index = level.index(own)
+            first, last = index.extents(codes[wanted])
+            counts = last - first
+            total += int(counts.sum())
+            if total > MOST_ROWS:
+                raise TooManyRows
+            # The places from first to last of each code, one after the other.
+            starts = np.repeat(first - np.cumsum(counts) + counts, counts)
+            places = index.numbers[starts + np.arange(len(starts))]
+            positions.append(np.repeat(wanted, counts))
+            rows.append(level.zset.rows.take(pa.array(places)))
+            weights.append(level.zset.weights[places])
+        return np.concatenate(positions), ZSet(pa.concat_tables(rows), np.concatenate(weights))
+
+    def __len__(self) -> int:
+        """Signed rows, of which some may take others back."""
+        return self._signed
 
     @property
     def is_worn(self) -> bool:
-        """Whether the changes have become so many that they cost more than reading the side anew."""
-        return len(self._weights) > max(10_000, CHANGED_SHARE * len(self._base))
+        """Whether the changes have become so many that they cost more than reading the rows anew."""
+        return self._signed - self._loaded > max(10_000, CHANGED_SHARE * self._loaded)
 
     @property
     def memory(self) -> int:
         """Bytes."""
-        indexes = sum(each.codes.nbytes + each.places.nbytes for each in self._indexes.values())
-        return int(self._base.nbytes + self._changes.nbytes + self._weights.nbytes + indexes)
+        return sum(level.memory for level in self._levels)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import selected
-from imp_driver.dataflow.operator import NotFound, Operator, Tables
+from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.values.expressions import Column, Expression
 from imp_driver.values.tables import ZSet
 
@@ -22,17 +22,25 @@ class Compute:
     expressions: tuple[Expression, ...]
     schema: pa.Schema
 
+    @property
+    def name(self) -> str:
+        return "selection and projection"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
     def of(self, zset: ZSet) -> ZSet:
         """Return what the rows become. Raises NotEvaluable."""
         zset = selected(zset, self.condition)
         arrays = project(zset.rows, zip(self.expressions, self.schema.types, strict=True))
         return ZSet(pa.table(list(arrays), schema=self.schema), zset.weights)
 
-    def changed(self, tables: Tables) -> ZSet:
-        return self.of(self.child.changed(tables))
+    def step(self, inputs: Inputs) -> ZSet:
+        return self.of(self.child.step(inputs))
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         expression = self.expressions[self.schema.get_field_index(key)]
         if not isinstance(expression, Column):
             raise NotFound
-        return self.of(self.child.matching(tables, expression.name, values, is_new=is_new))
+        return self.of(self.child.rows(inputs, expression.name, values, is_new=is_new))

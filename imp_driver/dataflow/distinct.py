@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow import reduce
-from imp_driver.dataflow.operator import Operator, Tables
+from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.zset import consolidated
 from imp_driver.values.tables import ZSet
 
@@ -18,14 +18,22 @@ class Distinct:
     child: Operator
 
     @property
+    def name(self) -> str:
+        return "distinct"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    @property
     def schema(self) -> pa.Schema:
         return self.child.schema
 
-    def changed(self, tables: Tables) -> ZSet:
-        return reduce.changed(tables, self.child, self.schema.names, _once, self.schema)
+    def step(self, inputs: Inputs) -> ZSet:
+        return reduce.step(inputs, self.child, self.schema.names, _once, self.schema)
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
-        return _once(consolidated(self.child.matching(tables, key, values, is_new=is_new)))
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        return _once(consolidated(self.child.rows(inputs, key, values, is_new=is_new)))
 
 
 def _once(zset: ZSet) -> ZSet:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.dataflow.access import partners
+from imp_driver.dataflow.access import arranged
 from imp_driver.dataflow.arrangement import may_be_joined
-from imp_driver.dataflow.operator import NotFound, Operator, Tables
+from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import summed
 from imp_driver.values.codes import one_array
 from imp_driver.values.tables import ZSet
@@ -62,29 +62,33 @@ class InnerJoin:
         return cls(tuple(inputs), tuple(steps_from(place, columns, usable) for place in range(len(inputs))))
 
     @property
+    def name(self) -> str:
+        return "join"
+
+    @property
     def schema(self) -> pa.Schema:
         return pa.schema([field for each in self.inputs for field in each.schema])
 
-    def changed(self, tables: Tables) -> ZSet:
+    def step(self, inputs: Inputs) -> ZSet:
         terms = []
         for place, each in enumerate(self.inputs):
-            rows = each.changed(tables)
+            rows = each.step(inputs)
             if len(rows.weights):
                 # Each pair of changes is met once: by the later input, which finds the earlier ones changed already.
-                terms.append(self._joined(rows, place, tables, lambda other, place=place: other < place))  # type: ignore[misc]
+                terms.append(self._joined(rows, place, inputs, lambda other, place=place: other < place))  # type: ignore[misc]
         return summed(terms, self.schema)
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         place = next(place for place, each in enumerate(self.inputs) if key in each.schema.names)
-        rows = self.inputs[place].matching(tables, key, values, is_new=is_new)
-        return self._joined(rows, place, tables, lambda _: is_new)
+        found = self.inputs[place].rows(inputs, key, values, is_new=is_new)
+        return self._joined(found, place, inputs, lambda _: is_new)
 
-    def _joined(self, rows: ZSet, place: int, tables: Tables, is_new: Callable[[int], bool]) -> ZSet:
+    def _joined(self, rows: ZSet, place: int, inputs: Inputs, is_new: Callable[[int], bool]) -> ZSet:
         steps = self.steps[place]
         if steps is None:
             raise NotFound
         for step in steps:
             values = one_array(rows.rows.column(step.key))
-            side = partners(self.inputs[step.place], tables, step.own, values, is_new=is_new(step.place))
-            rows = ZSet(*side.joined(rows.rows, rows.weights, step.key, step.own))
+            side = arranged(self.inputs[step.place], inputs, step.own, values, is_new=is_new(step.place))
+            rows = side.joined(rows, step.key, step.own)
         return ZSet(rows.rows.select(self.schema.names), rows.weights)

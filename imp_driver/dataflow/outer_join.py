@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.dataflow.operator import Tables
+from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.zset import filtered, negated, summed
 from imp_driver.values.codes import one_array
@@ -15,40 +15,48 @@ from imp_driver.values.tables import ZSet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftJoin:
-    inputs: Partnered
+    sides: Partnered
+
+    @property
+    def name(self) -> str:
+        return "left join"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.sides.left, self.sides.right)
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([*self.inputs.left.schema, *(field.with_nullable(True) for field in self.inputs.right.schema)])
+        return pa.schema([*self.sides.left.schema, *(field.with_nullable(True) for field in self.sides.right.schema)])
 
-    def changed(self, tables: Tables) -> ZSet:
-        return self.inputs.changed(tables, self._of, self._follow, self.schema)
+    def step(self, inputs: Inputs) -> ZSet:
+        return self.sides.step(inputs, self._of, self._follow, self.schema)
 
-    def _follow(self, tables: Tables, right: ZSet) -> ZSet:
+    def _follow(self, inputs: Inputs, right: ZSet) -> ZSet:
         """Pairs are linear in the right side; the rows without a partner change only with the first or last partner."""
-        concerned = self.inputs.concerned(tables, right, by_existence=False)
+        concerned = self.sides.concerned(inputs, right, by_existence=False)
         alone = negated(concerned.gained())
         return summed([self._pairs(concerned.left, right), self._padded(alone)], self.schema)
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
-        if key in self.inputs.left.schema.names:
-            left = self.inputs.left.matching(tables, key, values, is_new=is_new)
-            return self._of(left, self.inputs.of_keys(tables, left, is_new=is_new))
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        if key in self.sides.left.schema.names:
+            left = self.sides.left.rows(inputs, key, values, is_new=is_new)
+            return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
         # A row whose right column has a value is a pair.
-        right = self.inputs.right.matching(tables, key, values, is_new=is_new)
-        keys = one_array(right.rows.column(self.inputs.own))
-        return self._pairs(self.inputs.left.matching(tables, self.inputs.key, keys, is_new=is_new), right)
+        right = self.sides.right.rows(inputs, key, values, is_new=is_new)
+        keys = one_array(right.rows.column(self.sides.own))
+        return self._pairs(self.sides.left.rows(inputs, self.sides.key, keys, is_new=is_new), right)
 
     def _of(self, left: ZSet, right: ZSet) -> ZSet:
-        alone = filtered(left, self.inputs.partners(left, right) == 0)
+        alone = filtered(left, self.sides.partners(left, right) == 0)
         return summed([self._pairs(left, right), self._padded(alone)], self.schema)
 
     def _pairs(self, left: ZSet, right: ZSet) -> ZSet:
-        pairs = self.inputs.pairs(left, right)
+        pairs = self.sides.pairs(left, right)
         return ZSet(pairs.rows, left.weights[pairs.place] * pairs.copies)
 
     def _padded(self, alone: ZSet) -> ZSet:
         rows = alone.rows
-        for field in self.inputs.right.schema:
+        for field in self.sides.right.schema:
             rows = rows.append_column(field.name, pa.nulls(len(alone.weights), field.type))
         return ZSet(rows, alone.weights)

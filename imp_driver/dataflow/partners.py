@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.arrangement import Arrangement
 from imp_driver.dataflow.expression.select import selected
-from imp_driver.dataflow.operator import NotFound, Operator, Tables
+from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import filtered, negated, summed
-from imp_driver.values.codes import Codec, IntegerArray, one_array
+from imp_driver.values.codes import IntegerArray, one_array
 from imp_driver.values.expressions import Expression
 from imp_driver.values.tables import ZSet
 
 Evaluate: TypeAlias = Callable[[ZSet, ZSet], ZSet]
-Follow: TypeAlias = Callable[[Tables, ZSet], ZSet]
+Follow: TypeAlias = Callable[[Inputs, ZSet], ZSet]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,15 +61,14 @@ class Partnered:
     def pairs(self, left: ZSet, right: ZSet) -> Pairs:
         """Raises TooManyRows or NotEvaluable."""
         count = len(left.weights)
-        numbered = left.rows.append_column(_PLACE, pa.array(np.arange(count)))
-        rows, copies = Arrangement.of(right).joined(numbered, np.ones(count, dtype=np.int64), self.key, self.own)
-        found = selected(ZSet(rows, copies), self.condition)
+        numbered = ZSet(left.rows.append_column(_PLACE, pa.array(np.arange(count))), np.ones(count, dtype=np.int64))
+        found = selected(Arrangement(right).joined(numbered, self.key, self.own), self.condition)
         return Pairs(found.rows.drop_columns([_PLACE]), found.rows.column(_PLACE).to_numpy(), found.weights)
 
     def partners(self, left: ZSet, right: ZSet) -> IntegerArray:
         """Return how many right rows each left row meets. Raises NotFound when the right rows cannot be those of one version."""
         if self.condition is None:
-            found = _Copies.of(right, self.own).of_keys(left.rows.column(self.key))
+            found = Arrangement(right).copies(self.own, left.rows.column(self.key))
         else:
             pairs = self.pairs(left, right)
             found = np.zeros(len(left.weights), dtype=np.int64)
@@ -79,60 +77,35 @@ class Partnered:
             raise NotFound
         return found
 
-    def changed(self, tables: Tables, evaluate: Evaluate, follow: Follow, schema: pa.Schema) -> ZSet:
+    def step(self, inputs: Inputs, evaluate: Evaluate, follow: Follow, schema: pa.Schema) -> ZSet:
         """Return the change of an operator: changed left rows meet the new right ones, changed right rows the old left ones.
 
         Args:
             evaluate: left rows and all right rows with their keys -> rows of the operator.
             follow: changed right rows -> change of the operator over the old left rows.
         """
-        left, right = self.left.changed(tables), self.right.changed(tables)
+        left, right = self.left.step(inputs), self.right.step(inputs)
         terms = []
         if len(left.weights):
-            terms.append(evaluate(left, self.of_keys(tables, left, is_new=True)))
+            terms.append(evaluate(left, self.of_keys(inputs, left, is_new=True)))
         if len(right.weights):
-            terms.append(follow(tables, right))
+            terms.append(follow(inputs, right))
         return summed(terms, schema)
 
-    def of_keys(self, tables: Tables, left: ZSet, *, is_new: bool) -> ZSet:
+    def of_keys(self, inputs: Inputs, left: ZSet, *, is_new: bool) -> ZSet:
         """Return all right rows that have a key of the left rows."""
-        return self.right.matching(tables, self.own, pc.unique(one_array(left.rows.column(self.key))), is_new=is_new)
+        return self.right.rows(inputs, self.own, pc.unique(one_array(left.rows.column(self.key))), is_new=is_new)
 
-    def concerned(self, tables: Tables, change: ZSet, *, by_existence: bool) -> Concerned:
+    def concerned(self, inputs: Inputs, change: ZSet, *, by_existence: bool) -> Concerned:
         """Return the left rows that a change of the right concerns; ``by_existence``: those that find a first partner or lose the last."""
         keys = pc.unique(one_array(change.rows.column(self.own)))
-        after = self.right.matching(tables, self.own, keys, is_new=True)
+        after = self.right.rows(inputs, self.own, keys, is_new=True)
         before = summed([after, negated(change)], self.right.schema)
         if by_existence and self.condition is None:
-            had, has = (_Copies.of(each, self.own).of_keys(keys) != 0 for each in (before, after))
+            had, has = (Arrangement(each).copies(self.own, keys) != 0 for each in (before, after))
             keys = keys.filter(pa.array(had != has))
-        left = self.left.matching(tables, self.key, keys, is_new=False)
+        left = self.left.rows(inputs, self.key, keys, is_new=False)
         return Concerned(left, self.partners(left, before), self.partners(left, after))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Copies:
-    """How many rows have a key, by its code, ascending."""
-
-    codes: npt.NDArray[np.generic]
-    counts: IntegerArray
-
-    @classmethod
-    def of(cls, zset: ZSet, key: str) -> _Copies:
-        codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
-        distinct, place = np.unique(codes[~nulls], return_inverse=True)
-        counts = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(counts, place, zset.weights[~nulls])
-        return cls(distinct, counts)
-
-    def of_keys(self, keys: pa.Array | pa.ChunkedArray) -> IntegerArray:
-        codes, nulls = Codec(keys.type).encode(keys)
-        place = np.searchsorted(self.codes, codes)
-        found = np.zeros(len(codes), dtype=np.int64)
-        inside = np.flatnonzero((place < len(self.codes)) & ~nulls)
-        inside = inside[self.codes[place[inside]] == codes[inside]]
-        found[inside] = self.counts[place[inside]]
-        return found
 
 
 _PLACE = "#place"

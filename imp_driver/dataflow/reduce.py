@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.dataflow.operator import NotFound, Operator, Tables
+from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import consolidated, empty, filtered, negated, summed
 from imp_driver.values.codes import one_array
 from imp_driver.values.tables import ZSet
@@ -17,15 +17,15 @@ Evaluate: TypeAlias = Callable[[ZSet], ZSet]
 """All rows of some groups -> rows of the operator."""
 
 
-def changed(tables: Tables, child: Operator, keys: Sequence[str], evaluate: Evaluate, schema: pa.Schema) -> ZSet:
+def step(inputs: Inputs, child: Operator, keys: Sequence[str], evaluate: Evaluate, schema: pa.Schema) -> ZSet:
     """Return the change of an operator whose rows each depend on the rows of one group; groups that did not change cancel.
 
     Raises what ``child`` raises, and NotFound where no key finds all rows of the groups.
     """
-    change = consolidated(child.changed(tables))
+    change = consolidated(child.step(inputs))
     if not len(change.weights):
         return empty(schema)
-    after = consolidated(_groups_of(change, tables, child, keys))
+    after = consolidated(_groups_of(change, inputs, child, keys))
     before = consolidated(summed([after, negated(change)], child.schema))
     if (after.weights < 0).any() or (before.weights < 0).any():
         # What was looked up is not of the version that it was taken for.
@@ -33,7 +33,7 @@ def changed(tables: Tables, child: Operator, keys: Sequence[str], evaluate: Eval
     return consolidated(summed([evaluate(after), negated(evaluate(before))], schema))
 
 
-def _groups_of(change: ZSet, tables: Tables, child: Operator, keys: Sequence[str]) -> ZSet:
+def _groups_of(change: ZSet, inputs: Inputs, child: Operator, keys: Sequence[str]) -> ZSet:
     """Return all new rows of the changed groups, and others: found by their keys, the most selective that may be asked for first."""
     parts: list[ZSet] = []
     left, without = change, list[str]()
@@ -42,7 +42,7 @@ def _groups_of(change: ZSet, tables: Tables, child: Operator, keys: Sequence[str
         if values.null_count == len(values):
             continue
         try:
-            found = child.matching(tables, key, pc.unique(values), is_new=True)
+            found = child.rows(inputs, key, pc.unique(values), is_new=True)
         except NotFound:
             continue
         # Rows with NULL are not found by it; the next key finds them, and must not find the others again.

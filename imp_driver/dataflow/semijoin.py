@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.dataflow.operator import Tables
+from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.zset import filtered, negated
 from imp_driver.values.tables import ZSet
@@ -14,24 +14,32 @@ from imp_driver.values.tables import ZSet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SemiJoin:
-    inputs: Partnered
+    sides: Partnered
     anti: bool
 
     @property
+    def name(self) -> str:
+        return "anti-join" if self.anti else "semi-join"
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.sides.left, self.sides.right)
+
+    @property
     def schema(self) -> pa.Schema:
-        return self.inputs.left.schema
+        return self.sides.left.schema
 
-    def changed(self, tables: Tables) -> ZSet:
-        return self.inputs.changed(tables, self._of, self._follow, self.schema)
+    def step(self, inputs: Inputs) -> ZSet:
+        return self.sides.step(inputs, self._of, self._follow, self.schema)
 
-    def _follow(self, tables: Tables, right: ZSet) -> ZSet:
-        gained = self.inputs.concerned(tables, right, by_existence=True).gained()
+    def _follow(self, inputs: Inputs, right: ZSet) -> ZSet:
+        gained = self.sides.concerned(inputs, right, by_existence=True).gained()
         return negated(gained) if self.anti else gained
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
-        left = self.inputs.left.matching(tables, key, values, is_new=is_new)
-        return self._of(left, self.inputs.of_keys(tables, left, is_new=is_new))
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+        left = self.sides.left.rows(inputs, key, values, is_new=is_new)
+        return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
 
     def _of(self, left: ZSet, right: ZSet) -> ZSet:
-        partners = self.inputs.partners(left, right)
+        partners = self.sides.partners(left, right)
         return filtered(left, (partners == 0) if self.anti else (partners != 0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.dataflow.operator import Operator, Tables
+from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.zset import summed
 from imp_driver.values.tables import ZSet
 
@@ -19,13 +19,21 @@ class Union:
     columns: tuple[tuple[str, ...], ...]
     schema: pa.Schema
 
-    def changed(self, tables: Tables) -> ZSet:
-        return self._summed([each.changed(tables) for each in self.branches])
+    @property
+    def name(self) -> str:
+        return "union"
 
-    def matching(self, tables: Tables, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return self.branches
+
+    def step(self, inputs: Inputs) -> ZSet:
+        return self._summed([each.step(inputs) for each in self.branches])
+
+    def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         place = self.schema.get_field_index(key)
         pairs = zip(self.branches, self.columns, strict=True)
-        return self._summed([each.matching(tables, names[place], values, is_new=is_new) for each, names in pairs])
+        return self._summed([each.rows(inputs, names[place], values, is_new=is_new) for each, names in pairs])
 
     def _summed(self, parts: list[ZSet]) -> ZSet:
         renamed = [

@@ -16,6 +16,11 @@ def empty(schema: pa.Schema) -> ZSet:
     return ZSet(schema.empty_table(), np.zeros(0, dtype=np.int64))
 
 
+def each_once(rows: pa.Table) -> ZSet:
+    """Return rows of weight 1; the weights are one number in memory, not to be written to."""
+    return ZSet(rows, np.broadcast_to(np.ones(1, dtype=np.int64), len(rows)))
+
+
 def summed(parts: Sequence[ZSet], schema: pa.Schema) -> ZSet:
     """Return the rows of all parts; each has the columns of the schema, in any order."""
     filled = [part for part in parts if len(part.weights)]
@@ -29,6 +34,11 @@ def summed(parts: Sequence[ZSet], schema: pa.Schema) -> ZSet:
 
 def negated(zset: ZSet) -> ZSet:
     return ZSet(zset.rows, -zset.weights)
+
+
+def difference(new: ZSet, old: ZSet) -> ZSet:
+    """Return new rows less old ones, of the same columns."""
+    return consolidated(summed([new, negated(old)], new.rows.schema))
 
 
 def filtered(zset: ZSet, mask: BooleanArray) -> ZSet:

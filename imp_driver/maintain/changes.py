@@ -153,8 +153,8 @@ class Changes:
             return self._by_spark((view,), change, signed, view)
 
     def _looking_up(self, changes: Sequence[TableChange]) -> LookUp:
-        def look_up(scan: Scan, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
-            return self._source.rows_with(next(each.snapshot for each in changes if scan.table in each.names), columns, key, values)
+        def look_up(name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+            return self._source.rows_with(next(each.snapshot for each in changes if name in each.names), columns, key, values)
 
         return look_up
 

@@ -79,7 +79,8 @@ class CellCut:
         self._cells = cells
         self._partition = partition
         self._totals = np.zeros(partition.fragments, dtype=np.int64)
-        np.add.at(self._totals, cells.members, cells.counts)
+        _, fragments, rows = cells.pairs()
+        np.add.at(self._totals, fragments, rows)
         self._balance = Balance.of(self._totals[: partition.ranges])
 
     @classmethod
@@ -130,7 +131,8 @@ class CellCut:
     def sketch(self, retained: BooleanArray) -> FragmentSet:
         """Return the fragments that hold a row of a retained group; ``retained`` has one entry per slot."""
         mask = np.zeros(self._partition.fragments, dtype=bool)
-        mask[self._cells.members[retained[self._cells.slots]]] = True
+        slots, fragments, _ = self._cells.pairs()
+        mask[fragments[retained[slots]]] = True
         return FragmentSet.of(np.flatnonzero(mask).tolist(), self._partition.fragments)
 
     def fragment_rows(self) -> IntegerArray:
@@ -153,8 +155,8 @@ class CellCut:
 
     def snapshot(self, slots: IntegerArray) -> CapturedCells:
         """Return what ``capture`` takes back, groups numbered by their place in ``slots``: all slots with a group, ascending."""
-        group = np.searchsorted(slots, self._cells.slots)
-        return CapturedCells(group.astype(np.int64), self._cells.members, self._cells.counts.copy())
+        held, fragments, rows = self._cells.pairs()
+        return CapturedCells(np.searchsorted(slots, held).astype(np.int64), fragments, rows.copy())
 
 
 def _check_fragments(fragments: npt.NDArray[np.integer], total: int) -> None:

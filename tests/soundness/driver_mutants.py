@@ -86,8 +86,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "deleted rows of a side stay",
         "../dataflow/arrangement.py",
-        "copies = np.concatenate((np.ones(len(left), dtype=np.int64), self._weights[newer_right]))",
-        "copies = np.ones(len(left) + len(newer_left), dtype=np.int64)",
+        "weights.append(level.zset.weights[places])",
+        "weights.append(np.abs(level.zset.weights[places]))",
     ),
     Mutant(
         "a first partner adds rows without one",
@@ -158,8 +158,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "fragments of groups that fail",
         "../sketch/cells.py",
-        "mask[self._cells.members[retained[self._cells.slots]]] = True",
-        "mask[self._cells.members[~retained[self._cells.slots]]] = True",
+        "mask[fragments[retained[slots]]] = True",
+        "mask[fragments[~retained[slots]]] = True",
     ),
     Mutant(
         "second cut is not told of changes",

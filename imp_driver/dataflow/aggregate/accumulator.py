@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.bounds.interval import Interval
-from imp_driver.values.codes import FloatArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
 Commit: TypeAlias = Callable[[], None]
 Parts: TypeAlias = dict[str, pa.Array]
@@ -27,6 +27,17 @@ class StateCorrupt(Exception):
 
 def nothing() -> None:
     """The commit of an accumulator that a delta does not touch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """Values of one aggregate in Spark's type; those that are not ``exact``, but known between bounds only, mean nothing here.
+
+    Exact means equal as Spark compares: 0.0 may stand for -0.0.
+    """
+
+    array: pa.Array
+    exact: BooleanArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +95,9 @@ class Accumulator(Protocol):
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         """Return the aggregate's value for some slots, given their rows."""
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        """Return what Spark would give for some slots, given their rows, of which each has some."""
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """Return the state of some slots as columns, which ``load`` takes back, given their rows."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, integers, nothing
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, Values, integers, nothing
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import IntegerArray
@@ -38,6 +38,10 @@ class Count:
         counts = rows if self._missing is None else self._missing.counts_at(slots, rows)
         exact = from_codes(_COUNT_TYPE, counts, np.zeros(len(rows), dtype=bool))
         return replace(exact, may_be_value=np.ones(len(rows), dtype=bool))
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        counts = rows if self._missing is None else self._missing.counts_at(slots, rows)
+        return Values(pa.array(counts), np.ones(len(slots), dtype=bool))
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         return {} if self._missing is None else {"count": pa.array(self._missing.counts_at(slots, rows))}

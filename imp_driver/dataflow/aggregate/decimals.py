@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
 from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
@@ -81,6 +81,18 @@ class DecimalSum:
         else:
             form = NumberForm(min(precision + 10, _MAXIMUM_DIGITS) - scale, scale, 0)
         return widened(Interval(Family.NUMBER, lower, upper, null, counts > 0, form=form), lost & (counts > 0))
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        """Averages are rounded twice by Spark, and are not given here."""
+        counts, sums = self._missing.counts_at(slots, rows), _as_integers(self._limbs[:, slots])
+        precision, scale = self._type.precision, self._type.scale
+        if self._average:
+            kind = pa.decimal128(min(precision + 4, _MAXIMUM_DIGITS), min(scale + 4, _MAXIMUM_DIGITS))
+            return Values(pa.nulls(len(slots), kind), counts == 0)
+        kind = pa.decimal128(min(precision + 10, _MAXIMUM_DIGITS), scale)
+        known = (self._lost[slots] == 0) & (counts * 10.0**precision < _OVERFLOW)
+        sums[~known] = 0
+        return Values(Codec(kind).decode(sums, counts == 0), known | (counts == 0))
 
     def _averages(self, lower: FloatArray, upper: FloatArray, counts: IntegerArray) -> tuple[FloatArray, FloatArray, int]:
         """Divide and widen to the neighbours at Spark's scale, whichever way it rounds."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, chosen, grouped
 from imp_driver.dataflow.aggregate.null_counts import Missing
@@ -29,8 +29,9 @@ class DistinctCount:
         self._occurrences = occurrences
         self._values = values
         self._numbers = numbers
-        self._distinct = _tally(occurrences.slots, capacity)
-        self._groups = _tally(occurrences.members, numbers.used)
+        slots, members, _ = occurrences.pairs()
+        self._distinct = _tally(slots, capacity)
+        self._groups = _tally(members, numbers.used)
 
     @classmethod
     def load(cls, parts: Parts, rows: IntegerArray, argument_type: pa.DataType) -> DistinctCount:
@@ -88,16 +89,20 @@ class DistinctCount:
         exact = from_codes(_COUNT_TYPE, self._distinct[slots], np.zeros(len(rows), dtype=bool))
         return replace(exact, may_be_value=np.ones(len(rows), dtype=bool))
 
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        return Values(pa.array(self._distinct[slots]), np.ones(len(slots), dtype=bool))
+
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """``slots`` must be all with a group, ascending: the pairs of others are not left out. The values of a group are sorted."""
         offsets = pa.array(np.concatenate(([0], np.cumsum(self._distinct[slots]))).astype(np.int32))
-        values = self._values.take(self._occurrences.members)
+        held, members, counts = self._occurrences.pairs()
+        values = self._values.take(members)
         order = np.argsort(values.codes, kind="stable")
-        order = order[np.argsort(self._occurrences.slots[order], kind="stable")]
+        order = order[np.argsort(held[order], kind="stable")]
         return {
             "count": pa.array(self._missing.counts_at(slots, rows)),
             "values": pa.ListArray.from_arrays(offsets, self._values.codec.decode(values.codes[order], values.nulls[order])),
-            "copies": pa.ListArray.from_arrays(offsets, pa.array(self._occurrences.counts[order])),
+            "copies": pa.ListArray.from_arrays(offsets, pa.array(counts[order])),
         }
 
     @property

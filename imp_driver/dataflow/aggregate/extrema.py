@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, nothing, resized
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, nothing, resized
 from imp_driver.dataflow.aggregate.buffers import Changes, changed_buffers, consolidated
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
@@ -125,6 +125,12 @@ class Extremum:
         else:
             upper[dry] = TOP_STRING if is_string else np.nan
         return replace(exact, lower=lower, upper=upper)
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        counts, sizes = self._missing.counts_at(slots, rows), self._sizes[slots]
+        codes = np.where(sizes > 0, self._buffers[slots, 0], self._zero())
+        codes = self._codec.restore(codes) if self._maximum else codes
+        return Values(self._codec.decode(codes, counts == 0), (counts == 0) | (sizes > 0))
 
     def _zero(self) -> Any:
         """Return a code that can be restored, for groups without a value."""

@@ -16,6 +16,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
     Parts,
     Slots,
     StateCorrupt,
+    Values,
     check_counts,
     integers,
     nothing,
@@ -124,6 +125,11 @@ class FloatSum:
             raise StateCorrupt("a delta deleted other doubles of a group than the state summed; the state must be captured again")
         total = self._total.prepare(change, change.float_total(weighted), error, empty)
         return total, self._magnitude.prepare(change, added, error, empty)
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        """Spark adds doubles in an order that nobody knows, so only a sum of none is known."""
+        empty = self._missing.counts_at(slots, rows) == 0
+        return Values(pa.nulls(len(slots), pa.float64()), empty)
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)

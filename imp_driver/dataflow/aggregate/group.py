@@ -25,11 +25,13 @@ from imp_driver.dataflow.aggregate.accumulator import (
 )
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
-from imp_driver.dataflow.aggregate.load import loaded
+from imp_driver.dataflow.aggregate.load import loaded, no_parts
 from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
+from imp_driver.dataflow.zset import difference
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.values.tables import ZSet
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
@@ -92,11 +94,28 @@ class GroupState:
             accumulators.append(loaded(specification, own, rows))
         return cls(columns, rows, tuple(accumulators), index)
 
-    def apply(self, delta: ProjectedRows) -> None:
-        """Apply signed rows. Raises StateCorrupt, and then nothing has changed."""
+    @classmethod
+    def empty(cls, specifications: tuple[AggregateSpecification, ...], key_types: Sequence[pa.DataType]) -> GroupState:
+        """Return a state of no rows."""
+        parts = {(place, name): part for place, each in enumerate(specifications) for name, part in no_parts(each).items()}
+        return cls.capture([pa.array([], kind) for kind in key_types], pa.array([], pa.int64()), parts, specifications, key_types)
+
+    def apply(self, delta: ProjectedRows) -> ZSet | None:
+        """Apply signed rows and return the rows of the changed groups, new ones less old ones; None where one is not known exactly.
+
+        Raises StateCorrupt, and then nothing has changed.
+        """
         changed = self.prepare(delta)
-        if changed is not None:
-            changed.commit()
+        if changed is None:
+            return self.rows_at(np.zeros(0, dtype=np.int64))
+        slots, remaining = changed.change.slots, changed.change.remaining
+        held = slots[self._rows[slots] > 0]
+        old = self.rows_at(held) if len(held) else None
+        changed.commit()
+        new = self.rows_at(slots[remaining > 0])
+        if new is None or not len(held):
+            return new
+        return None if old is None else difference(new, old)
 
     def prepare(self, delta: ProjectedRows) -> ChangedGroups | None:
         """Compute the groups after signed rows; None without any. Raises StateCorrupt."""
@@ -150,6 +169,15 @@ class GroupState:
         for accumulator in self._accumulators:
             accumulator.grow(capacity)
 
+    @property
+    def name(self) -> str:
+        return "groups"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every aggregate of every group is known exactly, not only between bounds."""
+        return self.rows_at(np.flatnonzero(self.alive)) is not None
+
     def codec(self, index: int) -> Codec:
         """Return how the values of the i-th key become codes."""
         return self._keys[index].codec
@@ -180,6 +208,16 @@ class GroupState:
     def only(self, slots: IntegerArray) -> SomeGroups:
         """Return the values of some slots for a condition to be evaluated over."""
         return SomeGroups(self._keys, self._accumulators, slots, self._rows[slots])
+
+    def rows_at(self, slots: IntegerArray) -> ZSet | None:
+        """Return some groups as rows, ``key_i`` and ``aggregate_i`` in Spark's types; None where a value is not known exactly."""
+        columns = {f"key_{place}": self.key_values(place, slots) for place in range(len(self._keys))}
+        for place, accumulator in enumerate(self._accumulators):
+            values = accumulator.values(self._rows[slots], slots)
+            if not values.exact.all():
+                return None
+            columns[f"aggregate_{place}"] = values.array
+        return ZSet(pa.table(columns), np.ones(len(slots), dtype=np.int64))
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""

@@ -1,6 +1,6 @@
 """Which slot holds which group.
 
-One key with integer codes is looked up in a sorted array, 12 bytes for a group; several keys and keys with Python objects in a dictionary.
+One key with integer codes is looked up in sorted runs, 12 bytes for a group; several keys and keys with Python objects in a dictionary.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Hashable
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from imp_driver.dataflow.aggregate.keys import Keys, KeyValues
+from imp_driver.dataflow.aggregate.keys import Keys
+from imp_driver.dataflow.runs import OrderedNumbers
 from imp_driver.values.codes import IntegerArray
 
 
@@ -76,23 +76,18 @@ class _Lookup(Protocol):
 
 
 class _Codes:
-    """Ascending codes with their slots; NULL apart."""
+    """Ordered codes with their slots; NULL apart."""
 
     def __init__(self) -> None:
-        self._codes = np.zeros(0, dtype=np.int64)
-        self._slots: npt.NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._slots = OrderedNumbers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), absent=-1)
         self._null: int = -1
 
     def __len__(self) -> int:
-        return len(self._codes) + (self._null >= 0)
+        return len(self._slots) + (self._null >= 0)
 
     def find(self, keys: Keys) -> IntegerArray:
         (key,) = keys
-        places = np.searchsorted(self._codes, key.codes)
-        found = np.full(len(key.codes), -1, dtype=np.int64)
-        inside = places < len(self._codes)
-        inside[inside] = self._codes[places[inside]] == key.codes[inside]
-        found[inside] = self._slots[places[inside]]
+        found = self._slots.find(key.codes)
         found[key.nulls] = self._null
         return found
 
@@ -100,23 +95,21 @@ class _Codes:
         (key,) = keys
         if key.nulls.any():
             self._null = int(slots[key.nulls][-1])
-            key, slots = KeyValues(key.codes[~key.nulls], key.nulls[~key.nulls]), slots[~key.nulls]
+        slots = slots[~key.nulls]
         # The first of equal codes stays: a repeated group then shows as one group too few.
-        codes, first = np.unique(key.codes, return_index=True)
-        places = np.searchsorted(self._codes, codes)
-        self._codes = np.insert(self._codes, places, codes)
-        self._slots = np.insert(self._slots, places, slots[first].astype(np.int32))
+        codes, first = np.unique(key.codes[~key.nulls], return_index=True)
+        self._slots.put(codes, slots[first])
 
     def remove(self, keys: Keys) -> None:
         (key,) = keys
         if key.nulls.any():
             self._null = -1
-        places = np.searchsorted(self._codes, key.codes[~key.nulls])
-        self._codes, self._slots = np.delete(self._codes, places), np.delete(self._slots, places)
+        codes = key.codes[~key.nulls]
+        self._slots.put(codes, np.full(len(codes), -1))
 
     @property
     def memory(self) -> int:
-        return int(self._codes.nbytes + self._slots.nbytes)
+        return self._slots.memory
 
 
 class _Tokens:

@@ -16,6 +16,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
     Parts,
     Slots,
     StateCorrupt,
+    Values,
     floats,
     integers,
     nothing,
@@ -85,6 +86,13 @@ class IntegerSum:
         if self._magnitude is None:
             return from_codes(pa.int64(), self._sums[slots], counts == 0)
         return self._average(self._sums[slots].astype(np.float64), counts, self._magnitude.upper(slots))
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        counts, sums = self._missing.counts_at(slots, rows), self._sums[slots]
+        if self._magnitude is None:
+            return Values(pa.array(sums, mask=counts == 0), np.ones(len(slots), dtype=bool))
+        averages = pa.array(sums / np.maximum(counts, 1), mask=counts == 0)
+        return Values(averages, (counts == 0) | (self._magnitude.upper(slots) < EXACT_LIMIT))
 
     def _average(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
         divisor = np.maximum(counts, 1)

@@ -1,8 +1,9 @@
-"""Captured parts of one aggregate -> its accumulator."""
+"""Captured parts of one aggregate -> its accumulator, and the parts of one that has seen no rows."""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Accumulator, Parts, StateCorrupt, integers
 from imp_driver.dataflow.aggregate.counts import Count
@@ -11,7 +12,7 @@ from imp_driver.dataflow.aggregate.distinct import DistinctCount
 from imp_driver.dataflow.aggregate.extrema import Extremum
 from imp_driver.dataflow.aggregate.floats import FloatSum
 from imp_driver.dataflow.aggregate.integers import IntegerSum
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.aggregates import PARTS, AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.codes import IntegerArray
 
 
@@ -36,3 +37,16 @@ def loaded(specification: AggregateSpecification, parts: Parts, rows: IntegerArr
             return DistinctCount.load(parts, rows, argument_type)
         case _:
             return Extremum.load(parts, rows, argument_type, maximum=specification.kind is AccumulatorKind.MAXIMUM)
+
+
+def no_parts(specification: AggregateSpecification) -> Parts:
+    """Return what ``loaded`` takes for no groups at all."""
+    argument, kind = specification.argument_type, specification.kind
+    types = {"count": pa.int64(), "magnitude": pa.float64(), "nonfinite": pa.int64(), "sum": pa.int64(), "copies": pa.list_(pa.int64())}
+    if kind is AccumulatorKind.SUM_FLOAT:
+        types["sum"] = pa.float64()
+    elif argument is not None:
+        types["buffer"] = types["values"] = pa.list_(argument)
+        if kind is AccumulatorKind.SUM_DECIMAL:
+            types["sum"] = pa.decimal128(38, argument.scale)
+    return {part: pa.array([], types[part]) for part in PARTS[kind]}

@@ -6,11 +6,13 @@ Invariant: a pair that is held occurs, so what a slot holds is gone when its row
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, nothing
-from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.dataflow.runs import OrderedNumbers
+from imp_driver.values.codes import IntegerArray
 
 _SHIFT = 32
 _MASK = np.int64((1 << _SHIFT) - 1)
@@ -30,81 +32,44 @@ class PairChange:
 
 
 class PairCounts:
-    """Pairs sorted by slot, then member, both packed into one integer, which is the index too: 16 bytes a pair."""
+    """Pairs ordered by slot, then member, both packed into one integer: 16 bytes a pair."""
 
-    def __init__(self, pairs: IntegerArray, counts: IntegerArray) -> None:
-        self._pairs = pairs
+    def __init__(self, counts: OrderedNumbers) -> None:
         self._counts = counts
 
     @classmethod
     def of(cls, slots: IntegerArray, members: IntegerArray, counts: IntegerArray) -> PairCounts | None:
         """Take over pairs in any order; None when one repeats or does not occur. Members are below 2**32."""
         pairs = packed(slots, members)
-        order = np.argsort(pairs, kind="stable")
-        pairs, counts = pairs[order], counts[order]
-        return None if np.any(pairs[1:] == pairs[:-1]) or np.any(counts <= 0) else cls(pairs, counts)
+        if np.any(counts <= 0) or len(np.unique(pairs)) < len(pairs):
+            return None
+        return cls(OrderedNumbers(pairs, counts, absent=0))
 
     def prepare(self, slots: IntegerArray, members: IntegerArray, weights: IntegerArray) -> PairChange:
         """Compute the counts after a delta of signed occurrences, of one length. Raises TooFew."""
         distinct, inverse = np.unique(packed(slots, members), return_inverse=True)
         added = np.zeros(len(distinct), dtype=np.int64)
         np.add.at(added, inverse, weights)
-        touched = added != 0
-        distinct, added = distinct[touched], added[touched]
-        places = np.searchsorted(self._pairs, distinct)
-        found = np.zeros(len(distinct), dtype=bool)
-        within = places < len(self._pairs)
-        found[within] = self._pairs[places[within]] == distinct[within]
-        counts = added.copy()
-        counts[found] += self._counts[places[found]]
+        distinct, added = distinct[added != 0], added[added != 0]
+        before = self._counts.find(distinct)
+        counts = before + added
         if np.any(counts < 0):
             raise TooFew
-        return PairChange(self._commit(distinct, places, found, counts), distinct[~found], distinct[found & (counts == 0)])
+        commit = partial(self._counts.put, distinct, counts) if len(distinct) else nothing
+        return PairChange(commit, distinct[before == 0], distinct[counts == 0])
 
-    def _commit(self, distinct: IntegerArray, places: IntegerArray, found: BooleanArray, counts: IntegerArray) -> Commit:
-        held = places[found]
-        if not len(distinct):
-            return nothing
-        if np.all(found) and np.all(counts > 0):
-
-            def overwrite() -> None:
-                self._counts[held] = counts
-
-            return overwrite
-        fresh = ~found
-        empty = held[counts[found] == 0]
-        changed = self._counts.copy()
-        changed[held] = counts[found]
-        # Places count the pairs that are dropped too; insertion is into those that are kept.
-        shifted = places[fresh] - np.searchsorted(empty, places[fresh])
-        new_pairs = np.insert(np.delete(self._pairs, empty), shifted, distinct[fresh])
-        new_counts = np.insert(np.delete(changed, empty), shifted, counts[fresh])
-
-        def replace() -> None:
-            self._pairs, self._counts = new_pairs, new_counts
-
-        return replace
-
-    @property
-    def slots(self) -> IntegerArray:
-        """Slot per pair, ascending."""
-        return slots_of(self._pairs)
-
-    @property
-    def members(self) -> IntegerArray:
-        return members_of(self._pairs)
-
-    @property
-    def counts(self) -> IntegerArray:
-        return self._counts
+    def pairs(self) -> tuple[IntegerArray, IntegerArray, IntegerArray]:
+        """Return (slot, member, count) of each pair, in their order."""
+        found = self._counts.items()
+        return slots_of(found.codes), members_of(found.codes), found.numbers.astype(np.int64, copy=False)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._counts)
 
     @property
     def memory(self) -> int:
         """Bytes."""
-        return int(self._pairs.nbytes + self._counts.nbytes)
+        return self._counts.memory
 
 
 def packed(slots: IntegerArray, members: IntegerArray) -> IntegerArray:

@@ -1,0 +1,139 @@
+"""Rows of groups in Spark's types, and the Z-set that a delta makes of them, against the twin and against a start from nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.aggregates import AggregateSpecification, ValueForm
+from imp_driver.values.ranges import RangePartition
+from imp_driver.values.tables import ZSet
+from tests.operators.model import Block, Row, aggregate, budget, canonical, operations, step
+from tests.operators.test_group import KEYS, MONEY, SPECIFICATIONS, rows_of
+
+Bag = Counter[tuple[Any, ...]]
+
+TYPES = {
+    K.COUNT_ROWS: pa.int64(),
+    K.COUNT: pa.int64(),
+    K.COUNT_DISTINCT: pa.int64(),
+    K.SUM_INTEGER: pa.int64(),
+    K.AVERAGE_INTEGER: pa.float64(),
+    K.SUM_FLOAT: pa.float64(),
+}
+"""Spark's, of aggregates whose type is not that of their argument."""
+
+
+def bag_of(zset: ZSet) -> Bag:
+    found: Bag = Counter()
+    columns = [column.to_pylist() for column in zset.rows.columns]
+    for row, weight in zip(zip(*columns, strict=True), zset.weights.tolist(), strict=True):
+        found[tuple(map(canonical, row))] += weight
+    return found
+
+
+def twin(block: Block, rows: list[Row], chance: random.Random) -> Bag:
+    found: Bag = Counter()
+    for key, group in block.groups(rows).items():
+        values = [
+            canonical(aggregate(specification, [row[1][place] for row in group], chance))
+            for place, specification in enumerate(block.specifications)
+        ]
+        found[(*key, *values)] = 1
+    return found
+
+
+def difference(new: Bag, old: Bag) -> Bag:
+    found = Counter(new)
+    found.subtract(old)
+    return Counter({row: weight for row, weight in found.items() if weight})
+
+
+def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> bool:
+    present = [value for value in values if value is not None]
+    if not present or specification.kind in (K.COUNT_ROWS, K.COUNT, K.COUNT_DISTINCT, K.SUM_INTEGER):
+        return True
+    if specification.kind in (K.MINIMUM, K.MAXIMUM):
+        return True
+    if specification.kind is K.AVERAGE_INTEGER:
+        return bool(sum(map(abs, present)) < 2**52)
+    return specification.kind is K.SUM_DECIMAL and specification.form is ValueForm.TOTAL and specification.argument_type == MONEY
+
+
+@pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))
+@budget(12)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_rows_and_their_changes_are_those_of_the_twin(place: int, data: st.DataObject, seed: int) -> None:
+    chance = random.Random(seed)
+    kind = chance.choice(sorted(KEYS))
+    specification = SPECIFICATIONS[place]
+    block = Block((KEYS[kind][0], pa.int64()), (specification,), RangePartition(KEYS[kind][0], ()))
+    rows = rows_of(kind).map(lambda row: (row[0], (row[1][place],)))
+    # Few enough that no buffer of an extremum runs dry.
+    current = data.draw(st.lists(rows, max_size=4))
+    state = block.capture(current, chance).state
+    for changes in data.draw(operations(rows).map(lambda deltas: [each[:2] for each in deltas])):
+        old = twin(block, current, chance)
+        delta = block.delta(step(current, changes, chance))
+        change, new = state.apply(delta), twin(block, current, chance)
+        again = GroupState.empty(block.specifications, block.key_types)
+        again.apply(block.delta([(row, 1) for row in current]))
+        for key, group in block.groups(current).items():
+            values = [row[1][0] for row in group]
+            for each in (state, again):
+                found = each.rows_at(np.array([_slot(each, key)]))
+                assert found is not None or not must_be_exact(specification, values)
+                if found is not None:
+                    assert bag_of(found) == twin(block, group, chance)
+                    assert found.rows.schema.types[-1] == _type(specification)
+        if all(must_be_exact(specification, [row[1][0] for row in group]) for group in block.groups(current).values()):
+            whole = state.rows_at(np.flatnonzero(state.alive))
+            assert whole is not None
+            assert bag_of(whole) == new
+        if change is not None:
+            assert bag_of(change) == difference(new, old)
+
+
+def _slot(state: GroupState, key: tuple[Any, ...]) -> int:
+    living = np.flatnonzero(state.alive)
+    keys = zip(*(map(canonical, state.key_values(place, living).to_pylist()) for place in range(len(key))), strict=True)
+    return int(dict(zip(keys, living.tolist(), strict=True))[key])
+
+
+def _type(specification: AggregateSpecification) -> pa.DataType:
+    argument = specification.argument_type
+    if specification.kind is K.SUM_DECIMAL:
+        assert argument is not None
+        more = 4 if specification.form is ValueForm.AVERAGE else 0
+        return pa.decimal128(argument.precision + (4 if more else 10), argument.scale + more)
+    return TYPES.get(specification.kind, argument)
+
+
+MINIMUM = Block((pa.int32(),), (AggregateSpecification(K.MINIMUM, ValueForm.TOTAL, pa.int64()),), RangePartition(pa.int32(), ()))
+
+
+def test_a_minimum_that_is_known_between_bounds_only_is_no_row() -> None:
+    state = MINIMUM.capture([((1,), (value,)) for value in range(40)], random.Random(1)).state
+    assert state.apply(MINIMUM.delta([(((1,), (value,)), -1) for value in range(16)])) is None
+    assert state.rows_at(np.array([0])) is None
+    # The delta was applied all the same.
+    assert state.total_rows == 24
+
+
+def test_a_delta_that_cancels_changes_no_row() -> None:
+    state = MINIMUM.capture([((1,), (5,)), ((1,), (7,))], random.Random(1)).state
+    change = state.apply(MINIMUM.delta([(((1,), (7,)), -1), (((1,), (9,)), 1), (((2,), (3,)), 1)]))
+    assert change is not None
+    assert bag_of(change) == {(2, 3): 1}
+    change = state.apply(MINIMUM.delta([(((1,), (5,)), -1), (((2,), (3,)), -1)]))
+    assert change is not None
+    assert bag_of(change) == {(1, 5): -1, (1, 9): 1, (2, 3): -1}
