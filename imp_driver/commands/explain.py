@@ -21,6 +21,7 @@ from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.verdict import readable
+from imp_driver.state.maintained import Maintained
 
 
 def explain(statement: Statement, requests: Callable[[Statement], list[Request]], sketches: Sketches) -> LocalStream:
@@ -50,14 +51,22 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         *_followed(request),
     ]
     for relation in sketches.registry.of_template(request.template.identifier):
-        if relation.state is not None:
-            size = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
-            size += "" if relation.state.is_exact else ", some values known between bounds"
-            lines.append(f"Sketch {relation.identifier}: version {relation.version}, {size}")
-        if relation.circuit is not None:
-            lines += ["  its tables:", *(f"    {line}" for line in relation.circuit.described())]
+        lines += _held(relation, sketches)
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
+
+
+def _held(relation: Maintained, sketches: Sketches) -> list[str]:
+    """Say what is in memory of one state. A step of another connection would change it while it is read, and is not waited for."""
+    with relation.ownership.held_if_free() as is_held:
+        if not is_held:
+            return [f"Sketch {relation.identifier}: another connection is changing it"]
+        if relation.state is None:
+            return []
+        sizes = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
+        exact = "" if relation.state.is_exact else ", some values known between bounds"
+        tables = [] if relation.circuit is None else ["  its tables:", *(f"    {line}" for line in relation.circuit.described())]
+        return [f"Sketch {relation.identifier}: version {relation.version}, {sizes}{exact}", *tables]
 
 
 def _shape(request: Request, names: list[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pyarrow as pa
 import pytest
 
@@ -15,6 +17,7 @@ from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
+JOIN = "SELECT r.g, count(*) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING count(*) > 8"
 SUMS_ABOVE = "SELECT u.g FROM (SELECT g, sum(a) AS f FROM r GROUP BY g) u WHERE u.f > 11"
 TOP = "SELECT g, sum(a) AS f FROM r GROUP BY g ORDER BY f DESC, g LIMIT 3"
 LARGEST = "SELECT g, max(x) AS m FROM r GROUP BY g HAVING max(x) > 1 AND count(*) > 2"
@@ -26,6 +29,7 @@ class World:
     def __init__(self) -> None:
         self.warehouse = Warehouse()
         self.warehouse.commit("r", [(number, number % 10, number % 3, number % 5) for number in range(60)])
+        self.warehouse.commit("s", [(number, number % 10, number % 3, number % 5) for number in range(30)])
         self.sketches = Sketches(self.warehouse, 1 << 30)
         # Shadow mode compares each answer with the plain one.
         self.middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
@@ -84,12 +88,48 @@ def test_states_of_other_rows_or_other_groups_are_apart() -> None:
     assert len(world.states) == 3
 
 
+def explained(world: World, text: str) -> str:
+    stream = world.middleware.run(Run(f"EXPLAIN SKETCH {text}")).stream
+    assert stream is not None
+    batch = stream.next_batch()
+    assert batch is not None
+    return "\n".join(map(str, pa.Table.from_batches([batch]).column(0).to_pylist()))
+
+
 def test_sketches_are_shown_for_every_template_that_they_serve() -> None:
     world = World()
     world.ask(SUMS)
     world.ask(TOP)
-    outcome = world.middleware.run(Run(f"EXPLAIN SKETCH {TOP}"))
-    assert outcome.stream is not None
-    batch = outcome.stream.next_batch()
-    assert batch is not None
-    assert f"Sketch {world.states[0].identifier}" in "\n".join(map(str, pa.Table.from_batches([batch]).column(0).to_pylist()))
+    assert f"Sketch {world.states[0].identifier}: version" in explained(world, TOP)
+
+
+def test_explain_says_which_operators_follow_changes_and_which_are_left_to_spark() -> None:
+    world = World()
+    assert "Changes are followed by:\n  join\n    table r (looked up)\n    table s (looked up)" in explained(world, JOIN)
+    unequal = "SELECT r.g, count(*) AS f FROM r LEFT JOIN s ON r.g < s.k GROUP BY r.g HAVING count(*) > 8"
+    assert "Changes are followed by Spark: a join without an equality" in explained(world, unequal)
+    assert "Changes are followed" not in explained(world, SUMS)
+    for number in range(3):
+        world.ask(JOIN)
+        world.insert(number, 5)
+    assert "  its tables:\n    join\n      table r (in memory, " in explained(world, JOIN)
+
+
+def test_explain_does_not_wait_for_a_state_that_another_connection_changes() -> None:
+    world = World()
+    world.ask(SUMS)
+    taken, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with world.states[0].ownership.held():
+            taken.set()
+            done.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    taken.wait(10)
+    try:
+        assert "another connection is changing it" in explained(world, SUMS)
+    finally:
+        done.set()
+        thread.join()
