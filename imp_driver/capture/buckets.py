@@ -5,6 +5,8 @@ Source: IMP paper section 5.1 (annotation of rows with fragments); sketch-safety
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 
@@ -14,25 +16,38 @@ from imp_driver.values.ranges import RangePartition, equi_depth
 from imp_driver.values.tables import FileStatistics
 
 
-def bucket_sql(column: str, type_name: str, partition: RangePartition) -> str:
-    """Return SQL for the fragment of a column's value, an INT, by as many comparisons as a binary search takes.
+@dataclass(frozen=True, slots=True)
+class CutColumn:
+    """A column of some query that is cut: its name, Delta's name of its type, one that arrow_type knows, and the ranges."""
 
-    Args:
-        column: quoted name.
-        type_name: Delta's name of its type, one that arrow_type knows.
-    """
-    bounds = [bound_sql(bound, type_name) for bound in partition.bounds]
-    return f"IF({column} IS NULL, {partition.null_fragment}, {_search_sql(column, bounds, 0, partition.ranges - 1)})"
+    name: str
+    type_name: str
+    partition: RangePartition
+
+    def located_sql(self, query: str, fragment: str, value: str) -> str:
+        """Return the rows of ``query`` with one column more: the fragment of a value of this type, an INT.
+
+        A binary search in as many nested queries as it takes comparisons: each compares with a bound of one level, taken from an array by
+        the place found so far. Spark makes a constant of the array, so that its code grows with the levels and not with the bounds, as that
+        of a tree of IFs does: 1.0 s of work for 5 M rows and 200 ranges, 1.1 s for 5,000 and 2.0 s for 20,000, where the tree took 1.4,
+        5.6 and 20 s. The places are columns too, ``{fragment}_0`` and so on.
+
+        Args:
+            fragment: name of the new column.
+            value: column of the query, quoted where it has to be.
+        """
+        place = "0"
+        for number, level in enumerate(_levels([bound_sql(bound, self.type_name) for bound in self.partition.bounds])):
+            bound = f"try_element_at(array({', '.join(level)}), {place} + 1)"
+            query = f"SELECT *, 2 * {place} + IF({value} >= {bound}, 1, 0) AS {fragment}_{number} FROM ({query})"
+            place = f"{fragment}_{number}"
+        return f"SELECT *, IF({value} IS NULL, {self.partition.null_fragment}, {place}) AS {fragment} FROM ({query})"
 
 
-def _search_sql(column: str, bounds: list[str], first: int, last: int) -> str:
-    """Return SQL that decides between the ranges first..last; range i starts at bounds[i - 1]."""
-    if first == last:
-        return str(first)
-    middle = (first + last + 1) // 2
-    below = _search_sql(column, bounds, first, middle - 1)
-    above = _search_sql(column, bounds, middle, last)
-    return f"IF({column} < {bounds[middle - 1]}, {below}, {above})"
+def _levels(bounds: list[str]) -> list[list[str]]:
+    """Return what each level of a binary search compares with, by place; a place beyond the end of a level has no bound and no range."""
+    steps = [1 << level for level in reversed(range(len(bounds).bit_length()))]
+    return [bounds[step - 1 :: 2 * step] for step in steps]
 
 
 def file_partition(files: FileStatistics, column: str, data_type: pa.DataType, fragments: int) -> RangePartition | None:

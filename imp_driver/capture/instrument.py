@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from imp_driver.capture.buckets import CutColumn
 from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
-from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
+from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
 from imp_driver.values.aggregates import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.values.quoting import qualified as _qualified
 from imp_driver.values.tables import WEIGHT_COLUMN, at_version
@@ -48,14 +49,15 @@ def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool =
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
 
 
-def cells_sql(block: BoundBlock, relation: RelationOf, bucket: str) -> str:
-    """Return the query of rows per group and fragment: ``key_{i}``, ``cell_fragment`` (``bucket``, over the source), ``cell_rows``.
+def cells_sql(block: BoundBlock, relation: RelationOf, cut: CutColumn) -> str:
+    """Return the query of rows per group and fragment of ``cut``: ``key_{i}``, ``cell_fragment``, ``cell_rows``.
 
-    The columns of a block over several tables must name what ``bucket`` reads.
+    The columns of a block over several tables must name that of ``cut``.
     """
-    # The bucket's text is long; below the groups it stands once and is computed once a row.
-    inner, groups = _with_keys(block, relation, bucket, "cell_fragment")
-    return f"SELECT {groups}, count(*) AS cell_rows FROM ({inner}) GROUP BY {groups}"
+    inner, _ = _with_keys(block, relation, quoted(cut.name), "cell_value")
+    located = cut.located_sql(inner, "cell_fragment", "cell_value")
+    groups = ", ".join([*(f"key_{index}" for index in range(len(block.keys_sql))), "cell_fragment"])
+    return f"SELECT {groups}, count(*) AS cell_rows FROM ({located}) GROUP BY {groups}"
 
 
 def distinct_sql(block: BoundBlock, relation: RelationOf, argument: str) -> str:
@@ -93,17 +95,19 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     return f"sum({argument})"
 
 
-def projection_sql(block: BoundBlock, *relations: str, buckets: Sequence[str] = ()) -> str:
+def projection_sql(block: BoundBlock, *relations: str, cuts: Sequence[CutColumn] = ()) -> str:
     """Return the query that selects and projects signed rows in Spark and consolidates them: keys, ``argument_{i}``, weight.
 
-    Each relation yields the source's columns and WEIGHT_COLUMN. ``buckets``, over these columns, add ``cell_fragment_{i}``.
+    Each relation yields the source's columns and WEIGHT_COLUMN. ``cuts``, columns of the source, add ``cell_fragment_{i}``.
     """
     names = [(f"key_{index}", sql) for index, sql in enumerate(block.keys_sql)]
     names += [(f"argument_{index}", each.argument_sql) for index, each in enumerate(block.aggregates) if each.argument_sql is not None]
-    names += [(f"cell_fragment_{place}", bucket) for place, bucket in enumerate(buckets)]
-    items = ", ".join(f"{sql} AS {name}" for name, sql in names)
+    values = [(f"cell_value_{place}", quoted(cut.name)) for place, cut in enumerate(cuts)]
+    items = ", ".join(f"{sql} AS {name}" for name, sql in [*names, *values])
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
-    inner = " UNION ALL ".join(f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}" for relation in relations)
-    columns = ", ".join(name for name, _ in names)
+    rows = " UNION ALL ".join(f"SELECT {items}, {WEIGHT_COLUMN} FROM {relation} changes{where}" for relation in relations)
+    for place, cut in enumerate(cuts):
+        rows = cut.located_sql(rows, f"cell_fragment_{place}", f"cell_value_{place}")
+    columns = ", ".join([*(name for name, _ in names), *(f"cell_fragment_{place}" for place in range(len(cuts)))])
     # Rows rewritten unchanged into another file cancel here, before they travel.
-    return f"SELECT {columns}, sum({WEIGHT_COLUMN}) AS {WEIGHT_COLUMN} FROM ({inner}) GROUP BY {columns} HAVING sum({WEIGHT_COLUMN}) <> 0"
+    return f"SELECT {columns}, sum({WEIGHT_COLUMN}) AS {WEIGHT_COLUMN} FROM ({rows}) GROUP BY {columns} HAVING sum({WEIGHT_COLUMN}) <> 0"

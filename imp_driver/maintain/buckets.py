@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, captured
 from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
-from imp_driver.capture.buckets import bucket_sql, file_partition
+from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.derive import constants_of
+from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.supported import Refused
@@ -34,12 +35,11 @@ from imp_driver.values.expressions import Column
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
 from imp_driver.values.tables import ChangesUnavailable
-from imp_driver.values.types import arrow_type
 
 BUCKET_BYTES = 32 << 20
 """Of groups that one bucket should hold: a worker has a few of them in memory at once."""
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 200
-"""The most, since a group's bucket is computed by a tree of comparisons, which must stay small enough to be compiled."""
+"""Where the groups have more bytes than the most of such buckets, these become larger."""
 
 _NO_ORDER = "the first groups by an order are found in memory only"
 
@@ -66,12 +66,13 @@ def capture_buckets(request: Request, read: SparkReader, engine: BucketEngine, f
     """
     partition = _partition(request)
     assert partition is not None
-    name, query = request.names[0], _query(request)
+    name = request.names[0]
     kernel = _kernel(request, name, read, partition)
     coarse = coarsened(partition, _buckets(request, group_bytes))
-    number = bucket_sql(f"key_{name.key}", _type_name(request), coarse)
+    key = f"key_{name.key}"
+    numbered = CutColumn(key, type_of(request, name), coarse).located_sql(_query(request), BUCKET, key)
     state = unread(name, request.attribute_of(name), f"{folder}/{uuid.uuid4().hex}", -1, kernel, coarse)
-    return build(engine, state, f"SELECT *, {number} AS {BUCKET} FROM ({query})", _constants(request))
+    return build(engine, state, numbered, _constants(request))
 
 
 def restore_buckets(cut: AttachedCut, stored: StoredBuckets, request: Request, read: SparkReader) -> BucketedState:
@@ -167,20 +168,13 @@ def _constants(request: Request) -> str:
     return repr(request.block.having)
 
 
+def _partition(request: Request) -> RangePartition | None:
+    return partition_of_files(request, request.names[0], request.fragments)
+
+
 def _buckets(request: Request, group_bytes: float) -> int:
     wanted = int(np.ceil(request.rows * group_bytes / BUCKET_BYTES))
     return min(max(FEWEST_BUCKETS, wanted), MOST_BUCKETS)
-
-
-def _partition(request: Request) -> RangePartition | None:
-    """Return the ranges of the group key that the files' statistics give."""
-    cut = request.cuts_of(request.names[0])[0]
-    kind = arrow_type(_type_name(request))
-    return None if kind is None else file_partition(request.snapshots[cut.scan.table].files, cut.attribute.name, kind, request.fragments)
-
-
-def _type_name(request: Request) -> str:
-    return request.cuts_of(request.names[0])[0].attribute.type_name or ""
 
 
 def _key_type(request: Request, place: int, found: pa.DataType) -> pa.DataType:

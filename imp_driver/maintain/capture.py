@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.buckets.state import BucketedState
-from imp_driver.capture.buckets import bucket_sql, file_partition
+from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
 from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.buckets import capture_buckets, why_not_bucketed
+from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.render import quoted
 from imp_driver.ports import ResultTooLarge, SparkReader
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
@@ -37,12 +37,11 @@ from imp_driver.values.codes import is_orderable
 from imp_driver.values.cuts import CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.ranges import RangePartition
-from imp_driver.values.types import arrow_type
 
 FEW_ROWS = 1_000_000
 """Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""
-MOST_BUCKETS = 200
-"""Ranges of an attribute that is no key: its fragment is computed by a tree of comparisons, which must stay small enough to be compiled."""
+FEW_RANGES = 200
+"""Of a column that is no key, where more of them would have more cells than there is memory for."""
 
 
 class _UnorderedKey(Exception):
@@ -112,8 +111,7 @@ def _captured(request: Request, read: SparkReader, budget: int, *, deep_buffers:
 def _captured_cells(request: Request, read: SparkReader, budget: int) -> tuple[CutGroups, KeyTypes]:
     """Without aggregates the rows per fragment say all that there is to know of a group."""
     name = request.names[0]
-    partition = _partition_of_files(request, name)
-    table = _cells(request, name, partition, read, budget)
+    partition, table = _cells(request, name, read, budget)
     cell_keys = _keys(table, request)
     types = tuple(key.type for key in cell_keys)
     keys, rows, groups = groups_in_cells(types, cell_keys, column(table, "cell_rows"))
@@ -133,17 +131,35 @@ def cut_by(name: CutName, request: Request, state: GroupState, keys: tuple[pa.Ar
     attribute = request.attribute_of(name)
     if name.key is not None:
         return KeyCut.equi_depth(state, name.key, name.fragments, attribute)
-    partition = _partition_of_files(request, name)
-    table = _cells(request, name, partition, read, budget)
+    partition, table = _cells(request, name, read, budget)
     slots = np.flatnonzero(state.alive)
     groups = slots[cell_groups(tuple(key.type for key in keys), keys, _keys(table, request))]
     cells = CapturedCells.of(groups, column(table, "cell_fragment"), column(table, "cell_rows"))
     return CellCut.capture(cells, state.rows, partition, attribute)
 
 
-def _cells(request: Request, name: CutName, partition: RangePartition, read: SparkReader, budget: int) -> pa.Table:
+def _cells(request: Request, name: CutName, read: SparkReader, budget: int) -> tuple[RangePartition, pa.Table]:
+    """Return the ranges of a cut that is no group key, and the cells: over few ranges where over many the cells are too many."""
+    partition = _ranges(request, name, name.fragments)
+    try:
+        return partition, _cells_over(partition, request, name, read, budget)
+    except StateTooLarge:
+        if partition.ranges <= FEW_RANGES:
+            raise
+    partition = _ranges(request, name, FEW_RANGES)
+    return partition, _cells_over(partition, request, name, read, budget)
+
+
+def _ranges(request: Request, name: CutName, most: int) -> RangePartition:
+    partition = partition_of_files(request, name, most)
+    if partition is None:
+        raise Refused(Reason.NOT_CLUSTERED, f"{request.attribute_of(name)}: the files' statistics give no ranges")
+    return partition
+
+
+def _cells_over(partition: RangePartition, request: Request, name: CutName, read: SparkReader, budget: int) -> pa.Table:
     block = with_cut_columns(request, (name,))
-    return _read_checked(cells_sql(block, at_versions(request.versions), bucket_of(request, name, partition)), read, budget)
+    return _read_checked(cells_sql(block, at_versions(request.versions), column_cut(request, name, partition)), read, budget)
 
 
 def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
@@ -179,19 +195,9 @@ def with_cut_columns(request: Request, names: Iterable[CutName]) -> BoundBlock:
     return replace(request.block, columns=tuple(dict.fromkeys((*request.block.columns, *columns))))
 
 
-def bucket_of(request: Request, name: CutName, partition: RangePartition) -> str:
-    """Return SQL for the fragment of a row in an attribute that is no key."""
-    return bucket_sql(quoted(request.column_of(name)), request.cuts_of(name)[0].attribute.type_name or "", partition)
-
-
-def _partition_of_files(request: Request, name: CutName) -> RangePartition:
-    cut = request.cuts_of(name)[0]
-    kind = arrow_type(cut.attribute.type_name or "")
-    files = request.snapshots[cut.scan.table].files
-    partition = None if kind is None else file_partition(files, cut.attribute.name, kind, min(name.fragments, MOST_BUCKETS))
-    if partition is None:
-        raise Refused(Reason.NOT_CLUSTERED, f"{cut.attribute.name}: the files' statistics give no ranges")
-    return partition
+def column_cut(request: Request, name: CutName, partition: RangePartition) -> CutColumn:
+    """Return what is cut by a name that is no group key: a column of the block's source."""
+    return CutColumn(request.column_of(name), type_of(request, name), partition)
 
 
 def _keys(captured: pa.Table, request: Request) -> tuple[pa.Array, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import projection_sql, qualified, rows_sql
 from imp_driver.circuit.circuit import Circuit, LookUp
@@ -31,7 +32,6 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.snapshot.vector import TableState
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.cuts import CutName
-from imp_driver.values.ranges import RangePartition
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
 
 
@@ -58,15 +58,6 @@ class Projected:
     growth: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """A cut that is no group key: its column of the source, SQL for its fragment, and the ranges."""
-
-    column: str
-    sql: str
-    partition: RangePartition
-
-
 def are_read_in_process(changes: Sequence[TableChange]) -> bool:
     """Say whether the signed rows of every changed table are had without the engine."""
     return all(change.plan.relation is None for change in changes)
@@ -87,10 +78,10 @@ class Changes:
         key_types: tuple[pa.DataType, ...],
         source: ChangeSource,
         read: SparkReader,
-        buckets: Mapping[CutName, Bucket],
+        cuts: Mapping[CutName, CutColumn],
     ) -> None:
         self._block = block
-        self._buckets = buckets
+        self._cuts = cuts
         self._key_types = key_types
         self._source = source
         self._read = read
@@ -122,7 +113,7 @@ class Changes:
             return None
         try:
             joined = circuit.changed(self.signed, self._looking_up(changes))
-            rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._buckets)
+            rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._cuts)
         except (NotFound, NotEvaluable, TooManyRows):
             return None
         shares = []
@@ -147,7 +138,7 @@ class Changes:
             return self._by_spark((plan.relation,), change, None)
         signed = self._source.read(plan, block.columns)
         try:
-            return Projected(_in_process(signed, block, self._key_types, self._buckets), len(signed.weights), int(signed.weights.sum()))
+            return Projected(_in_process(signed, block, self._key_types, self._cuts), len(signed.weights), int(signed.weights.sum()))
         except NotEvaluable:
             view = _view_name()
             return self._by_spark((view,), change, signed, view)
@@ -197,7 +188,7 @@ class Changes:
         return tuple(dict.fromkeys(names))
 
     def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: ZSet | None, view: str = "") -> Projected:
-        text = projection_sql(self._block, *relations, buckets=[each.sql for each in self._buckets.values()])
+        text = projection_sql(self._block, *relations, cuts=list(self._cuts.values()))
         if signed is None:
             table = _changes_read(text, self._read)
             return Projected(self._from_spark(table), change.plan.rows or table.num_rows, None)
@@ -214,7 +205,7 @@ class Changes:
         weights = column(table, WEIGHT_COLUMN).cast(pa.int64()).to_numpy(zero_copy_only=False)
         fragments = {
             name: column(table, f"cell_fragment_{place}").to_numpy(zero_copy_only=False).astype(np.int32)
-            for place, name in enumerate(self._buckets)
+            for place, name in enumerate(self._cuts)
         }
         return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64), fragments)
 
@@ -236,7 +227,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 
-def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], buckets: Mapping[CutName, Bucket]) -> ProjectedRows:
+def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], cuts: Mapping[CutName, CutColumn]) -> ProjectedRows:
     passed = selected(signed, block.where)
     rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))
@@ -246,5 +237,5 @@ def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, .
     arrays = iter(project(rows, expressions))
     keys = tuple(next(arrays) for _ in block.keys)
     arguments = tuple(None if aggregate.argument is None else next(arrays) for aggregate in block.aggregates)
-    fragments = {name: each.partition.locate(rows.column(each.column).cast(each.partition.type)) for name, each in buckets.items()}
+    fragments = {name: each.partition.locate(rows.column(each.name).cast(each.partition.type)) for name, each in cuts.items()}
     return ProjectedRows(keys, arguments, passed.weights, fragments)

@@ -16,8 +16,8 @@ from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.errors import CANCELLED, Error
 from imp_driver.maintain.buckets import step_buckets
-from imp_driver.maintain.capture import bucket_of, with_cut_columns
-from imp_driver.maintain.changes import Bucket, Changes, Projected, TableChange, are_read_in_process, is_linear_in
+from imp_driver.maintain.capture import column_cut, with_cut_columns
+from imp_driver.maintain.changes import Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.supported import Refused
@@ -122,10 +122,9 @@ def planned(relation: Maintained, request: Request, source: ChangeSource) -> lis
 
 def read_rows(relation: Maintained, request: Request, changes: Sequence[TableChange], source: ChangeSource, read: SparkReader) -> Step:
     """Read the changed rows; groups and circuit stay as they are. Raises ChangesUnavailable or what ``read`` raises."""
-    partitions = {cut.name: cut.partition for cut in relation.cuts if cut.name.key is None}
-    buckets = {name: Bucket(request.column_of(name), bucket_of(request, name, each), each) for name, each in partitions.items()}
-    block = with_cut_columns(request, partitions)
-    reader = Changes(block, relation.key_types, source, read, buckets)
+    cuts = {cut.name: column_cut(request, cut.name, cut.partition) for cut in relation.cuts if cut.name.key is None}
+    block = with_cut_columns(request, cuts)
+    reader = Changes(block, relation.key_types, source, read, cuts)
     circuit = None if isinstance(block.source, Scan) else _circuit(relation, request, block, changes, read)
     shares = reader.shares(changes, circuit)
     for change, share in zip(changes, shares, strict=True):

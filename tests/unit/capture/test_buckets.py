@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
-from collections.abc import Iterator
+import random
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -18,11 +21,12 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imp_driver.capture.buckets import bucket_sql, file_partition
+from imp_driver.capture.buckets import CutColumn, file_partition
 from imp_driver.plan.render import quoted
 from imp_driver.rewrite.ranges import range_condition
 from imp_driver.values.ranges import RangePartition, equi_depth
 from imp_driver.values.types import arrow_type
+from tests.seeds import SEED
 
 SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, 1e308]
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -41,35 +45,70 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+MANY = 600
+"""Values of a type that has so many, and about as many bounds."""
+RANDOM: dict[str, Callable[[random.Random], Any]] = {
+    "byte": lambda chance: chance.randrange(-128, 128),
+    "short": lambda chance: chance.randrange(-(2**15), 2**15),
+    "integer": lambda chance: chance.randrange(-(2**31), 2**31),
+    "long": lambda chance: chance.randrange(-(2**63), 2**63),
+    "decimal(10,2)": lambda chance: Decimal(chance.randrange(-(10**10), 10**10)).scaleb(-2),
+    "decimal(30,3)": lambda chance: Decimal(chance.randrange(-(10**29), 10**29)).scaleb(-3),
+    "double": lambda chance: struct.unpack("d", chance.randbytes(8))[0],
+    "float": lambda chance: struct.unpack("f", chance.randbytes(4))[0],
+    "date": lambda chance: datetime.date.fromordinal(chance.randrange(1, 3_000_000)),
+    "timestamp": lambda chance: datetime.datetime.fromtimestamp(chance.randrange(-(10**9), 10**10) + chance.random(), datetime.UTC),
+    "timestamp_ntz": lambda chance: datetime.datetime(1950, 1, 1) + datetime.timedelta(microseconds=chance.randrange(10**16)),
+    "string": lambda chance: "".join(chance.choices("'\\\"é\U0001f600 aZ09,;%", k=chance.randrange(13))),
+    "boolean": lambda chance: chance.random() < 0.5,
+}
+
+
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as found:
         yield found
 
 
-def computed(connection: duckdb.DuckDBPyConnection, text: str, values: pa.Array) -> list[Any]:
-    """Return an expression of Spark SQL over the column ``odd `name`` by DuckDB."""
+def found_by(connection: duckdb.DuckDBPyConnection, query: str, values: pa.Array) -> list[Any]:
+    """Return the column ``found`` of a query of Spark SQL over the table ``t`` with the column ``odd `name`` by DuckDB."""
     connection.register("t", pa.table({"odd `name": values, "place": range(len(values))}))
-    query = sqlglot.transpile(f"SELECT {text} AS found FROM t ORDER BY place", read="spark", write="duckdb")[0]
-    found: list[Any] = connection.sql(query).to_arrow_table().column("found").to_pylist()
+    text = sqlglot.transpile(f"SELECT found FROM ({query}) ORDER BY place", read="spark", write="duckdb")[0]
+    found: list[Any] = connection.sql(text).to_arrow_table().column("found").to_pylist()
     return found
+
+
+def located(connection: duckdb.DuckDBPyConnection, type_name: str, partition: RangePartition, values: pa.Array) -> list[Any]:
+    cut = CutColumn("odd `name", type_name, partition)
+    return found_by(connection, cut.located_sql("SELECT * FROM t", "found", quoted(cut.name)), values)
 
 
 @pytest.mark.parametrize("type_name", sorted(VALUES))
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_bucket_is_the_fragment(connection: duckdb.DuckDBPyConnection, type_name: str, data: st.DataObject) -> None:
+def test_what_is_located_is_the_fragment(connection: duckdb.DuckDBPyConnection, type_name: str, data: st.DataObject) -> None:
     kind = arrow_type(type_name)
     cut_from, others = (pa.array(data.draw(st.lists(st.none() | VALUES[type_name], max_size=25)), type=kind) for _ in range(2))
     partition = equi_depth(cut_from, np.ones(len(cut_from), dtype=np.int64), data.draw(st.integers(1, 20)))
     values = pa.concat_arrays([cut_from, others, pa.array(partition.bounds, type=kind), pa.array([None], type=kind)])
-    name = quoted("odd `name")
-    assert computed(connection, bucket_sql(name, type_name, partition), values) == partition.locate(values).tolist()
+    assert located(connection, type_name, partition, values) == partition.locate(values).tolist()
     # What use compares with is the same: runs hold the rows of their fragments, NULL where it is asked for.
     has_null = data.draw(st.booleans())
     kept = np.array([*data.draw(st.lists(st.booleans(), min_size=partition.ranges, max_size=partition.ranges)), has_null])
     condition = range_condition("odd `name", type_name, partition, runs_of(kept[:-1]), has_null)
-    assert computed(connection, f"coalesce({condition}, FALSE)", values) == kept[partition.locate(values)].tolist()
+    query = f"SELECT *, coalesce({condition}, FALSE) AS found FROM t"
+    assert found_by(connection, query, values) == kept[partition.locate(values)].tolist()
+
+
+@pytest.mark.parametrize("type_name", sorted(VALUES))
+def test_many_ranges(connection: duckdb.DuckDBPyConnection, type_name: str) -> None:
+    chance, kind = random.Random(SEED), arrow_type(type_name)
+    cut_from, others = (pa.array([RANDOM[type_name](chance) for _ in range(MANY)], type=kind) for _ in range(2))
+    partition = equi_depth(cut_from, np.ones(MANY, dtype=np.int64), MANY)
+    special = pa.array([None, *(SPECIAL if type_name == "double" else SPECIAL[:5] if type_name == "float" else [])], type=kind)
+    values = pa.concat_arrays([others, pa.array(partition.bounds, type=kind), special])
+    assert partition.ranges > 400 or type_name in ("byte", "boolean")
+    assert located(connection, type_name, partition, values) == partition.locate(values).tolist()
 
 
 def runs_of(kept: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
@@ -79,21 +118,24 @@ def runs_of(kept: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple((int(run[0]), int(run[-1])) for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1))
 
 
-def test_bucket_compares_as_often_as_a_binary_search() -> None:
-    partition = RangePartition(pa.int32(), tuple(range(1023)))
-    tree = sqlglot.parse_one(bucket_sql("a", "integer", partition), read="spark")
-    depth = max(sum(isinstance(each, sqlglot.exp.If) for each in _ancestors(leaf)) for leaf in tree.find_all(sqlglot.exp.Literal))
-    assert depth == 1 + 10
+@pytest.mark.parametrize(("bounds", "levels"), [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11)])
+def test_a_binary_search_compares_with_each_bound_at_one_level(bounds: int, levels: int) -> None:
+    cut = CutColumn("a", "integer", RangePartition(pa.int32(), tuple(range(bounds))))
+    tree = sqlglot.parse_one(cut.located_sql("SELECT * FROM t", "f", "a"), read="spark")
+    arrays = [[int(each.this) for each in level.expressions] for level in tree.find_all(sqlglot.exp.Array)]
+    assert len(arrays) == levels
+    assert sorted(itertools.chain(*arrays)) == list(range(bounds))
 
 
-def _ancestors(node: sqlglot.exp.Expr) -> list[sqlglot.exp.Expr]:
-    return [] if node.parent is None else [node.parent, *_ancestors(node.parent)]
-
-
-def test_text_of_a_bucket() -> None:
-    partition = RangePartition(pa.int64(), (10, 20))
-    assert bucket_sql("`a`", "long", partition) == "IF(`a` IS NULL, 3, IF(`a` < CAST(10 AS BIGINT), 0, IF(`a` < CAST(20 AS BIGINT), 1, 2)))"
-    assert bucket_sql("`a`", "long", RangePartition(pa.int64(), ())) == "IF(`a` IS NULL, 1, 0)"
+def test_text_of_what_is_located() -> None:
+    cut = CutColumn("a", "long", RangePartition(pa.int64(), (10, 20)))
+    assert cut.located_sql("SELECT * FROM t", "f", "`a`") == (
+        "SELECT *, IF(`a` IS NULL, 3, f_1) AS f FROM ("
+        "SELECT *, 2 * f_0 + IF(`a` >= try_element_at(array(CAST(10 AS BIGINT)), f_0 + 1), 1, 0) AS f_1 FROM ("
+        "SELECT *, 2 * 0 + IF(`a` >= try_element_at(array(CAST(20 AS BIGINT)), 0 + 1), 1, 0) AS f_0 FROM (SELECT * FROM t)))"
+    )
+    one = CutColumn("a", "long", RangePartition(pa.int64(), ()))
+    assert one.located_sql("SELECT * FROM t", "f", "`a`") == "SELECT *, IF(`a` IS NULL, 1, 0) AS f FROM (SELECT * FROM t)"
 
 
 @dataclass(frozen=True, slots=True)

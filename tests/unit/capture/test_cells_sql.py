@@ -11,12 +11,11 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
-from imp_driver.capture.buckets import bucket_sql
+from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import column, parts_of
 from imp_driver.capture.instrument import capture_sql, cells_sql
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock, bind
-from imp_driver.plan.render import quoted
 from imp_driver.sketch.cells import CapturedCells, CellCut, cell_groups
 from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.values.cuts import CutName
@@ -63,7 +62,7 @@ def test_captured_cells_are_the_rows_of_the_groups(seed: int) -> None:
             return connection.sql(sqlglot.transpile(text, read="spark", write="duckdb")[0]).to_arrow_table()
 
         captured = read(capture_sql(block, lambda scan: "t"))
-        cells = read(cells_sql(block, lambda scan: "t", bucket_sql(quoted("x"), "integer", PARTITION)))
+        cells = read(cells_sql(block, lambda scan: "t", CutColumn("x", "integer", PARTITION)))
     keys = [column(captured, f"key_{place}") for place in range(2)]
     groups = cell_groups(types, keys, [column(cells, f"key_{place}") for place in range(2)])
     held = CapturedCells.of(groups, column(cells, "cell_fragment"), column(cells, "cell_rows"))
@@ -85,7 +84,10 @@ def test_captured_cells_are_the_rows_of_the_groups(seed: int) -> None:
 
 def test_text_of_the_query() -> None:
     block = block_of("SELECT g, count(*) FROM t WHERE v < 4 GROUP BY g HAVING count(*) > 3")
-    assert cells_sql(block, lambda scan: "t VERSION AS OF 3", "IF(`x` < 3, 0, 1)") == (
-        "SELECT key_0, cell_fragment, count(*) AS cell_rows FROM (SELECT `g` AS key_0, IF(`x` < 3, 0, 1) AS cell_fragment "
-        "FROM t VERSION AS OF 3 WHERE (`v` < 4)) GROUP BY key_0, cell_fragment"
+    cut = CutColumn("x", "integer", RangePartition(pa.int32(), (3,)))
+    assert cells_sql(block, lambda scan: "t VERSION AS OF 3", cut) == (
+        "SELECT key_0, cell_fragment, count(*) AS cell_rows FROM ("
+        "SELECT *, IF(cell_value IS NULL, 2, cell_fragment_0) AS cell_fragment FROM ("
+        "SELECT *, 2 * 0 + IF(cell_value >= try_element_at(array(3), 0 + 1), 1, 0) AS cell_fragment_0 FROM ("
+        "SELECT `g` AS key_0, `x` AS cell_value FROM t VERSION AS OF 3 WHERE (`v` < 4)))) GROUP BY key_0, cell_fragment"
     )
