@@ -20,7 +20,6 @@ from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
-from imp_driver.parse.supported import Refused
 from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.comparison import Comparison
@@ -30,6 +29,7 @@ from imp_driver.snapshot.reading import is_still
 from imp_driver.snapshot.versions import ReadTransaction, text_at
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.refusal import Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import ChangeSource

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import imp_driver
 from imp_driver.dbapi.connection import Connection
-from imp_driver.parse.clustered import (
+from imp_driver.parse.clustering import (
     Columns,
     clustered_sql,
     files_for,

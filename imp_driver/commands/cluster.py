@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
-from imp_driver.parse.clustered import (
+from imp_driver.parse.clustering import (
     Columns,
     clustered_sql,
     files_for,

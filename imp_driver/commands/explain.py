@@ -16,12 +16,12 @@ from imp_driver.maintain.choice import applied, choose
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import Statement, StatementKind
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.refusal import Refused
 
 
 def explain(statement: Statement, requests: Callable[[Statement], list[Request]], sketches: Sketches) -> LocalStream:

@@ -148,6 +148,6 @@ def connect(
     chosen_place = {name: value for name, value in (("warehouse", warehouse), ("server", server)) if value is not None}
     chosen = chosen.with_values({**chosen_place, **options})
     chosen.check_deployment()
-    from imp_driver.opening import open_pipeline
+    from imp_driver.pipeline import open_pipeline
 
     return Connection(open_pipeline(chosen, session))

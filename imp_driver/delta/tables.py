@@ -18,7 +18,7 @@ from imp_driver.delta.schema import StoredColumn, TableMetadata
 from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
-from imp_driver.values.bounded import Bounded
+from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 
 MOST_TABLES = 500
@@ -30,7 +30,7 @@ class DeltaTables:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        self._handles: Bounded[str, TableHandle] = Bounded(MOST_TABLES)
+        self._handles: BoundedCache[str, TableHandle] = BoundedCache(MOST_TABLES)
         self._read = ReadFiles()
 
     def snapshot(self, location: str) -> TableSnapshot:

@@ -13,11 +13,11 @@ from imp_driver.maintain.capture import cut_by
 from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
 from imp_driver.sketch.cells import CellCut
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
+from imp_driver.values.refusal import Refused
 
 
 def cut_relation(relation: Maintained, request: Request, choices: Choices, means: Means, budget: int) -> Request:

@@ -21,7 +21,6 @@ from imp_driver.maintain.derive import constants_of
 from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.supported import Refused
 from imp_driver.persist.encoding import encoded_state
 from imp_driver.persist.record import StoredBuckets
 from imp_driver.ports import BUCKET, BucketEngine, SparkReader
@@ -34,6 +33,7 @@ from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangesUnavailable
 
 BUCKET_BYTES = 32 << 20

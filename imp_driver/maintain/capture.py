@@ -21,7 +21,6 @@ from imp_driver.maintain.buckets import capture_buckets, why_not_bucketed
 from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.ports import ResultTooLarge, SparkReader
 from imp_driver.reasons import Reason
@@ -37,6 +36,7 @@ from imp_driver.values.codes import is_orderable
 from imp_driver.values.cuts import CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.ranges import RangePartition
+from imp_driver.values.refusal import Refused
 
 FEW_ROWS = 1_000_000
 """Tables of fewer rows are captured with deep buffers at once; in larger ones groups are large too, and few changes meet an extremum."""

@@ -12,7 +12,6 @@ from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, cut_files,
 from imp_driver.maintain.data_skipping import own_share
 from imp_driver.maintain.facts import SnapshotFacts
 from imp_driver.maintain.request import Request
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.blocks import Block
@@ -20,6 +19,7 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCuts, candidates, judge_partial
 from imp_driver.values.cuts import CutName
+from imp_driver.values.refusal import Refused
 
 FEW_LEFT = 0.25
 """Share of a table that its own conditions may leave for a sketch of its rows to be worth a capture."""

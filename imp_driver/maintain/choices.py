@@ -8,10 +8,10 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.maintain.alternatives import better_key
 from imp_driver.maintain.choice import choose
 from imp_driver.maintain.request import Request
-from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.snapshot.vector import Vector, vector_of
-from imp_driver.values.bounded import Bounded
+from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.cuts import CutName
+from imp_driver.values.refusal import Grounds, Refused
 
 MOST_TEMPLATES = 10_000
 """Of which it is remembered what they are cut by, or why by nothing."""
@@ -21,9 +21,9 @@ class Choices:
     """Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._known: Bounded[str, tuple[CutName, ...]] = Bounded(MOST_TEMPLATES)
-        self._settled: Bounded[str, bool] = Bounded(MOST_TEMPLATES)
-        self._unclustered: Bounded[str, tuple[Vector, Grounds]] = Bounded(MOST_TEMPLATES)
+        self._known: BoundedCache[str, tuple[CutName, ...]] = BoundedCache(MOST_TEMPLATES)
+        self._settled: BoundedCache[str, bool] = BoundedCache(MOST_TEMPLATES)
+        self._unclustered: BoundedCache[str, tuple[Vector, Grounds]] = BoundedCache(MOST_TEMPLATES)
 
     def known(self, template: str) -> tuple[CutName, ...] | None:
         """Return what was chosen for a template."""

@@ -16,7 +16,6 @@ from imp_driver.dataflow.bounds.condition import GroupValues, evaluate
 from imp_driver.dataflow.bounds.topk import OrderedGroups, retain_top, undecided_boundary
 from imp_driver.dataflow.bounds.truth import Truth
 from imp_driver.maintain.request import CutSketch, Request
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.sketch.coverage import FileFragments
@@ -28,6 +27,7 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.cuts import CutName
+from imp_driver.values.refusal import Refused
 
 _TRUE = Truth(np.ones(1, dtype=bool), np.zeros(1, dtype=bool), np.zeros(1, dtype=bool))
 

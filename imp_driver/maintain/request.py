@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.maintain.upkeep import Upkeep
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
@@ -20,6 +19,7 @@ from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import TableSnapshot
 
 

@@ -13,7 +13,7 @@ from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
 from imp_driver.reuse.union import covering
 from imp_driver.state.maintained import Maintained
-from imp_driver.values.bounded import Bounded
+from imp_driver.values.bounded_cache import BoundedCache
 
 FoundT = TypeVar("FoundT")
 
@@ -35,8 +35,8 @@ class Reuse:
 
     def __init__(self) -> None:
         # In tuples of one: that nothing serves is remembered too.
-        self._known: Bounded[tuple[str, ...], tuple[Service | None]] = Bounded(_LARGEST_MEMORY)
-        self._unions: Bounded[tuple[str, ...], tuple[tuple[int, ...] | None]] = Bounded(_LARGEST_MEMORY)
+        self._known: BoundedCache[tuple[str, ...], tuple[Service | None]] = BoundedCache(_LARGEST_MEMORY)
+        self._unions: BoundedCache[tuple[str, ...], tuple[tuple[int, ...] | None]] = BoundedCache(_LARGEST_MEMORY)
 
     def find(self, request: Request, family: Sequence[Maintained]) -> Reused | None:
         """Return the request about the best relation of a family: exact ones first, then those of the fewest rows, then the newest."""
@@ -98,7 +98,7 @@ class Reuse:
         )
 
 
-def _remembered(memory: Bounded[tuple[str, ...], tuple[FoundT]], question: tuple[str, ...], answer: Callable[[], FoundT]) -> FoundT:
+def _remembered(memory: BoundedCache[tuple[str, ...], tuple[FoundT]], question: tuple[str, ...], answer: Callable[[], FoundT]) -> FoundT:
     known = memory.get(question)
     if known is None:
         # Not under the lock of the memory: the solver may take its time.

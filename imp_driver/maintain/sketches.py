@@ -22,7 +22,6 @@ from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.maintain.workload import Workload
 from imp_driver.observe.metrics import Metrics
-from imp_driver.parse.supported import Refused
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
 from imp_driver.plan.bind import BoundBlock
@@ -36,6 +35,7 @@ from imp_driver.state.registry import Registry
 from imp_driver.state.sketches import Derived
 from imp_driver.values.cuts import CutName
 from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource
 
 

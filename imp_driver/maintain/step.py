@@ -20,7 +20,6 @@ from imp_driver.maintain.capture import column_cut, with_cut_columns
 from imp_driver.maintain.changes import Changes, Projected, TableChange, are_read_in_process, is_linear_in
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, Upkeep
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import SparkReader
@@ -31,6 +30,7 @@ from imp_driver.state.costs import Advice
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Cause
 from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, ZSet
 
 LARGEST_DELTA_SHARE = 0.25

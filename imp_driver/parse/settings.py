@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 _ASSUMED = {
     "spark.sql.caseSensitive": "false",

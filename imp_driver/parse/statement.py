@@ -59,7 +59,7 @@ class CommandKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SketchCommand:
-    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what parse/clustered.py reads."""
+    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what parse/clustering.py reads."""
 
     kind: CommandKind
     argument: str

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from imp_driver.parse.statement import Statement, parse, per_statement, table_name
-from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 _VERSION = re.compile(r"\s+(?:FOR\s+)?(?:SYSTEM_)?VERSION\s+AS\s+OF\s+(\d{1,18})(?![\w.'\"])", re.IGNORECASE)
 _TIMESTAMP = re.compile(r"\s+(?:FOR\s+)?(?:SYSTEM_TIME|TIMESTAMP)\s+AS\s+OF\s+('[0-9T:+\-. Z]*')", re.IGNORECASE)

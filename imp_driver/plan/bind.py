@@ -9,9 +9,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.errors import NotSupportedError
+from imp_driver.parse.functions import check_text
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT, marker_number
-from imp_driver.parse.supported import Refused, check_text
 from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.convert import constant, convert, row_expression
@@ -21,6 +21,7 @@ from imp_driver.plan.render import condition_sql
 from imp_driver.reasons import Reason
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
+from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Parameters
 
 

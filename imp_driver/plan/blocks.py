@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused, accepted
 from imp_driver.plan.attributes import column_named, identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused, accepted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

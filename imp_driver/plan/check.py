@@ -6,10 +6,11 @@ import re
 
 from sqlglot import exp
 
+from imp_driver.parse.functions import check_constants, check_function
 from imp_driver.parse.statement import Statement
-from imp_driver.parse.supported import Refused, check_constants, check_function
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import has_variable
+from imp_driver.values.refusal import Refused
 
 _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
     (exp.TableSample, Reason.SAMPLE),

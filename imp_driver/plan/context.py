@@ -10,11 +10,11 @@ from typing import Protocol, TypeAlias
 from sqlglot import exp
 
 from imp_driver.parse.statement import table_name
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.kinds import kind_of, kind_of_type
 from imp_driver.plan.nodes import Attribute, ViewReference
 from imp_driver.ports import View
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.grouping import has_aggregate, ordinal, text_of
 from imp_driver.plan.lookup import Lookup
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, TopK, Window
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 def order_keys(select: exp.Select, lookup: Lookup) -> tuple[OrderKey, ...]:

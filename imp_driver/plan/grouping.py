@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import bracketed, plain_identifier, reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.nodes import Aggregate, Attribute, Plan
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import bracketed, reference, replaced
 from imp_driver.plan.scope import Scope
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 def outputs_of(items: Iterable[tuple[str, exp.Expr]]) -> dict[str, exp.Expr | None]:

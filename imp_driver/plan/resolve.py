@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import conjuncts_of, reference, replaced
 from imp_driver.plan.check import check
 from imp_driver.plan.context import CommonTable, Context, Tables
@@ -19,6 +18,7 @@ from imp_driver.plan.sets import resolve_set
 from imp_driver.plan.sources import Visible, resolve_from
 from imp_driver.plan.subqueries import Conditions, Rows
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 def resolve(tree: exp.Expr, tables: Tables) -> Plan:

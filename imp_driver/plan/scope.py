@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Attribute
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 @dataclass(frozen=True, slots=True)

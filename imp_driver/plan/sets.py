@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.finish import top
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, SetKind, SetOperation, UnionAll
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.Expr], Plan]) -> Plan:

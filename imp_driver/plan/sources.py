@@ -8,13 +8,13 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import conjuncts_of, reference, replaced
 from imp_driver.plan.context import CommonTable, Context, ViewDefinition
 from imp_driver.plan.nodes import Attribute, Join, JoinKind, Plan, Scan, SemiJoin
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.views import unfold, view_columns
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 Visible = Mapping[str, CommonTable]
 

@@ -8,13 +8,13 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import by_identifier, identifiers, reference, replaced
 from imp_driver.plan.context import Context
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Attribute, Filter, Plan, Scalar, SemiJoin
 from imp_driver.plan.scope import Scope
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 
 
 @dataclass(frozen=True, slots=True)

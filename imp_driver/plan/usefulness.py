@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.reasons import Reason
@@ -18,6 +17,7 @@ from imp_driver.values.expressions import (
     Or,
     parts_of,
 )
+from imp_driver.values.refusal import Refused
 
 
 def check_filters(bound: BoundBlock) -> None:

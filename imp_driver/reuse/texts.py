@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from imp_driver.parse.supported import SPECIAL_INSTANTS, Refused, check_function
+from imp_driver.parse.functions import SPECIAL_INSTANTS, check_function
 from imp_driver.reuse.constants import is_constant
+from imp_driver.values.refusal import Refused
 
 
 def text_of(expression: exp.Expr) -> str:

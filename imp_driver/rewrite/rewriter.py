@@ -12,7 +12,6 @@ from imp_driver.maintain.request import CutSketch, Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
-from imp_driver.parse.supported import Refused, accepted
 from imp_driver.parse.template import make_template
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.ports import Session
@@ -23,6 +22,7 @@ from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reading import Reading, read
 from imp_driver.snapshot.versions import TextVersions, Versions
 from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.refusal import Refused, accepted
 from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 

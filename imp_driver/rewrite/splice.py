@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from imp_driver.parse.statement import Statement
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Scan, ViewReference
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import qualified, quoted_name
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import at_version
 from imp_driver.values.types import arrow_type, spark_type
 

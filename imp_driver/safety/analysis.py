@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.parse.supported import Grounds, Refused, accepted
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted, over_columns
 from imp_driver.plan.nodes import Plan, Scan, scans
@@ -19,6 +18,7 @@ from imp_driver.safety.cuts import Cut, KeyCuts, find_cuts, refused_by
 from imp_driver.safety.partial import may_be_partial
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import judge
+from imp_driver.values.refusal import Grounds, Refused, accepted
 from imp_driver.values.types import arrow_type
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.attributes import by_identifier, plain_identifier
 from imp_driver.plan.blocks import Block
 from imp_driver.plan.nodes import (
@@ -34,6 +33,7 @@ from imp_driver.safety.levels import Refusal, closure
 from imp_driver.safety.rules.copartition import equated
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
+from imp_driver.values.refusal import Refused
 from imp_driver.values.types import arrow_type
 
 _UNCUT = Setting(Assignment({}))

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from imp_driver.errors import OperationalError
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement
-from imp_driver.parse.supported import Grounds, Refused
 from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
@@ -24,6 +23,7 @@ from imp_driver.safety.analysis import Analysis, analyse
 from imp_driver.safety.cuts import Cut
 from imp_driver.snapshot.versions import Versions
 from imp_driver.values.quoting import has_variable
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.run import Parameters
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 

@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, NotSupportedError
 from imp_driver.parse.statement import CommandKind, Statement, StatementKind, table_name
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.time_travel import Asked
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource
 
 TRANSACTION_COMMANDS = frozenset({CommandKind.BEGIN, CommandKind.COMMIT, CommandKind.ROLLBACK})

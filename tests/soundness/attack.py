@@ -18,13 +18,13 @@ from itertools import count
 import sqlglot
 from sqlglot import exp
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.blocks import Block, find_blocks
 from imp_driver.plan.nodes import Aggregate, Plan, Scan, TopK, children, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.safety.cuts import KeyCuts, assignment_of, find_cuts
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import Verdict, judge
+from imp_driver.values.refusal import Refused
 from tests.pairs.grammar import random_choice, text_of
 from tests.soundness.cases import ACCEPTED, CASES
 from tests.soundness.interpret import Annotated, bag, evaluate

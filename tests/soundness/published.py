@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.context import TableDefinition
 from imp_driver.reasons import Reason
 from imp_driver.safety.intervals import Interval
 from imp_driver.safety.levels import Refusal
 from imp_driver.safety.setting import fact_text
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 
 _SYNTHETIC = "id long, a long, b long, c long, d long, e long, f long, g long, h long, i long, j long"

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.context import TableDefinition
 from imp_driver.reasons import Reason
 from imp_driver.safety.intervals import Interval
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.soundness.values import Value
 

@@ -35,15 +35,15 @@ STAGES = (
 """In the order data flows; a stage imports itself, earlier ones, and the ground. What is observed is counted all along the way."""
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "dbapi": {"dbapi", "opening", "url"},
+    "dbapi": {"dbapi", "pipeline", "url"},
     "url": set(),
     "changes": {"parse", "snapshot"},
     "commands": {*STAGES, "changes", "commands"},
-    "opening": {"delta", "persist", "maintain", "middleware", "spark", "observe", "dbapi.pipeline"},
+    "pipeline": {"delta", "persist", "maintain", "middleware", "spark", "observe", "dbapi.pipeline"},
     "middleware": {*STAGES, "changes", "commands"},
     "observe": {"parse", "observe", "dbapi.pipeline"},
     "spark": {"spark", "parse.column_mapping", "parse.literals", "parse.markers"},
-    "cli": {"", "cli", "url", "dbapi.connection", "dbapi.cursor", "parse.clustered", "observe.exposition", "observe.metric_files"},
+    "cli": {"", "cli", "url", "dbapi.connection", "dbapi.cursor", "parse.clustering", "observe.exposition", "observe.metric_files"},
     "__init__": {"dbapi", "observe.registry"},
     "__main__": {"cli"},
     "values": set(),
@@ -120,7 +120,7 @@ def test_only_one_module_knows_which_table_format_lies_behind_the_seam() -> None
         names = {name.rsplit(".", 1)[0] for name in imported(path.read_text(encoding="utf-8")) if name.startswith("imp_driver.delta.")}
         if module.split(".")[0] != "delta" and names - independent:
             knowing.add(module)
-    assert knowing == {"opening"}
+    assert knowing == {"pipeline"}
 
 
 @pytest.mark.parametrize("stage", WITHOUT_JVM_OR_PARSER)

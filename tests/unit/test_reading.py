@@ -8,11 +8,11 @@ import pytest
 
 from imp_driver.errors import OperationalError
 from imp_driver.parse.statement import parse
-from imp_driver.parse.supported import Refused
 from imp_driver.ports import Relation, RelationKind, View, ViewColumn
 from imp_driver.reasons import Reason
 from imp_driver.snapshot.reading import Reading, read
 from imp_driver.snapshot.versions import Newest
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn, TableSnapshot
 from tests.unit.maintain.test_lazy import NoFiles
 

@@ -14,13 +14,13 @@ from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, InterfaceError,
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.statement import parse
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.time_travel import Asked, time_travel
 from imp_driver.ports import Outcome, Relation, RelationKind, ResultStream
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.versions import Newest, TextVersions
 from imp_driver.url import options_from_url
 from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, TableStream, Warehouse
 

@@ -12,10 +12,10 @@ import pytest
 
 from imp_driver.maintain.choice import choose
 from imp_driver.maintain.request import Request
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import bind
 from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn, TableSnapshot
 from tests.unit.tables import analysis_of
 

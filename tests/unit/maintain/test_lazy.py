@@ -15,7 +15,6 @@ from imp_driver.maintain.derive import known_sketches
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
@@ -31,6 +30,7 @@ from imp_driver.state.sketches import Derived
 from imp_driver.state.values import Identity
 from imp_driver.values.cuts import CutName
 from imp_driver.values.ranges import equi_depth
+from imp_driver.values.refusal import Refused
 from imp_driver.values.stopwatch import Stopwatch
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
 from tests.unit.tables import analysis_of

@@ -12,10 +12,10 @@ import pytest
 from imp_driver.errors import CANCELLED, OperationalError, cancelled
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.parse.supported import Refused
 from imp_driver.reasons import Decision, Reason
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Options
+from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import scans
 from imp_driver.plan.rows import row_blocks
 from imp_driver.ports import COLLATED, NESTED_CHAR
@@ -12,6 +11,7 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import analyse
 from imp_driver.safety.partial import candidates, judge_partial
 from imp_driver.safety.setting import NoFacts
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import plan_of
 

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.parse.statement import parse
-from imp_driver.parse.supported import Refused
 from imp_driver.plan.nodes import Plan, scans
 from imp_driver.plan.outputs import known_type
 from imp_driver.plan.resolve import resolve
@@ -14,6 +13,7 @@ from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import View
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import Views, plan_of, view_of
 

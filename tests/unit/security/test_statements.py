@@ -12,15 +12,15 @@ from imp_driver.delta.relations import change_feed_relation, files_relation
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.batch_insert import batch_insert
 from imp_driver.parse.bounds import bound_sql
-from imp_driver.parse.clustered import Clustering, read_clustering
+from imp_driver.parse.clustering import Clustering, read_clustering
 from imp_driver.parse.literals import bind_text, literal_node, rendered
 from imp_driver.parse.markers import by_name
 from imp_driver.parse.statement import DIALECT, parse
-from imp_driver.parse.supported import Refused
 from imp_driver.parse.template import make_template, template_text, text_without_constants
 from imp_driver.plan.check import checked_tree
 from imp_driver.rewrite.splice import find_reference
 from imp_driver.values.quoting import has_variable, qualified, quoted_name, quoted_text
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.hostile import spark_name, spark_text, strings
 

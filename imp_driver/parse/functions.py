@@ -6,66 +6,11 @@ Source: sketch-safety rules "operators" and "implementation checklist": reject a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeVar
 
 from sqlglot import exp
 
 from imp_driver.reasons import Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Grounds:
-    """Why a statement is not sketched, to be remembered: the exception's traceback would keep sessions, snapshots and parameters alive."""
-
-    reason: Reason
-    detail: str = ""
-
-
-class Refused(Exception):
-    """The statement is not sketched. Never reaches the application: the query runs unchanged and the report says why."""
-
-    def __init__(self, reason: Reason, detail: str = "") -> None:
-        super().__init__(reason.name)
-        self.reason = reason
-        self.detail = detail
-
-    @property
-    def grounds(self) -> Grounds:
-        return Grounds(self.reason, self.detail)
-
-    @classmethod
-    def on(cls, grounds: Grounds) -> Refused:
-        """Return the refusal that was remembered."""
-        return cls(grounds.reason, grounds.detail)
-
-
-ItemT = TypeVar("ItemT")
-FoundT = TypeVar("FoundT")
-
-
-def accepted(
-    attempt: Callable[[ItemT], FoundT], items: Iterable[ItemT], is_needed: Callable[[ItemT], bool] = lambda item: False
-) -> list[FoundT]:
-    """Return what an attempt finds for each item; one that is refused is left out.
-
-    Raises:
-        Refused: one that is needed is refused, or all are; the reason is that of the first.
-    """
-    found: list[FoundT] = []
-    refusals: list[Refused] = []
-    for item in items:
-        try:
-            found.append(attempt(item))
-        except Refused as refused:
-            if is_needed(item):
-                raise
-            refusals.append(refused)
-    if refusals and not found:
-        raise refusals[0]
-    return found
-
+from imp_driver.values.refusal import Refused
 
 _NON_DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.Rand,

@@ -11,7 +11,7 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
 
 
-class Bounded(Generic[KeyT, ValueT]):
+class BoundedCache(Generic[KeyT, ValueT]):
     """At most ``most`` values by key. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:

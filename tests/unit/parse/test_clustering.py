@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.parse.clustered import (
+from imp_driver.parse.clustering import (
     Clustering,
     Columns,
     clustered_sql,
