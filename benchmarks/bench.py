@@ -42,10 +42,6 @@ class Bench:
             "growth": self.growth,
         }
 
-    def share(self, divisor: int, least: int) -> int:
-        """Return a part of the repetitions, at least ``least`` of them, for workloads that are not on the protocol yet."""
-        return max(min(least, self.repetitions), self.repetitions // divisor)
-
     @cached_property
     def systems(self) -> Systems:
         table = SyntheticTable("r500", self.rows)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import imp_driver
-from imp_driver.cli.answers import same
 from imp_driver.cli.synthetic import SyntheticTable
 from imp_driver.values.report import SketchReport
 
@@ -61,20 +59,11 @@ def ask(connection: imp_driver.Connection, text: str) -> Answer:
         return Answer(rows, seconds, cursor.sketch_report)
 
 
-def checked(answers: Sequence[Answer]) -> None:
-    """Raise AssertionError unless all systems gave the same rows."""
-    for answer in answers[1:]:
-        assert same(answers[0].rows, answer.rows), f"answers differ: {answers[0].rows[:5]} against {answer.rows[:5]}"
-
-
-def median_milliseconds(run: Callable[[], object], repetitions: int) -> float:
-    """Return the median time of a call."""
-    times = []
-    for _ in range(repetitions):
-        begin = time.perf_counter()
-        run()
-        times.append((time.perf_counter() - begin) * 1000)
-    return statistics.median(times)
+def milliseconds(run: Callable[[], object]) -> float:
+    """Return the time of one call."""
+    begin = time.perf_counter()
+    run()
+    return (time.perf_counter() - begin) * 1000
 
 
 def before_execution(report: SketchReport) -> float:
