@@ -27,7 +27,7 @@ class Answer:
 class Systems:
     """NS: no sketch. FM: full maintenance, captured again whenever it is stale. IMP: incremental maintenance.
 
-    FM and IMP keep separate states because their numbers of fragments differ by one.
+    FM has a store of its own: with that of IMP, what one of them captures or drops would be the other's state too.
     """
 
     table: SyntheticTable
@@ -39,6 +39,11 @@ class Systems:
 
     def ask(self, system: str, text: str) -> Answer:
         return ask({"NS": self.plain, "FM": self.full, "IMP": self.incremental}[system], text)
+
+    def drop_sketches(self) -> None:
+        """Drop the sketches of all systems, so that the next queries capture."""
+        for connection in (self.full, self.incremental):
+            connection.execute("DROP SKETCH ALL").close()
 
     def forget(self, answer: Answer) -> None:
         """Drop the sketch that answered, so that the next query captures again (the FM strategy after an update)."""

@@ -59,7 +59,7 @@ def upkeep(
 
     All sketches are dropped first, so that the cold start is one in each case.
     """
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()
     ways = {system: Asked(systems, system, text) for system in ("NS", "FM", "IMP")}
     take_turns(page, plan, Work(ways, change, before))
     last = ways["IMP"].last
@@ -115,4 +115,4 @@ def drop(systems: Systems, *tables: str) -> None:
     """Drop tables with their files, and the sketches on them."""
     for table in tables:
         systems.incremental.execute(f"DROP TABLE IF EXISTS {table}").close()
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()

@@ -88,7 +88,7 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, *, is_qu
     updates = QUICK_UPDATES if is_quick else UPDATES
     version = version_of(systems, systems.table.name)
     for batch in (batch for batch in BATCHES if batch <= updates):
-        systems.incremental.execute("DROP SKETCH ALL").close()
+        systems.drop_sketches()
         with (
             tempfile.TemporaryDirectory() as store,
             imp_driver.connect(warehouse=warehouse, sketch="eager", policy="incremental", eager_batch=batch, store=store) as connection,

@@ -43,7 +43,7 @@ def run(journal: Journal, plan: Plan, systems: Systems, rows: int) -> None:
 
 def _measure(journal: Journal, plan: Plan, systems: Systems, name: str, text: str, insert: Callable[[int], None]) -> None:
     for delta in DELTAS:
-        systems.incremental.execute("DROP SKETCH ALL").close()
+        systems.drop_sketches()
         asked = Asked(systems, "IMP", text)
         page = journal.page({"query": name, "delta": delta})
         take_turns(page, plan, Work({"NS": Asked(systems, "NS", text), "IMP": Weighed(asked)}, partial(insert, delta)))

@@ -84,7 +84,7 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str) -> None:
     """Measure one case per delta size: plain, the driver and SQL alone captured again and maintained, DuckDB."""
     table = systems.table.name
     for delta in DELTAS:
-        systems.incremental.execute("DROP SKETCH ALL").close()
+        systems.drop_sketches()
         page = journal.page({"delta": delta})
         ways: dict[str, Way] = {system: Asked(systems, system, query(table)) for system in ("NS", "FM", "IMP")}
         ways |= {"SQL, merged": Merged(systems), "SQL, captured again": partial(captured, systems, AGAIN)}

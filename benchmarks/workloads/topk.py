@@ -84,7 +84,7 @@ def run(journal: Journal, plan: Plan, systems: Systems) -> None:
         for deletes, pattern in PATTERNS.items():
             table = GroupedTable("ttopk", ROWS, groups, FILES)
             table.create(systems)
-            systems.incremental.execute("DROP SKETCH ALL").close()
+            systems.drop_sketches()
             text = query.format(table.name)
             asked = {system: Asked(systems, system, text) for system in ("NS", "FM", "IMP")}
             ways: dict[str, Way] = {**asked, "IMP": Weighed(asked["IMP"])}

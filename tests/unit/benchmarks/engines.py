@@ -17,7 +17,7 @@ _CHANGES = ("INSERT", "DELETE", "RESTORE")
 
 @dataclass(slots=True)
 class Tables:
-    """What all connections see: how many changes there were. Sketches are by connection, template and number of changes."""
+    """What all connections see: how many changes there were. Sketches are by connection, which has its store, and template."""
 
     changes: int = 0
     sketches: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -64,7 +64,8 @@ class Connection:
         self.tables.statements.append(text)
         verb = text.split(maxsplit=1)[0]
         if text.startswith("DROP SKETCH ALL"):
-            self.tables.sketches.clear()
+            for key in self._own:
+                del self.tables.sketches[key]
         elif text.startswith("DROP SKETCH "):
             self.tables.sketches = {key: each for key, each in self.tables.sketches.items() if repr(key) != text[len("DROP SKETCH ") :]}
         elif text == "SHOW SKETCHES":
@@ -91,8 +92,8 @@ class Connection:
 
     @property
     def _own(self) -> list[tuple[str, str]]:
-        """The sketches that SHOW SKETCHES has: those of this store where it is another one."""
-        return [key for key in self.tables.sketches if self.batch is None or key[0] == self.name]
+        """The sketches of this connection's store."""
+        return [key for key in self.tables.sketches if key[0] == self.name]
 
     def _report(self, text: str) -> SketchReport:
         if not self.name:

@@ -14,7 +14,7 @@ import imp_driver
 from benchmarks.harness import Rows, Systems
 from benchmarks.journal import Journal
 from benchmarks.protocol import Plan
-from benchmarks.records import Case, Quantity
+from benchmarks.records import Case, Quantity, Stage
 from benchmarks.summary import present
 from benchmarks.workloads import (
     aggregates,
@@ -87,6 +87,7 @@ def test_each_case_has_all_measurements_and_compares_answers(name: str) -> None:
         # The cold start, two rounds of warm-up and three repetitions; some mixes ask five queries in each.
         assert case.compared == 6 * (5 if case.labels.get("mix") == "1U5Q" else 1)
         assert {len(case.values(system, Quantity.QUERY)) for system in ("NS", "FM", "IMP")} == {3}
+        assert case.values("FM", Quantity.CAPTURE, Stage.COLD_START) == case.values("IMP", Quantity.CAPTURE, Stage.COLD_START) == (300.0,)
         assert case.values("FM", Quantity.CAPTURE) == (300.0,) * 3
         assert case.values("IMP", Quantity.MAINTENANCE) == (3.0,) * 3
         assert case.facts["decisions of FM"] in ("3 CAPTURED", "12 FRESH, 3 CAPTURED")
