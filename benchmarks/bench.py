@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -42,16 +43,13 @@ class Bench:
             "growth": self.growth,
         }
 
-    def share(self, divisor: int, least: int) -> int:
-        """Return a part of the repetitions, at least ``least`` of them, for workloads that are not on the protocol yet."""
-        return max(min(least, self.repetitions), self.repetitions // divisor)
-
     @cached_property
     def systems(self) -> Systems:
         table = SyntheticTable("r500", self.rows)
+        store = self._open.enter_context(tempfile.TemporaryDirectory())
         plain, full, incremental = (
             self._open.enter_context(imp_driver.connect(warehouse=self.warehouse, **options))
-            for options in ({"sketch": "off"}, {"sketch": "lazy", "fragments": 9_999}, {"sketch": "lazy", "policy": "incremental"})
+            for options in ({"sketch": "off"}, {"sketch": "lazy", "store": store}, {"sketch": "lazy", "policy": "incremental"})
         )
         return Systems(table, plain, full, incremental, next_id=table.rows)
 

@@ -18,6 +18,7 @@ from benchmarks.journal import EVERYONE, Page
 from benchmarks.records import Quantity, Stage
 from benchmarks.report import line
 from imp_driver.reasons import Decision
+from imp_driver.values.report import SketchReport
 
 CAPTURES = (Decision.CAPTURED, Decision.RECAPTURED)
 
@@ -100,8 +101,13 @@ def turn_of(answer: Answer) -> Turn:
     elif report.decision is Decision.MAINTAINED:
         quantity = Quantity.MAINTENANCE
     spent = {Quantity.QUERY: answer.seconds * 1000, quantity: before_execution(report)}
-    reason = report.reason.name if report.decision is Decision.NOT_USED else ""
-    return Turn(answer.rows, spent, f"{report.decision.name} {reason}".strip())
+    return Turn(answer.rows, spent, f"{report.decision.name} {_why(report)}".strip())
+
+
+def _why(report: SketchReport) -> str:
+    if report.decision is Decision.NOT_USED:
+        return report.reason.name
+    return "" if report.recapture_reason is None else report.recapture_reason.name
 
 
 def _round(page: Page, plan: Plan, work: Work, stage: Stage, number: int, *, is_changing: bool) -> float:

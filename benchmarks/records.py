@@ -44,8 +44,14 @@ class Quantity(StrEnum):
     """The same where neither was done."""
     UPDATE = "update ms"
     """The change before the queries, which all systems see."""
+    CALL = "call ms"
+    """One call of a part of the driver without a query around it; the mean of a turn's calls where it makes many."""
+    BACKGROUND = "background ms"
+    """What a thread of the driver spent between the queries; none waits for it."""
     RATE = "per second"
     SIZE = "bytes"
+    RESIDENT = "resident bytes"
+    """Memory of this process, which holds all states; the embedded Spark is another process and not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def _parser(workloads: Mapping[str, Workload]) -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H (default %(default)s)")
     parser.add_argument("--growth", type=int, nargs="+", default=[1_000_000, 10_000_000, 50_000_000], help="sizes of the workload growth")
     parser.add_argument("--repetitions", type=int, default=10, help="repetitions of each case (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="two mixes only")
+    parser.add_argument("--quick", action="store_true", help="two mixes, and fewer updates in the workload eager")
     parser.add_argument("--workloads", nargs="+", choices=(*workloads, "all"), default=[name for name in MAIN if name in workloads])
     parser.add_argument("--warehouse", help="folder to keep the data in (default: a temporary one)")
     return parser

@@ -5,13 +5,15 @@ Maintenance and capture are times from the SELECT received to the rewritten quer
 
 from __future__ import annotations
 
-import statistics
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from benchmarks.harness import Answer, Systems, before_execution, checked
+from benchmarks.harness import Answer, Systems
 from benchmarks.journal import Page
-from benchmarks.protocol import CAPTURES, Plan, Turn, Work, take_turns, turn_of
+from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
+from benchmarks.records import Quantity
 from imp_driver.values.report import SketchReport
 
 WARM_UP = 2
@@ -34,6 +36,22 @@ class Asked:
         return turn_of(self.last)
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Asks, and then weighs the state and this process, which is no part of the time."""
+
+    asked: Asked
+
+    def __call__(self) -> Turn:
+        turn = self.asked()
+        assert self.asked.last is not None
+        sizes: dict[Quantity, float] = {Quantity.SIZE: state_bytes(self.asked.systems, self.asked.last.report)}
+        resident = resident_bytes()
+        if resident is not None:
+            sizes[Quantity.RESIDENT] = resident
+        return replace(turn, spent={**turn.spent, **sizes})
+
+
 def upkeep(
     page: Page, plan: Plan, systems: Systems, text: str, change: Callable[[], object], before: Callable[[], object] | None = None
 ) -> SketchReport:
@@ -41,7 +59,7 @@ def upkeep(
 
     All sketches are dropped first, so that the cold start is one in each case.
     """
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()
     ways = {system: Asked(systems, system, text) for system in ("NS", "FM", "IMP")}
     take_turns(page, plan, Work(ways, change, before))
     last = ways["IMP"].last
@@ -58,32 +76,11 @@ def upkeep(
     return last.report
 
 
-def recapture(systems: Systems, text: str, repetitions: int = 3) -> float | None:
-    """Return the median milliseconds of a capture, None where the driver does not capture. IMP captures too; answers are compared."""
-    for _ in range(3):
-        # A second key may turn out better at the first capture, and some captures are put off until they are asked for again.
-        systems.ask("IMP", text)
-        answer = systems.ask("FM", text)
-    spent = []
-    for _ in range(repetitions):
-        forget_all(systems, answer)
-        answer = systems.ask("FM", text)
-        if answer.report.decision in CAPTURES:
-            spent.append(before_execution(answer.report))
-    checked([systems.ask("NS", text), systems.ask("IMP", text), answer])
-    return statistics.median(spent) if spent else None
-
-
 def forget_all(systems: Systems, answer: Answer) -> None:
     """Drop every sketch of a query, so that the next one captures all of them again."""
     for report in (answer.report, *answer.report.also):
         if report.sketch_id is not None:
             systems.forget(Answer([], 0.0, report))
-
-
-def rounded(value: float | None, digits: int = 1) -> float | str:
-    """Return a number to read, a dash where there was nothing to measure."""
-    return "-" if value is None else round(value, digits)
 
 
 def state_bytes(systems: Systems, report: SketchReport) -> int:
@@ -92,6 +89,15 @@ def state_bytes(systems: Systems, report: SketchReport) -> int:
         names = [column[0] for column in cursor.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return sum(int(row["bytes"]) for row in rows if row["sketch_id"] == report.sketch_id)
+
+
+def resident_bytes() -> int | None:
+    """Return the resident memory of this process, None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def version_of(systems: Systems, table: str) -> int:
@@ -109,4 +115,4 @@ def drop(systems: Systems, *tables: str) -> None:
     """Drop tables with their files, and the sketches on them."""
     for table in tables:
         systems.incremental.execute(f"DROP TABLE IF EXISTS {table}").close()
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()

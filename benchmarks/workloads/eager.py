@@ -1,104 +1,99 @@
 """Total cost of maintenance for single-row updates that the eager worker takes in batches of several sizes (IMP report 8.5, figure 16).
 
-The last line is lazy maintenance: one step, when the query asks for it.
+All systems see the same updates, made before they take turns. ``eager`` has done its steps by then, which is its ``background ms``;
+``lazy`` does one step, when the query asks for it. A warehouse has one batch size at a time, so each is a case of its own.
 """
 
 from __future__ import annotations
 
-import statistics
+import tempfile
 import time
-from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
+from dataclasses import dataclass, replace
 
 import imp_driver
-from benchmarks.harness import Rows, Systems
+from benchmarks.harness import Systems, ask
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Way, Work, take_turns, turn_of
+from benchmarks.records import Quantity
+from benchmarks.upkeep import Asked, restore, version_of
 from benchmarks.workloads.mixes import query
-from imp_driver.cli.answers import same
 from imp_driver.cli.synthetic import insert_rows
 
 UPDATES = 100
 BATCHES = (1, 5, 10, 50, 100)
+QUICK_UPDATES = 20
 _PATIENCE = 60.0
 """Seconds that a step may take."""
 
 
-def run(systems: Systems, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per batch size, and one for lazy maintenance; each is the median of so many runs of UPDATES updates."""
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Steps of the worker since its connection was opened."""
+
+    steps: int = 0
+    milliseconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Eager:
+    """A connection whose states are maintained in the background; it makes the updates, since those of others are seen later."""
+
+    systems: Systems
+    connection: imp_driver.Connection
+    text: str
+    updates: int
+    batch: int
+    told: Background = Background()
+
+    def update(self) -> None:
+        """Insert rows in commits of their own, and wait for the worker at each full batch, so that steps are of that size.
+
+        Raises:
+            TimeoutError: the worker makes no step.
+        """
+        before = self._background().steps
+        for number in range(1, self.updates + 1):
+            insert_rows(self.connection, self.systems.table.name, self.systems.next_id, 1, self.systems.seed)
+            self.systems.next_id += 1
+            self.systems.seed += 20
+            if number % self.batch == 0:
+                self._wait_for(before + number // self.batch)
+
+    def ask(self) -> Turn:
+        """Ask once; what the worker has spent since the last time goes with it."""
+        turn = turn_of(ask(self.connection, self.text))
+        now, before = self._background(), self.told
+        self.told = now
+        if now.steps == before.steps:
+            return turn
+        return replace(turn, spent={**turn.spent, Quantity.BACKGROUND: now.milliseconds - before.milliseconds})
+
+    def _wait_for(self, steps: int) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while self._background().steps < steps:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the eager worker has made {self._background().steps} steps instead of {steps}")
+            time.sleep(0.002)
+
+    def _background(self) -> Background:
+        with self.connection.execute("SHOW SKETCHES") as cursor:
+            names = [name for name, *_ in cursor.description or ()]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return Background(sum(row["eager_steps"] for row in rows), sum(row["eager_ms"] for row in rows))
+
+
+def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, *, is_quick: bool) -> None:
+    """Measure one case per batch size, each with a store of its own, which begins with a capture, and with the table as it was."""
     text = query(systems.table.name, 1, 2_000)
-    warehouse = _warehouse(systems)
-    systems.incremental.execute("DROP SKETCH ALL").close()
-    records = []
-    for batch in BATCHES:
-        with imp_driver.connect(warehouse=warehouse, sketch="eager", eager_batch=batch) as eager:
-            records.append(_record(str(batch), UPDATES // batch, [_eager(systems, eager, text, batch) for _ in range(repetitions)]))
-        print(records[-1], flush=True)
-    records.append(_record("lazy", 1, [_lazy(systems, text) for _ in range(repetitions)]))
-    print(records[-1], flush=True)
-    return records
-
-
-def _record(batch: str, steps: int, spent: list[float]) -> dict[str, Any]:
-    total = statistics.median(spent)
-    return {"batch": batch, "steps": steps, "total ms": round(total, 1), "ms per update": round(total / UPDATES, 2)}
-
-
-def _eager(systems: Systems, eager: imp_driver.Connection, text: str, batch: int) -> float:
-    """Make the updates and wait for the worker at each full batch; return its milliseconds."""
-    _rows(eager, text)
-    before = _shown(eager)
-    for number in range(1, UPDATES + 1):
-        _update(systems, eager)
-        if number % batch == 0:
-            _wait_for_steps(eager, before["eager_steps"] + number // batch)
-    after = _shown(eager)
-    assert after["eager_steps"] - before["eager_steps"] == UPDATES // batch, after
-    with eager.execute(text) as cursor:
-        assert cursor.sketch_report is not None
-        assert cursor.sketch_report.decision.name == "FRESH", cursor.sketch_report
-        assert same(cursor.fetchall(), _rows(systems.plain, text))
-    return float(after["eager_ms"] - before["eager_ms"])
-
-
-def _lazy(systems: Systems, text: str) -> float:
-    _rows(systems.incremental, text)
-    for _ in range(UPDATES):
-        _update(systems, systems.incremental)
-    answer = systems.ask("IMP", text)
-    assert answer.report.decision.name == "MAINTAINED", answer.report
-    assert same(answer.rows, _rows(systems.plain, text))
-    return answer.report.times["maintain"]
-
-
-def _update(systems: Systems, connection: imp_driver.Connection) -> None:
-    insert_rows(connection, systems.table.name, systems.next_id, 1, systems.seed)
-    systems.next_id += 1
-    systems.seed += 20
-
-
-def _rows(connection: imp_driver.Connection, text: str) -> Rows:
-    with connection.execute(text) as cursor:
-        return cursor.fetchall()
-
-
-def _shown(connection: imp_driver.Connection) -> dict[str, Any]:
-    """Return the only row of SHOW SKETCHES."""
-    with connection.execute("SHOW SKETCHES") as cursor:
-        names = [name for name, *_ in cursor.description or ()]
-        [row] = cursor.fetchall()
-        return dict(zip(names, row, strict=True))
-
-
-def _wait_for_steps(connection: imp_driver.Connection, steps: int) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while _shown(connection)["eager_steps"] < steps:
-        assert time.monotonic() < deadline, _shown(connection)
-        time.sleep(0.002)
-
-
-def _warehouse(systems: Systems) -> str:
-    """Return the folder that the benchmark's table lies in."""
-    with systems.plain.execute(f"DESCRIBE DETAIL {systems.table.name}") as cursor:
-        names = [name for name, *_ in cursor.description or ()]
-        [row] = cursor.fetchall()
-    return str(Path(unquote(row[names.index("location")].removeprefix("file:"))).parent)
+    updates = QUICK_UPDATES if is_quick else UPDATES
+    version = version_of(systems, systems.table.name)
+    for batch in (batch for batch in BATCHES if batch <= updates):
+        systems.drop_sketches()
+        with (
+            tempfile.TemporaryDirectory() as store,
+            imp_driver.connect(warehouse=warehouse, sketch="eager", policy="incremental", eager_batch=batch, store=store) as connection,
+        ):
+            eager = Eager(systems, connection, text, updates, batch)
+            ways: dict[str, Way] = {"NS": Asked(systems, "NS", text), "eager": eager.ask, "lazy": Asked(systems, "IMP", text)}
+            take_turns(journal.page({"batch": batch, "updates": updates}), plan, Work(ways, eager.update))
+        restore(systems, systems.table.name, version)

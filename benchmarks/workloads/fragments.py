@@ -1,11 +1,12 @@
 """Maintenance by the number of fragments of the partition, query Q_sketch over a join (IMP report 8.3.5, figure 11 f; Appendix A.1.5).
 
 The table has as many groups as the most fragments need, so the query is that of the report's 1-20 join. ``fragments`` is what the
-connection asks for; FM asks for one more, so that it has a state of its own.
+connection asks for; FM has a store and thereby a state of its own.
 """
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
 from functools import partial
 
@@ -33,7 +34,8 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, rows: in
     text = f"SELECT a, avg(b) AS ab FROM ({inner}) tt JOIN {HELPER} ON (a = ttid) GROUP BY a HAVING avg(c) < 100000"
     for fragments in FRAGMENTS:
         with (
-            imp_driver.connect(warehouse=warehouse, fragments=fragments + 1) as full,
+            tempfile.TemporaryDirectory() as store,
+            imp_driver.connect(warehouse=warehouse, fragments=fragments, store=store) as full,
             imp_driver.connect(warehouse=warehouse, fragments=fragments) as incremental,
         ):
             own = replace(systems, full=full, incremental=incremental)
@@ -41,5 +43,5 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, rows: in
                 page = journal.page({"fragments": fragments, "delta": delta})
                 upkeep(page, plan, own, text, partial(table.insert, own, delta))
             systems.seed, systems.next_id = own.seed, own.next_id
-            own.incremental.execute("DROP SKETCH ALL").close()
+            own.drop_sketches()
     drop(systems, table.name, HELPER)

@@ -61,7 +61,7 @@ def run(journal: Journal, plan: Plan, systems: Systems, *, is_quick: bool) -> No
     if is_quick:
         settings = [Setting("1U1Q", 20, 1), Setting("1U5Q", 20, 10)]
     for setting in settings:
-        systems.incremental.execute("DROP SKETCH ALL").close()
+        systems.drop_sketches()
         mix = Mix(systems, setting)
         ways = {system: partial(mix.ask, system) for system in ("NS", "FM", "IMP")}
         page = journal.page({"mix": setting.mix, "delta": setting.delta, "aggregates": setting.aggregates})

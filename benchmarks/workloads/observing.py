@@ -7,33 +7,38 @@ from __future__ import annotations
 
 import io
 import logging
-import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import fmean
 
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NoOpTracer, Tracer
 
+from benchmarks.harness import milliseconds
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Way, Work, take_turns
+from benchmarks.records import Quantity
 from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
-from imp_driver.ports import Outcome, TableDefinition
+from imp_driver.ports import Outcome, Pipeline, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Parameters, Run
 
 STATEMENTS = 2_000
+WRITES = 10
+"""Calls of one turn, whose mean is its measurement."""
 TEXT = "SELECT a, avg(b) FROM r500 GROUP BY a HAVING avg(c) BETWEEN 17 AND 67"
 STAGES = ("parse", "resolve", "bind", "maintain", "sketch", "rewrite", "execute")
-STATEMENT_MS = 30.0
-"""What ``SELECT 1`` takes (results/main-job.md), which the added time is compared with."""
 _LOG = logging.getLogger("imp_driver.observe")
 
 
@@ -84,33 +89,28 @@ def _debugging() -> Iterator[None]:
         _LOG.setLevel(level)
 
 
-def run(repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per way to observe; the ways take turns, and the median repetition of each counts."""
-    with tempfile.TemporaryDirectory() as folder:
+def run(journal: Journal, plan: Plan) -> None:
+    """Measure one case of all ways to observe a statement, whose outcome must be the same, and one of the file of counters."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         (Path(folder) / "_imp").mkdir()
         observer = Observer(Path(folder))
         observer.connect("none", dict)
-        provider, unsampled = TracerProvider(), TracerProvider(sampler=ALWAYS_OFF)
-        provider.add_span_processor(BatchSpanProcessor(_Dropping(), max_queue_size=1 << 20))
-        without = Observed(_Stages(), observer, _spans(None))
-        ways: dict[str, Callable[[], float]] = {
-            "not observed": lambda: _seconds(_Stages().run),
-            "counters": lambda: _seconds(without.run),
-            "counters, debug line": lambda: _debugged(without),
+        stack.callback(observer.disconnect)
+        exported, unsampled = TracerProvider(), TracerProvider(sampler=ALWAYS_OFF)
+        exported.add_span_processor(BatchSpanProcessor(_Dropping(), max_queue_size=1 << 20))
+        for provider in (exported, unsampled):
+            stack.callback(provider.shutdown)
+        counters = Observed(_Stages(), observer, _spans(None))
+        ways: dict[str, Way] = {
+            "not observed": partial(_turn, _Stages()),
+            "counters": partial(_turn, counters),
+            "counters, debug line": partial(_debugged, counters),
             "counters, OpenTelemetry without SDK": _traced(observer, NoOpTracer()),
             "counters, OpenTelemetry, not sampled": _traced(observer, unsampled.get_tracer("imp_driver")),
-            "counters, OpenTelemetry, exported": _traced(observer, provider.get_tracer("imp_driver")),
+            "counters, OpenTelemetry, exported": _traced(observer, exported.get_tracer("imp_driver")),
         }
-        found: dict[str, list[float]] = {name: [] for name in ways}
-        for _ in range(repetitions + 1):
-            for name, way in ways.items():
-                found[name].append(way())
-        records = _records({name: statistics.median(each[1:]) for name, each in found.items()})
-        records.append(_one_write(observer, repetitions))
-        observer.disconnect()
-        provider.shutdown()
-        unsampled.shutdown()
-    return records
+        take_turns(journal.page({"call": "statement"}), plan, Work(ways))
+        take_turns(journal.page({"call": "write of the file of counters"}), plan, Work({"counters": partial(_write, observer)}))
 
 
 def _spans(tracer: Tracer | None) -> Spans:
@@ -120,53 +120,27 @@ def _spans(tracer: Tracer | None) -> Spans:
     return spans
 
 
-def _traced(observer: Observer, tracer: Tracer) -> Callable[[], float]:
-    pipeline = Observed(_Stages(), observer, _spans(tracer))
-    return lambda: _seconds(pipeline.run)
+def _traced(observer: Observer, tracer: Tracer) -> Way:
+    return partial(_turn, Observed(_Stages(), observer, _spans(tracer)))
 
 
-def _debugged(pipeline: Observed) -> float:
+def _debugged(pipeline: Observed) -> Turn:
     with _debugging():
-        return _seconds(pipeline.run)
+        return _turn(pipeline)
 
 
-def _seconds(run: Callable[[Run], Outcome]) -> float:
-    """Return the seconds of one statement."""
+def _turn(pipeline: Pipeline) -> Turn:
+    """Run the statement many times; its answer is what the last one's report says, but for the times."""
     begin = time.perf_counter()
     for _ in range(STATEMENTS):
-        run(Run(TEXT))
-    return (time.perf_counter() - begin) / STATEMENTS
+        outcome = pipeline.run(Run(TEXT))
+    seconds = time.perf_counter() - begin
+    row = (outcome.rowcount, repr(replace(outcome.report, times={})), ", ".join(outcome.report.times))
+    return Turn([row], {Quantity.CALL: seconds * 1000 / STATEMENTS})
 
 
-def _records(medians: dict[str, float]) -> list[dict[str, Any]]:
-    records = []
-    for name, seconds in medians.items():
-        added = (seconds - medians["not observed"]) * 1000
-        record = {
-            "observed by": name,
-            "us per statement": round(seconds * 1e6, 1),
-            "added us": round(added * 1000, 1),
-            f"ratio to a statement of {STATEMENT_MS:.0f} ms": round((STATEMENT_MS + added) / STATEMENT_MS, 4),
-        }
-        records.append(record)
-        print(record, flush=True)
-    return records
-
-
-def _one_write(observer: Observer, repetitions: int) -> dict[str, Any]:
-    """Time one write of the file, made every five seconds at most."""
-    assert observer._file is not None
-    times = []
-    for _ in range(10 * repetitions):
-        begin = time.perf_counter()
-        observer._file.write()
-        times.append(time.perf_counter() - begin)
-    microseconds = statistics.median(times) * 1e6
-    record = {
-        "observed by": "one write of the file of counters",
-        "us per statement": "",
-        "added us": round(microseconds, 1),
-        f"ratio to a statement of {STATEMENT_MS:.0f} ms": round((STATEMENT_MS + microseconds / 1000) / STATEMENT_MS, 4),
-    }
-    print(record, flush=True)
-    return record
+def _write(observer: Observer) -> Turn:
+    """Write the file some times, which is done every five seconds at most."""
+    file = observer._file
+    assert file is not None
+    return Turn(None, {Quantity.CALL: fmean(milliseconds(file.write) for _ in range(WRITES))})

@@ -16,7 +16,7 @@ def run(journal: Journal, plan: Plan, systems: Systems) -> None:
     low = GROUPS // 2
     text = query(systems.table.name, 10, low)
     ideal = text.replace(" GROUP BY", f" WHERE a >= {low - 1} AND a <= {low + 51} GROUP BY")
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()
     ways = {
         "NS": partial(_ask, systems, "NS", text),
         "ideal": partial(_ask, systems, "NS", ideal),

@@ -1,84 +1,117 @@
 """Maintenance in SQL alone (IMP report Appendix B) beside the driver's, and another engine that computes the groups anew.
 
 The state of the aggregate is a Delta table; each change is read from the table's change feed and merged into it by Spark, and the groups
-that pass are selected from it, which is what a sketch is derived from. DuckDB, where it is installed, computes the same from the table's
-Parquet files and from a table of its own that holds the same rows.
+that pass are selected from it, which is what a sketch is derived from. ``maintenance ms`` and ``capture ms`` of SQL are without that
+selection, ``query ms`` are with it. DuckDB, where it is installed, computes the same from the table's Parquet files, and from a table of
+its own: its ``capture ms`` and ``maintenance ms`` are for reading rows into that.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import statistics
-from collections.abc import Callable
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from benchmarks.harness import Answer, Rows, Systems, before_execution, checked, median_milliseconds
-from benchmarks.upkeep import WARM_UP, drop, recapture, rounded, version_of
+from deltalake import DeltaTable
+
+from benchmarks.harness import Rows, Systems, milliseconds
+from benchmarks.journal import Journal
+from benchmarks.protocol import Plan, Turn, Way, Work, take_turns
+from benchmarks.records import Quantity
+from benchmarks.upkeep import Asked, drop, version_of
 from benchmarks.workloads.aggregates import insert
 from imp_driver.cli.synthetic import GROUPS
 from imp_driver.reasons import Decision
 
+if TYPE_CHECKING:
+    import duckdb
+
 STATE = "sqlonly_state"
+AGAIN = "sqlonly_again"
 DELTAS = (20, 2000)
 LOW = GROUPS // 2
 PASSES = f"total / counted > {LOW} AND total / counted < {LOW + 50}"
+_MEASURED = {Decision.CAPTURED: Quantity.CAPTURE, Decision.MAINTAINED: Quantity.MAINTENANCE}
 
 
-def run(systems: Systems, warehouse: str, repetitions: int) -> list[dict[str, Any]]:
-    """Return one record per strategy and delta size."""
+@dataclass(slots=True)
+class Merged:
+    """A state in a table, into which each turn merges the versions that are new; the first one makes it."""
+
+    systems: Systems
+    version: int | None = None
+
+    def __call__(self) -> Turn:
+        # The driver looks for it within its time.
+        known, self.version = self.version, version_of(self.systems, self.systems.table.name)
+        if known is None:
+            return captured(self.systems, STATE)
+        if known == self.version:
+            return _selected(self.systems, STATE, Decision.FRESH, 0.0)
+        return _selected(self.systems, STATE, Decision.MAINTAINED, milliseconds(partial(_merge, self.systems, known + 1, self.version)))
+
+
+@dataclass(slots=True)
+class Exported:
+    """DuckDB with a table of its own, into which each turn reads the files that are new."""
+
+    engine: duckdb.DuckDBPyConnection
+    location: str
+    files: set[str] = field(default_factory=set)
+
+    def __call__(self) -> Turn:
+        begin = time.perf_counter()
+        found = set(DeltaTable(self.location).file_uris())
+        decision = Decision.MAINTAINED if self.files and self.files <= found else Decision.CAPTURED
+        if decision is Decision.CAPTURED:
+            self.engine.execute("CREATE OR REPLACE TABLE exported (a INTEGER, b DOUBLE)")
+            self.files = set()
+        new, self.files = sorted(found - self.files), found
+        if new:
+            self.engine.execute("INSERT INTO exported SELECT a, b FROM read_parquet($files)", {"files": new})
+        read = (time.perf_counter() - begin) * 1000
+        rows: Rows = self.engine.execute(query("exported")).fetchall()
+        spent = {Quantity.QUERY: (time.perf_counter() - begin) * 1000} | ({_MEASURED[decision]: read} if new else {})
+        return Turn(rows, spent, decision.name if new else Decision.FRESH.name)
+
+
+def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str) -> None:
+    """Measure one case per delta size: plain, the driver and SQL alone captured again and maintained, DuckDB."""
     table = systems.table.name
-    text = f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a HAVING avg(b) > {LOW} AND avg(b) < {LOW + 50}"
-    capture = recapture(systems, text)
-    _capture(systems)
-    sql_capture = median_milliseconds(partial(_capture, systems), 3)
-    records: list[dict[str, Any]] = []
     for delta in DELTAS:
-        records += _deltas(systems, text, delta, repetitions)
-        records.append({"strategy": "driver, captured again", "delta": delta, "ms": rounded(capture), "of it groups that pass ms": "-"})
-        records.append({"strategy": "SQL, captured again", "delta": delta, "ms": rounded(sql_capture), "of it groups that pass ms": "-"})
-    records += _duckdb(systems, warehouse, text, repetitions)
-    for record in records:
-        print(record, flush=True)
-    drop(systems, STATE)
-    return records
+        systems.drop_sketches()
+        page = journal.page({"delta": delta})
+        ways: dict[str, Way] = {system: Asked(systems, system, query(table)) for system in ("NS", "FM", "IMP")}
+        ways |= {"SQL, merged": Merged(systems), "SQL, captured again": partial(captured, systems, AGAIN)}
+        with _duckdb(str(Path(warehouse) / table)) as others:
+            if not others:
+                page.facts["DuckDB"] = "not installed"
+            take_turns(page, plan, Work({**ways, **others}, partial(insert, systems, delta)))
+    drop(systems, STATE, AGAIN)
 
 
-def _deltas(systems: Systems, text: str, delta: int, repetitions: int) -> list[dict[str, Any]]:
-    driver, merged, selected = [], [], []
-    version = version_of(systems, systems.table.name)
-    _capture(systems)
-    for repetition in range(repetitions + WARM_UP):
-        insert(systems, delta)
-        newer = version_of(systems, systems.table.name)
-        answer = systems.ask("IMP", text)
-        merge = median_milliseconds(partial(_merge, systems, version + 1, newer), 1)
-        selection = systems.ask("NS", f"SELECT a, total / counted AS ab FROM {STATE} WHERE {PASSES}")
-        checked([systems.ask("NS", text), answer, selection])
-        version = newer
-        if repetition >= WARM_UP:
-            merged.append(merge)
-            selected.append(selection.seconds * 1000)
-            if answer.report.decision is Decision.MAINTAINED:
-                driver.append(before_execution(answer.report))
-    both = [merge + select for merge, select in zip(merged, selected, strict=True)]
-    median = statistics.median(driver) if driver else None
-    return [
-        {"strategy": "driver, maintained", "delta": delta, "ms": rounded(median), "of it groups that pass ms": "-"},
-        {
-            "strategy": "SQL, merged",
-            "delta": delta,
-            "ms": round(statistics.median(both), 1),
-            "of it groups that pass ms": round(statistics.median(selected), 1),
-        },
-    ]
+def query(table: str) -> str:
+    """Return the query whose groups are maintained, on a table or what stands in its place."""
+    return f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a HAVING avg(b) > {LOW} AND avg(b) < {LOW + 50}"
 
 
-def _capture(systems: Systems) -> None:
+def captured(systems: Systems, state: str) -> Turn:
     """Make the state anew from the whole table."""
     groups = f"SELECT a, count(*) AS number, count(b) AS counted, sum(b) AS total FROM {systems.table.name} GROUP BY a"
-    systems.plain.execute(f"CREATE OR REPLACE TABLE {STATE} USING DELTA AS {groups}").close()
+    make = f"CREATE OR REPLACE TABLE {state} USING DELTA AS {groups}"
+    return _selected(systems, state, Decision.CAPTURED, milliseconds(lambda: systems.plain.execute(make).close()))
+
+
+def _selected(systems: Systems, state: str, decision: Decision, spent: float) -> Turn:
+    """Select the groups that pass from a state that took so many milliseconds."""
+    answer = systems.ask("NS", f"SELECT a, total / counted AS ab FROM {state} WHERE {PASSES}")
+    parts = {_MEASURED[decision]: spent} if decision in _MEASURED else {}
+    return Turn(answer.rows, {Quantity.QUERY: spent + answer.seconds * 1000, **parts}, decision.name)
 
 
 def _merge(systems: Systems, first: int, last: int) -> None:
@@ -95,27 +128,21 @@ def _merge(systems: Systems, first: int, last: int) -> None:
     ).close()
 
 
-def _duckdb(systems: Systems, warehouse: str, text: str, repetitions: int) -> list[dict[str, Any]]:
-    if importlib.util.find_spec("duckdb") is None:
+@contextmanager
+def _duckdb(location: str) -> Iterator[Mapping[str, Way]]:
+    """Open DuckDB on a table of inserts alone, so that its files are its rows; nothing where it is not installed."""
+    if find_spec("duckdb") is None:
         print("sqlonly: duckdb is not installed, so nothing is compared with it", flush=True)
-        return []
+        yield {}
+        return
     import duckdb
-    from deltalake import DeltaTable
 
-    # The table has had no deletes, so its files are its rows.
-    files = DeltaTable(str(Path(warehouse) / systems.table.name)).file_uris()
-    expected = systems.ask("NS", text)
-    records = []
     with duckdb.connect() as engine:
-        engine.execute("CREATE TABLE exported AS SELECT a, b FROM read_parquet($files)", {"files": files})
-        for name, source in (("its own table", "exported"), ("Parquet files", f"read_parquet({files!r})")):
-            read = partial(_groups, engine.execute, text.replace(systems.table.name, source))
-            checked([expected, Answer(read(), 0.0, expected.report)])
-            milliseconds = round(median_milliseconds(read, repetitions), 1)
-            records.append({"strategy": f"DuckDB, {name}", "delta": "any", "ms": milliseconds, "of it groups that pass ms": "-"})
-    return records
+        yield {"DuckDB, its own table": Exported(engine, location), "DuckDB, Parquet files": partial(from_files, engine, location)}
 
 
-def _groups(execute: Callable[[str], Any], text: str) -> Rows:
-    rows: Rows = execute(text).fetchall()
-    return rows
+def from_files(engine: duckdb.DuckDBPyConnection, location: str) -> Turn:
+    """Ask DuckDB about the Parquet files of a table."""
+    begin = time.perf_counter()
+    rows: Rows = engine.execute(query(f"read_parquet({DeltaTable(location).file_uris()!r})")).fetchall()
+    return Turn(rows, {Quantity.QUERY: (time.perf_counter() - begin) * 1000})

@@ -28,7 +28,7 @@ def run(journal: Journal, plan: Plan, systems: Systems, scale: float) -> None:
             upkeep(page, plan, systems, text, partial(_insert, systems, scale, delta))
             if not page.case.values("IMP", Quantity.MAINTENANCE):
                 break
-    systems.incremental.execute("DROP SKETCH ALL").close()
+    systems.drop_sketches()
 
 
 def _insert(systems: Systems, scale: float, delta: int) -> None:

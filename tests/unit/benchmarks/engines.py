@@ -12,12 +12,12 @@ from imp_driver.cli.synthetic import SyntheticTable
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.report import SketchReport
 
-_CHANGES = ("INSERT", "DELETE", "RESTORE", "MERGE")
+_CHANGES = ("INSERT", "DELETE", "RESTORE")
 
 
 @dataclass(slots=True)
 class Tables:
-    """What all connections see: how many changes there were. Sketches are by connection, template and number of changes."""
+    """What all connections see: how many changes there were. Sketches are by connection, which has its store, and template."""
 
     changes: int = 0
     sketches: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -44,22 +44,33 @@ class Cursor:
 
 @dataclass(slots=True)
 class Connection:
-    """``name`` tells sketches of connections apart, "" is one without. ``is_wrong`` gives answers of before the first change."""
+    """``name`` tells sketches of connections apart, "" is one without. ``is_wrong`` gives answers of before the first change.
+
+    With a ``batch`` sketches are maintained as soon as that many changes were made since ``opened``.
+    """
 
     tables: Tables
     name: str = ""
     is_wrong: bool = False
+    batch: int | None = None
+    opened: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Of maintenance in the background."""
+        return 0 if self.batch is None else (self.tables.changes - self.opened) // self.batch
 
     def execute(self, text: str) -> Cursor:
         self.tables.statements.append(text)
         verb = text.split(maxsplit=1)[0]
         if text.startswith("DROP SKETCH ALL"):
-            self.tables.sketches.clear()
+            for key in self._own:
+                del self.tables.sketches[key]
         elif text.startswith("DROP SKETCH "):
             self.tables.sketches = {key: each for key, each in self.tables.sketches.items() if repr(key) != text[len("DROP SKETCH ") :]}
         elif text == "SHOW SKETCHES":
-            rows: Rows = [(repr(key), 330_008) for key in self.tables.sketches]
-            return Cursor(rows, description=(("sketch_id",), ("bytes",)))
+            rows: Rows = [(repr(key), 330_008, self.steps, 2.0 * self.steps) for key in self._own]
+            return Cursor(rows, description=(("sketch_id",), ("bytes",), ("eager_steps",), ("eager_ms",)))
         elif text.startswith("DESCRIBE HISTORY"):
             return Cursor([(self.tables.changes,)])
         elif verb in _CHANGES:
@@ -79,6 +90,11 @@ class Connection:
 
     def __exit__(self, *error: object) -> None: ...
 
+    @property
+    def _own(self) -> list[tuple[str, str]]:
+        """The sketches of this connection's store."""
+        return [key for key in self.tables.sketches if key[0] == self.name]
+
     def _report(self, text: str) -> SketchReport:
         if not self.name:
             return SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF, times={"parse": 0.5, "execute": 40.0})
@@ -87,8 +103,24 @@ class Connection:
         self.tables.sketches[key] = self.tables.changes
         if known is None:
             return SketchReport(Decision.CAPTURED, Reason.FILTERED, sketch_id=repr(key), times={"capture": 300.0, "execute": 20.0})
-        decision = Decision.FRESH if known == self.tables.changes else Decision.MAINTAINED
+        is_fresh = known == self.tables.changes or (self.batch is not None and (self.tables.changes - self.opened) % self.batch == 0)
+        decision = Decision.FRESH if is_fresh else Decision.MAINTAINED
         return SketchReport(decision, Reason.FILTERED, sketch_id=repr(key), times={"maintain": 3.0, "execute": 20.0})
+
+
+@dataclass(slots=True)
+class Opened:
+    """Stands for ``imp_driver.connect``; connections of a sketch mode are wrong, or nothing is done in the background of any."""
+
+    tables: Tables
+    wrong: str = "none"
+    is_stuck: bool = False
+
+    def connect(self, **options: Any) -> Connection:
+        mode = str(options.get("sketch", "lazy"))
+        name = "" if mode == "off" else str(sorted(options.items()))
+        batch = None if self.is_stuck else options.get("eager_batch")
+        return Connection(self.tables, name, mode == self.wrong, batch, self.tables.changes)
 
 
 @dataclass(slots=True)

@@ -30,6 +30,12 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert records.read_all(tmp_path) == [made]
 
 
+def test_names_in_records_that_are_written_stay() -> None:
+    assert {"cold start", "warm-up", "measured"} <= set(Stage)
+    names = {"query ms", "capture ms", "maintenance ms", "own stages ms", "update ms", "per second", "bytes"}
+    assert names | {"call ms", "background ms", "resident bytes"} <= set(Quantity)
+
+
 def test_two_runs_of_one_second_leave_two_files(tmp_path: Path) -> None:
     one, two = record(case(join="1")), record(case(join="2"))
     paths = [records.write(each, tmp_path) for each in (one, two)]

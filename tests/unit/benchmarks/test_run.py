@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
+import imp_driver
 from benchmarks import manifest, records, surroundings
 from benchmarks.bench import Bench
 from benchmarks.journal import Journal
@@ -13,6 +15,7 @@ from benchmarks.protocol import Turn, Work, take_turns
 from benchmarks.records import Quantity
 from benchmarks.report import text
 from benchmarks.run import main
+from tests.unit.benchmarks.engines import Connection, Opened, Tables
 
 
 def green(bench: Bench, journal: Journal) -> None:
@@ -92,6 +95,22 @@ def test_a_record_is_shown_with_its_statistics(tmp_path: Path) -> None:
     assert "- seconds of all queries: cold start 1.0, warm-up 2.0, measured 4.0" in shown
     assert "| NS | cold start | query ms | 1 of 1 | 500 | 500, 500 | 500 | 500 |" in shown
     assert "- all queries of IMP: 2000 ms with captures, 2000 ms without" in shown
+
+
+def test_fm_and_imp_share_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Opened(Tables())
+    stores: list[object] = []
+
+    def connect(**options: object) -> Connection:
+        stores.append(options.get("store", "auto"))
+        return opened.connect(**options)
+
+    monkeypatch.setattr(imp_driver, "connect", connect)
+    parsed = argparse.Namespace(rows=7, scale=1.0, repetitions=4, quick=False, growth=[])
+    with Bench(parsed, "warehouse") as bench:
+        assert bench.systems.incremental is not bench.systems.full
+    _, full, incremental = stores
+    assert full != incremental
 
 
 def test_a_workload_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import duckdb
 import pytest
@@ -14,7 +14,7 @@ import imp_driver
 from benchmarks.harness import Rows, Systems
 from benchmarks.journal import Journal
 from benchmarks.protocol import Plan
-from benchmarks.records import Case, Quantity
+from benchmarks.records import Case, Quantity, Stage
 from benchmarks.summary import present
 from benchmarks.workloads import (
     aggregates,
@@ -28,6 +28,7 @@ from benchmarks.workloads import (
     growth,
     joins,
     maintenance,
+    memory,
     mixes,
     nested,
     overhead,
@@ -37,12 +38,13 @@ from benchmarks.workloads import (
     sizes,
     threads,
     throughput,
+    topk,
     tpch,
 )
 from imp_driver.reasons import Decision, Reason
 from imp_driver.spark import local
 from imp_driver.values.report import SketchReport
-from tests.unit.benchmarks.engines import Connection, Cursor, Tables, systems
+from tests.unit.benchmarks.engines import Cursor, Opened, systems
 
 PLAN = Plan(3, settling=1, warm_up=1)
 Run: TypeAlias = Callable[[Journal, Systems], None]
@@ -57,12 +59,16 @@ UPKEEP: dict[str, tuple[Run, int]] = {
     "pushdown": (lambda journal, each: pushdown.run(journal, PLAN, each), 6),
     "bloom": (lambda journal, each: bloom.run(journal, PLAN, each), 2 * 4),
     "crimes": (lambda journal, each: crimes.run(journal, PLAN, each, 10_000), 4 * 2 * 3),
+    "topk": (lambda journal, each: topk.run(journal, PLAN, each), 3 * 4),
     "growth": (lambda journal, each: growth.run(journal, PLAN, each, ".", [1_000, 2_000]), 2 * 4),
     "tpch": (lambda journal, each: tpch.run(journal, PLAN, each, 0.01), 13 * 3),
     "mixes": (lambda journal, each: mixes.run(journal, PLAN, each, is_quick=False), 36),
 }
 """Workloads of the three systems under changes, and their numbers of cases."""
-OTHERS: dict[str, tuple[Run, int]] = {"selective": (lambda journal, each: selective.run(journal, PLAN, each), 1)}
+OTHERS: dict[str, tuple[Run, int]] = {
+    "selective": (lambda journal, each: selective.run(journal, PLAN, each), 1),
+    "memory": (lambda journal, each: memory.run(journal, PLAN, each, 1_000), 7 * 5),
+}
 
 
 def measure(run: Run, *, is_wrong: bool = False) -> tuple[Case, ...]:
@@ -81,6 +87,7 @@ def test_each_case_has_all_measurements_and_compares_answers(name: str) -> None:
         # The cold start, two rounds of warm-up and three repetitions; some mixes ask five queries in each.
         assert case.compared == 6 * (5 if case.labels.get("mix") == "1U5Q" else 1)
         assert {len(case.values(system, Quantity.QUERY)) for system in ("NS", "FM", "IMP")} == {3}
+        assert case.values("FM", Quantity.CAPTURE, Stage.COLD_START) == case.values("IMP", Quantity.CAPTURE, Stage.COLD_START) == (300.0,)
         assert case.values("FM", Quantity.CAPTURE) == (300.0,) * 3
         assert case.values("IMP", Quantity.MAINTENANCE) == (3.0,) * 3
         assert case.facts["decisions of FM"] in ("3 CAPTURED", "12 FRESH, 3 CAPTURED")
@@ -101,19 +108,6 @@ def test_systems_of_a_mix_are_asked_the_same_queries() -> None:
     assert len(asked) % 3 == 0
     assert {asked.count(text) % 3 for text in asked} == {0}
     assert len(set(asked)) > 20
-
-
-@dataclass(slots=True)
-class Opened:
-    """Stands for ``imp_driver.connect``; connections of these sketch modes are wrong."""
-
-    tables: Tables
-    wrong: str = "none"
-
-    def connect(self, **options: Any) -> Connection:
-        mode = str(options.get("sketch", "lazy"))
-        name = "" if mode == "off" else str(sorted(options.items()))
-        return Connection(self.tables, name, is_wrong=mode == self.wrong)
 
 
 @pytest.mark.parametrize("is_wrong", [False, True])
