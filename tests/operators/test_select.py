@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import select
 from imp_driver.values.expressions import (
@@ -204,3 +205,17 @@ def test_inexact_projection_is_refused(expression: Expression, kind: pa.DataType
     values = [*EXAMPLE[:2], Decimal("1.55"), *EXAMPLE[3:]]
     with pytest.raises(NotEvaluable):
         project(table([tuple(values)]), [(expression, kind)])
+
+
+@pytest.mark.parametrize("part", ["year", "month", "day"])
+@pytest.mark.parametrize(
+    ("days", "is_there"), [(-719_162, True), (2_932_896, True), (-719_163, False), (2_932_897, False), (17_930_000, False)]
+)
+def test_parts_of_dates_beyond_four_digit_years_are_left_to_spark(part: str, days: int, is_there: bool) -> None:
+    rows = pa.table({"day": pa.array([days, None, 0], pa.int32()).cast(pa.date32())})
+    if is_there:
+        known = datetime.date(1970, 1, 1) + datetime.timedelta(days=days)
+        assert computed(rows, DatePart(part, Column("day"))).to_pylist() == [getattr(known, part), None, 1970 if part == "year" else 1]
+        return
+    with pytest.raises(NotEvaluable):
+        computed(rows, DatePart(part, Column("day")))

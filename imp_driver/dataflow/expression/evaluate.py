@@ -35,6 +35,8 @@ from imp_driver.values.widening import least_bits
 
 _KEPT_SCALE = 6
 _PARTS = {"year": pc.year, "month": pc.month, "day": pc.day}
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+"""Days since 1970 of the years 1 to 9999."""
 
 
 def computed(rows: pa.Table, expression: Expression) -> pa.Array:
@@ -100,6 +102,9 @@ def _date_part(part: str, values: pa.Array) -> pa.Array:
     """A timestamp's parts depend on the session's time zone."""
     if not pa.types.is_date32(values.type):
         raise NotEvaluable(f"{part} of {values.type} is not computed in process")
+    days = pc.min_max(values.cast(pa.int32()))
+    if len(values) > values.null_count and not _FIRST_DAY <= days["min"].as_py() <= days["max"].as_py() <= _LAST_DAY:
+        raise NotEvaluable("Arrow counts years in 16 bits, Spark in 32")
     return _PARTS[part](values).cast(pa.int32())
 
 
