@@ -71,15 +71,17 @@ class Circuit:
         return sum(each.memory for each in self._arrangements.values())
 
     def described(self) -> list[str]:
-        """Return a line for each operator, indented below the one that reads it; tables say what is kept of them."""
+        """Return a line for each operator, indented below the one that reads it."""
         return self._described(self.operator, "")
+
+    def kept(self) -> list[str]:
+        """Return a line for each occurrence of a table that is in memory."""
+        tables = {number: ".".join(self._occurrences[number].scan.table) for number in self._arrangements}
+        return [f"{tables[number]}: {len(each)} rows, {each.memory} bytes" for number, each in self._arrangements.items()]
 
     def _described(self, operator: Operator, indent: str) -> list[str]:
         if isinstance(operator, Access):
-            kept = self._arrangements.get(operator.occurrence)
-            table = ".".join(self._occurrences[operator.occurrence].scan.table)
-            where = "looked up" if kept is None else f"in memory, {len(kept)} rows, {kept.memory} bytes"
-            return [f"{indent}{operator.name} {table} ({where})"]
+            return [f"{indent}{operator.name} {'.'.join(self._occurrences[operator.occurrence].scan.table)}"]
         return [f"{indent}{operator.name}", *(line for each in operator.inputs for line in self._described(each, indent + "  "))]
 
     def changed(self, signed: Mapping[tuple[str, ...], ZSet], look_up: LookUp) -> ZSet:

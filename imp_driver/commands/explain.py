@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from imp_driver.capture.clustering import cut_files, overlap_of
+from imp_driver.capture.clustering import FEW_FILES, cut_files, overlap_of
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.circuit.assemble import assembled
 from imp_driver.circuit.circuit import Circuit
@@ -65,7 +65,7 @@ def _held(relation: Maintained, sketches: Sketches) -> list[str]:
             return []
         sizes = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
         exact = "" if relation.state.is_exact else ", some values known between bounds"
-        tables = [] if relation.circuit is None else ["  its tables:", *(f"    {line}" for line in relation.circuit.described())]
+        tables = [] if relation.circuit is None else [f"  in memory, for changes: table {line}" for line in relation.circuit.kept()]
         return [f"Sketch {relation.identifier}: version {relation.version}, {sizes}{exact}", *tables]
 
 
@@ -109,4 +109,6 @@ def _physical(name: str, cuts: tuple[Cut, ...], request: Request) -> str:
     every = cut_files(cuts, request.snapshots)
     tables = ", ".join(dict.fromkeys(".".join(cut.scan.table) for cut in cuts))
     number = sum(len(files.sizes) for files, _ in every)
+    if number < FEW_FILES:
+        return f"Attribute {name} cuts {tables}: {number} files, too few to compare"
     return f"Attribute {name} cuts {tables}: an average value is in {overlap_of(every):.0%} of {number} files"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -18,19 +19,43 @@ _INTERVAL, _PATIENCE = 0.25, 120.0
 _ATTEMPTS = 5
 
 
+_AFTERMATH = 10.0
+"""Seconds in which calls may fail after Ctrl-C, since the gateway gives threads other connections."""
+
+
 class _WithoutInterrupts(logging.Filter):
-    """Leaves out what py4j logs under the root logger for Ctrl-C, with its stack trace; the interruption goes on as an exception."""
+    """Leaves out what py4j logs for Ctrl-C, with stack traces; the interruption, and what it breaks, go on as exceptions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = -math.inf
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.msg != "KeyboardInterrupt while sending command."
+        if record.msg == "KeyboardInterrupt while sending command.":
+            self._last = record.created
+            return False
+        if record.msg == "Exception occurred while shutting down connection":
+            return record.created > self._last + _AFTERMATH and not _is_interrupt(record)
+        return record.msg != "Exception while sending command." or record.created > self._last + _AFTERMATH
+
+
+def _is_interrupt(record: logging.LogRecord) -> bool:
+    """Say whether the exception of a record came of Ctrl-C."""
+    found = record.exc_info[1] if record.exc_info else None
+    while found is not None and not isinstance(found, KeyboardInterrupt):
+        found = found.__cause__ or found.__context__
+    return found is not None
 
 
 _WITHOUT_INTERRUPTS = _WithoutInterrupts()
+_LOGGERS = (None, "py4j.clientserver")
+"""Those that py4j writes to: the root and its own."""
 
 
 def log_no_interrupts() -> None:
     """Keep interruptions by the user out of the application's log."""
-    logging.getLogger().addFilter(_WITHOUT_INTERRUPTS)
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_WITHOUT_INTERRUPTS)
 
 
 @contextmanager

@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
@@ -219,6 +221,36 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
 
 def wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
+
+
+def leaves_64_bits(block: Block, rows: Sequence[Row], signed: Sequence[tuple[Row, int]]) -> bool:
+    """Say whether a delta takes a sum of integers of rows out of 64 bits; what Spark's own sum had wrapped to counts."""
+    for place, spec in enumerate(block.specifications):
+        if spec.kind is K.SUM_INTEGER:
+            totals: Counter[tuple[Any, ...]] = Counter()
+            for key, group in block.groups(rows).items():
+                totals[key] = wrapped(sum(row[1][place] or 0 for row in group))
+            for row, weight in signed:
+                totals[tuple(canonical(key) for key in row[0])] += weight * (row[1][place] or 0)
+            if any(wrapped(total) != total for total in totals.values()):
+                return True
+    return False
+
+
+def applied(block: Block, state: OneCut, rows: Sequence[Row], signed: Sequence[tuple[Row, int]], chance: random.Random) -> OneCut:
+    """Apply signed rows to the state of ``rows``, which are still the old ones; capture anew exactly where a sum leaves 64 bits."""
+    if not leaves_64_bits(block, rows, signed):
+        state.apply(block.delta(signed))
+        return state
+    with pytest.raises(StateCorrupt, match="leaves 64 bits"):
+        state.apply(block.delta(signed))
+    left = list(rows)
+    for row, weight in signed:
+        left += [row] * max(0, weight)
+    for row, weight in signed:
+        for _ in range(max(0, -weight)):
+            left.pop(next(place for place, each in enumerate(left) if repr(each) == repr(row)))
+    return block.capture(left, chance)
 
 
 def added(values: Sequence[float], chance: random.Random) -> float:

@@ -126,9 +126,9 @@ def test_what_is_asked_for_once_in_a_step_is_not_looked_up_again() -> None:
 def test_a_circuit_shows_its_operators_and_what_is_kept_of_its_tables() -> None:
     assert circuit(LEFT).described() == [
         "left join",
-        "  table t (looked up)",
+        "  table t",
         "  selection and projection",
-        "    table s (looked up)",
+        "    table s",
     ]
     text = "SELECT t.g, sum(x) FROM t WHERE g IN (SELECT g FROM s WHERE x > 3) GROUP BY t.g HAVING sum(x) > 1"
     assert circuit(text).described()[0] == "semi-join"

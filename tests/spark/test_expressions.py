@@ -188,3 +188,32 @@ def test_rows_chosen_by_a_quoted_text(cursor: imp_driver.Cursor, literal: str) -
     assert cursor.execute(text).fetchall() == [(19, 9)]
     cursor.execute(f"INSERT INTO {name} SELECT 3, {literal} FROM range(1)")
     assert sorted(cursor.execute(text).fetchall()) == [(3, 5), (19, 9)]
+
+
+def test_a_sum_that_overflows_by_a_change_is_an_error_with_a_sketch_too(cursor: imp_driver.Cursor) -> None:
+    # Not compared with the plain query, which raises by itself.
+    cursor.sketch = "lazy"
+    cursor.execute("SET spark.sql.ansi.enabled = true")
+    cursor.execute("CREATE TABLE overflowing (k INT, v BIGINT) USING DELTA")
+    cursor.execute("SET spark.sql.files.maxRecordsPerFile = 10")
+    cursor.execute("INSERT INTO overflowing SELECT CAST(id DIV 10 AS INT), 1 FROM range(0, 640, 1, 1)")
+    cursor.execute("INSERT INTO overflowing VALUES (5, 100)")
+    text = "SELECT k, sum(v) FROM overflowing GROUP BY k HAVING sum(v) > 20"
+    assert cursor.execute(text).fetchall() == [(5, 110)]
+    cursor.execute("INSERT INTO overflowing VALUES (5, 9223372036854775800), (63, 1000)")
+    for _ in range(2):
+        with pytest.raises(imp_driver.DataError, match="ARITHMETIC_OVERFLOW"):
+            cursor.execute(text).fetchall()
+    cursor.execute("DELETE FROM overflowing WHERE v > 1000")
+    assert sorted(cursor.execute(text).fetchall()) == [(5, 110), (63, 1010)]
+
+
+def test_years_that_arrow_cannot_count_are_those_of_spark(cursor: imp_driver.Cursor) -> None:
+    cursor.execute("CREATE TABLE far (c INT, d DATE) USING DELTA")
+    cursor.execute("SET spark.sql.files.maxRecordsPerFile = 10")
+    cursor.execute("INSERT INTO far SELECT CAST(id DIV 10 AS INT), DATE'2000-01-01' FROM range(0, 640, 1, 1)")
+    text = "SELECT c, count(*) FROM far WHERE year(d) > 40000 GROUP BY c HAVING count(*) > 1"
+    assert cursor.execute(text).fetchall() == []
+    cursor.execute("INSERT INTO far SELECT 9, date_add(DATE'9999-12-31', 15000000) FROM range(3)")
+    for _ in range(2):
+        assert cursor.execute(text).fetchall() == [(9, 3)]

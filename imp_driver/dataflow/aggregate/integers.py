@@ -1,8 +1,8 @@
 """sum and avg of integers.
 
-The sum is exact modulo 2**64, as Spark's is without ANSI mode (with it Spark raises and there is no answer to miss). Spark averages
-integers by adding doubles in unknown order and dividing by the count: exact up to the division while the absolute values add up to less
-than 2**53, else within n * 2**-53 * magnitude.
+The sum is exact modulo 2**64, as Spark's is without ANSI mode; with it Spark raises, so a delta that takes a sum out of 64 bits has the
+groups captured again, which then fails as the query does. Spark averages integers by adding doubles in unknown order and dividing by the
+count: exact up to the division while the absolute values add up to less than 2**53, else within n * 2**-53 * magnitude.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, f
 from imp_driver.values.codes import FloatArray, IntegerArray
 
 _WRAP_LIMIT = 2.0**63
+_LOW = np.int64(0xFFFF_FFFF)
 
 
 class IntegerSum:
@@ -61,6 +62,8 @@ class IntegerSum:
         values = integers(argument)
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
         sums = self._sums[change.slots] + change.total(values * change.weights)
+        if self._magnitude is None:
+            _check_range(self._sums[change.slots], change, values)
         if np.any(sums[counts == 0] != 0):
             raise StateCorrupt("a delta deleted other integers of a group than the state summed; the state must be captured again")
         commit_magnitude = self._prepare_magnitude(change, argument, values, counts)
@@ -117,6 +120,14 @@ class IntegerSum:
 
     def inexact(self, rows: IntegerArray) -> int:
         return 0
+
+
+def _check_range(sums: IntegerArray, change: GroupChange, values: IntegerArray) -> None:
+    """Raise StateCorrupt when a sum leaves 64 bits, told from two halves of 32 bits that cannot overflow."""
+    low = (sums & _LOW) + change.total((values & _LOW) * change.weights)
+    high = (sums >> 32) + change.total((values >> 32) * change.weights) + (low >> 32)
+    if np.any((high < -(1 << 31)) | (high >= 1 << 31)):
+        raise StateCorrupt("a sum of integers leaves 64 bits, where Spark wraps or raises; the state must be captured again")
 
 
 def _rounding(magnitude: FloatArray, error: FloatArray) -> FloatArray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from dataclasses import dataclass, field
 
 import pytest
 
+from imp_driver.spark import cancellation
 from imp_driver.spark.cancellation import Cancellation, log_no_interrupts
 
 
@@ -76,5 +78,16 @@ def test_an_interruption_leaves_no_stack_trace_of_the_gateway_in_the_log(caplog:
         raise KeyboardInterrupt
     except KeyboardInterrupt:
         logging.exception("KeyboardInterrupt while sending command.")
+        logging.getLogger("py4j.clientserver").exception("Exception occurred while shutting down connection")
         logging.error("something else")
+    # What other threads were just doing fails too, and goes on as an error of theirs.
+    logging.error("Exception while sending command.")
     assert [record.getMessage() for record in caplog.records] == ["something else"]
+
+
+def test_what_the_gateway_says_otherwise_stays_in_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    log_no_interrupts()
+    monkeypatch.setattr(cancellation, "_AFTERMATH", -math.inf)
+    logging.error("Exception while sending command.")
+    logging.getLogger("py4j.clientserver").error("Exception occurred while shutting down connection")
+    assert len(caplog.records) == 2
