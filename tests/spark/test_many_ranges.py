@@ -54,7 +54,7 @@ def test_a_column_that_is_no_key_is_cut_into_as_many_ranges_as_its_files_give(cu
     assert report.fragments_total is not None
     assert report.fragments_total > 201
     assert (report.files_kept, report.files_total) == (1, 110)
-    # Read by Spark, which computes the fragments of changed rows in the same way.
+    # Rows that come later lie in the same ranges, whoever numbers them.
     cursor.execute("INSERT INTO many_ranges VALUES (777, 1, 3), (NULL, 1, 1), (5000, 2, 1), (-5, 3, 1)")
     cursor.execute(text).fetchall()
     after = report_of(cursor)
