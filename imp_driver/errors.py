@@ -100,3 +100,9 @@ class NotSupportedError(DatabaseError):
 def cancelled(query_id: str | None) -> OperationalError:
     """Return what a run ends with that was cancelled."""
     return OperationalError("The query was cancelled.", error_class=CANCELLED, sqlstate="57014", query_id=query_id)
+
+
+def raise_if_cancelled(error: Exception) -> None:
+    """Raise an error again that is a cancellation: what was cancelled has not failed."""
+    if isinstance(error, Error) and error.error_class == CANCELLED:
+        raise error

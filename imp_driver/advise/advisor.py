@@ -15,7 +15,7 @@ from imp_driver.advise.advice import MOST_READ, Advice, Demand, Layout, advices_
 from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.capture.capture import column
-from imp_driver.errors import CANCELLED, Error, OperationalError
+from imp_driver.errors import Error, OperationalError, raise_if_cancelled
 from imp_driver.maintain.derive import retained_groups
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -170,8 +170,7 @@ class Advisor:
         try:
             found = self._from_state(request) or self._known_shares(request) or self._sampled(request, run)
         except Error as error:
-            if error.error_class == CANCELLED:
-                raise
+            raise_if_cancelled(error)
             _LOG.warning("A sample for ADVISE SKETCHES failed: %s", described(error))
             return Demand(record)
         self._note(request, found)

@@ -54,24 +54,25 @@ def cells_sql(block: BoundBlock, relation: RelationOf, cut: CutColumn) -> str:
 
     The columns of a block over several tables must name that of ``cut``.
     """
-    inner, _ = _with_keys(block, relation, quoted(cut.name), "cell_value")
+    inner, keys = _with_keys(block, relation, quoted(cut.name), "cell_value")
     located = cut.located_sql(inner, "cell_fragment", "cell_value")
-    groups = ", ".join([*(f"key_{index}" for index in range(len(block.keys_sql))), "cell_fragment"])
+    groups = ", ".join([*keys, "cell_fragment"])
     return f"SELECT {groups}, count(*) AS cell_rows FROM ({located}) GROUP BY {groups}"
 
 
 def distinct_sql(block: BoundBlock, relation: RelationOf, argument: str) -> str:
     """Return the query of how often each argument occurs in each group: ``key_{i}``, ``value``, never NULL, and ``copies``."""
-    inner, groups = _with_keys(block, relation, argument, "value")
+    inner, keys = _with_keys(block, relation, argument, "value")
+    groups = ", ".join([*keys, "value"])
     return f"SELECT {groups}, count(*) AS copies FROM ({inner}) WHERE value IS NOT NULL GROUP BY {groups}"
 
 
-def _with_keys(block: BoundBlock, relation: RelationOf, expression: str, name: str) -> tuple[str, str]:
-    """Return (query of the keys and one expression per row, list of the columns' names)."""
+def _with_keys(block: BoundBlock, relation: RelationOf, expression: str, name: str) -> tuple[str, list[str]]:
+    """Return (query of the keys and one expression per row, names of the keys)."""
     keys = [f"key_{index}" for index in range(len(block.keys_sql))]
     items = [f"{sql} AS {each}" for sql, each in zip([*block.keys_sql, expression], [*keys, name], strict=True)]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
-    return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where}", ", ".join([*keys, name])
+    return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where}", keys
 
 
 def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:

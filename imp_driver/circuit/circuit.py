@@ -76,12 +76,14 @@ class Circuit:
 
     def kept(self) -> list[str]:
         """Return a line for each occurrence of a table that is in memory."""
-        tables = {number: ".".join(self._occurrences[number].scan.table) for number in self._arrangements}
-        return [f"{tables[number]}: {len(each)} rows, {each.memory} bytes" for number, each in self._arrangements.items()]
+        return [f"{self._table(number)}: {len(each)} rows, {each.memory} bytes" for number, each in self._arrangements.items()]
+
+    def _table(self, occurrence: int) -> str:
+        return ".".join(self._occurrences[occurrence].scan.table)
 
     def _described(self, operator: Operator, indent: str) -> list[str]:
         if isinstance(operator, Access):
-            return [f"{indent}{operator.name} {'.'.join(self._occurrences[operator.occurrence].scan.table)}"]
+            return [f"{indent}{operator.name} {self._table(operator.occurrence)}"]
         return [f"{indent}{operator.name}", *(line for each in operator.inputs for line in self._described(each, indent + "  "))]
 
     def changed(self, signed: Mapping[tuple[str, ...], ZSet], look_up: LookUp) -> ZSet:

@@ -8,7 +8,7 @@ import numpy as np
 
 from imp_driver.capture.capture import StateTooLarge
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.capture import cut_by
 from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.request import Request
@@ -70,8 +70,7 @@ def _attach(relation: Maintained, request: Request, name: CutName, means: Means,
     except StateTooLarge as error:
         raise Refused(Reason.STATE_TOO_LARGE, str(error)) from error
     except (Error, StateCorrupt) as error:
-        if isinstance(error, Error) and error.error_class == CANCELLED:
-            raise
+        raise_if_cancelled(error)
         raise Refused(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0]) from error
     relation.attached(name, cut)
 

@@ -16,7 +16,7 @@ from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coa
 from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.instrument import at_versions, capture_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.derive import constants_of
 from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
@@ -103,16 +103,11 @@ def attach_buckets(relation: Maintained, request: Request, means: Means) -> bool
     try:
         bucketed = restore_buckets(record.cuts[0].cut, record.buckets, request, means.read)
     except (Error, StateCorrupt) as error:
-        _raise_if_cancelled(error)
+        raise_if_cancelled(error)
         relation.given_up()
         return False
     relation.restored(bucketed, request.block, bucketed.kernel.key_types)
     return True
-
-
-def _raise_if_cancelled(error: Exception) -> None:
-    if isinstance(error, Error) and error.error_class == CANCELLED:
-        raise error
 
 
 def step_buckets(state: BucketedState, request: Request, shares: Sequence[ProjectedRows], means: Means, inexact: float) -> None:
@@ -123,7 +118,7 @@ def step_buckets(state: BucketedState, request: Request, shares: Sequence[Projec
         if shares:
             state.step(means.buckets, shares, request.block.condition, _constants(request))
     except Error as error:
-        _raise_if_cancelled(error)
+        raise_if_cancelled(error)
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
     except StateCorrupt as error:
         raise ChangesUnavailable(RecaptureReason.CHANGES_CONTRADICT, str(error)) from error
@@ -159,7 +154,7 @@ def _fragments(relation: Maintained, state: BucketedState, request: Request, mea
     try:
         return state.fragments(means.buckets, request.block.condition, _constants(request))
     except (Error, StateCorrupt) as error:
-        _raise_if_cancelled(error)
+        raise_if_cancelled(error)
         relation.given_up()
         raise Refused(Reason.RECAPTURE_DEFERRED, str(error).split("\n", 1)[0]) from error
 

@@ -16,7 +16,7 @@ from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, 
 from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.buckets import capture_buckets, why_not_bucketed
 from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
@@ -65,8 +65,7 @@ def capture_into(relation: Maintained, request: Request, means: Means, budget: i
     except _UnorderedKey as error:
         raise _failed(relation, CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error))) from error
     except (Error, StateCorrupt) as error:
-        if isinstance(error, Error) and error.error_class == CANCELLED:
-            raise
+        raise_if_cancelled(error)
         failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
         raise _failed(relation, failure) from error
     relation.captured(contents, request.block, key_types, vector_of(request.tables), time.perf_counter() - begin)

@@ -21,7 +21,7 @@ from imp_driver.dataflow.arrangement import TooManyRows
 from imp_driver.dataflow.expression.project import NotEvaluable, project
 from imp_driver.dataflow.expression.select import selected
 from imp_driver.dataflow.operator import NotFound
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.partners import partner_conditions
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
@@ -222,8 +222,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
     try:
         return read(text)
     except Error as error:
-        if error.error_class == CANCELLED:
-            raise
+        raise_if_cancelled(error)
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, str(error).split("\n", 1)[0]) from error
 
 

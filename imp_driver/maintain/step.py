@@ -14,7 +14,7 @@ from imp_driver.buckets.state import BucketedState
 from imp_driver.circuit.circuit import Circuit, circuit_of
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.expression.project import NotEvaluable
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.buckets import step_buckets
 from imp_driver.maintain.capture import column_cut, with_cut_columns
 from imp_driver.maintain.changes import Changes, Projected, TableChange, are_read_in_process, is_linear_in
@@ -197,8 +197,7 @@ def _circuit(
     try:
         found.read(request.snapshots, relation.vector, read)
     except Error as error:
-        if error.error_class == CANCELLED:
-            raise
+        raise_if_cancelled(error)
         relation.leave_circuit_out()
         return None
     return found
