@@ -35,7 +35,7 @@ from imp_driver.errors import (
 )
 from imp_driver.observe.registry import metrics
 from imp_driver.ports import TableDefinition
-from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason, ServedBy
 from imp_driver.values.redaction import LOGGERS as _LOGGERS
 from imp_driver.values.redaction import RedactingFilter as _RedactingFilter
 from imp_driver.values.report import SketchReport
@@ -77,6 +77,7 @@ __all__ = [
     "QueryPosition",
     "Reason",
     "RecaptureReason",
+    "ServedBy",
     "SketchReport",
     "TableDefinition",
     "Time",

@@ -1,7 +1,8 @@
 """The whole path of a statement, in one place: text and parameters in, rows and a report out.
 
     parse -> not a query: Spark, and the new table version is recorded
-          -> query: table and settings resolved -> snapshot -> sketch brought up to it -> query cut and pinned -> Spark
+          -> query: tables and settings resolved -> snapshot -> groups brought up to it -> rows computed from them
+                                                             -> sketch brought up to it -> query cut and pinned -> Spark
 
 Whatever the path cannot be sure of ends in the caller's own text, run unchanged, with the reason in the report.
 """
@@ -9,27 +10,29 @@ Whatever the path cannot be sure of ends in the caller's own text, run unchanged
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 
 from imp_driver.advise.advisor import Advisor
+from imp_driver.answer.answers import Answers
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import Decision, Reason
-from imp_driver.rewrite.comparison import Comparison
-from imp_driver.rewrite.rewriter import Rewriter, Rewritten
-from imp_driver.rewrite.summary import report_of
-from imp_driver.snapshot.reading import is_still
+from imp_driver.rewrite.comparison import Comparison, Served
+from imp_driver.rewrite.cut_query import CutQueries
+from imp_driver.rewrite.rewriter import Rewriter
+from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import ReadTransaction, text_at
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.refusal import Refused
+from imp_driver.values.refusal import FoundT, Grounds, Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import ChangeSource
@@ -46,18 +49,19 @@ class Middleware:
         self._sketches = sketches
         self._advisor = Advisor(session, source, sketches)
         self._transaction = ReadTransaction(source, options.snapshot)
-        self._changes = Changes(session, source, self._transaction, sketches.eager.wake)
+        self._changes = Changes(session, source, self._transaction, sketches.relations.eager.wake)
         self._choose(options)
         self._is_open = True
-        sketches.open(options)
+        sketches.relations.open(options)
 
     def _choose(self, options: Options) -> None:
         self._options = options
-        self._rewriter = Rewriter(self._session, self._source, self._sketches, options, self._transaction, self._advisor.asked)
+        self._reader = Reader(self._session, self._source, self._transaction)
+        self._answers = Answers(self._session, self._sketches, options, self._reader)
+        self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
         self._comparison = Comparison(self._session, self._sketches, options)
-        self._commands = Commands(
-            self._session, self._sketches, self._advisor, self._transaction, self._changes, self._rewriter.requests, self.run
-        )
+        changes, requests, told = self._changes, self._cut.rewriter.requests, self._answers.told
+        self._commands = Commands(self._session, self._sketches, self._advisor, self._transaction, changes, requests, told, self.run)
 
     def run(self, run: Run) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -74,49 +78,43 @@ class Middleware:
         return outcome
 
     def _query(self, statement: Statement, run: Run) -> Outcome:
-        found = self._sketched(statement, run)
+        served = self._served(statement, run)
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
-        return found if isinstance(found, Outcome) else self._plain(statement, run, *found)
+        return self._comparison.checked(served, run) if isinstance(served, Served) else self._plain(statement, run, *served)
 
-    def _sketched(self, statement: Statement, run: Run) -> Outcome | tuple[Reason, str]:
-        """Answer with a sketch, or say why the query is to run unchanged."""
+    def _served(self, statement: Statement, run: Run) -> Served | tuple[Grounds, Grounds | None]:
+        """Answer from groups, or with a sketch, or say why the query is to run unchanged, and why not from groups."""
+        if self._options.sketch is SketchMode.OFF:
+            return Grounds(Reason.SKETCH_OFF), None
+        means = means_of(self._session, run)
+        reading = self._tried(lambda: self._reader.read(statement, run), run)
+        if isinstance(reading, Grounds):
+            return reading, None
+        answer = self._tried(lambda: self._answers.serve(reading, run, means), run) if self._options.answers else None
+        if isinstance(answer, Served):
+            return answer
+        cut = self._tried(lambda: self._cut.serve(reading, run, means), run)
+        return cut.not_answered(answer) if isinstance(cut, Served) else (cut, answer)
+
+    def _tried(self, attempt: Callable[[], FoundT], run: Run) -> FoundT | Grounds:
+        """Return what an attempt finds, or why it does not, unless the run was cancelled; in shadow mode nothing is hidden."""
         try:
-            rewritten = self._rewriter.rewrite(statement, run)
+            return attempt()
         except Refused as refused:
-            return refused.reason, refused.detail
+            return refused.grounds
         except Exception as error:
-            return self._failed(error, run)
-        return self._use(rewritten, run)
+            if run.token.is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
+                raise
+            _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
+            return Grounds(Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
-    def _use(self, rewritten: Rewritten, run: Run) -> Outcome | tuple[Reason, str]:
-        """Run the cut query, then make sure that it read the table which the sketch stands for."""
-        report = replace(report_of(rewritten.parts), executed_sql=rewritten.text, times=run.watch.times)
-        try:
-            with run.watch.stage("execute"):
-                stream = self._session.execute(run.with_text(rewritten.text))
-        except Error as error:
-            return self._failed(error, run)
-        self._rewriter.note_time(rewritten, run.watch.times["execute"] / 1000)
-        if report.reason is Reason.COVERS_ALMOST_ALL:
-            return Outcome(stream, -1, report)
-        if not all(is_still(self._source, snapshot) for snapshot in rewritten.snapshots):
-            stream.close()
-            return Reason.TABLE_CHANGED_MEANWHILE, ""
-        return self._comparison.checked(stream, rewritten, run, report)
-
-    def _plain(self, statement: Statement, run: Run, reason: Reason, detail: str) -> Outcome:
-        """Run the caller's own text, in a transaction at its versions."""
+    def _plain(self, statement: Statement, run: Run, grounds: Grounds, why: Grounds | None) -> Outcome:
+        """Run the caller's own text, in a transaction at its versions; ``why`` it was not answered from groups."""
         text = text_at(statement, self._session, self._transaction) if self._transaction.is_open else statement.text
-        report = SketchReport(Decision.NOT_USED, reason, detail, times=run.watch.times, executed_sql=text)
+        times = run.watch.times
+        report = SketchReport(Decision.NOT_USED, grounds.reason, grounds.detail, times=times, executed_sql=text, not_answered=why)
         with run.watch.stage("execute"):
             return Outcome(self._session.execute(run.with_text(text)), -1, report)
-
-    def _failed(self, error: Exception, run: Run) -> tuple[Reason, str]:
-        """Let the query run unchanged after the sketch failed, unless it was cancelled; in shadow mode nothing is hidden."""
-        if run.token.is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
-            raise error
-        _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
-        return Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0]
 
     def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
@@ -146,4 +144,4 @@ class Middleware:
         finally:
             if self._is_open:
                 self._is_open = False
-                self._sketches.close(self._options)
+                self._sketches.relations.close(self._options)

@@ -9,6 +9,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary, ref
 
 from imp_driver.delta.tables import DeltaTables
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.instrumentation import Observed
@@ -56,13 +57,13 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     observer = observer_of(folder)
     with _lock:
         sketches = _sketches(session, key, options, folder, observer.metrics)
-    if options.memory not in (Options().memory, sketches.registry.memory_budget):
+    if options.memory not in (Options().memory, sketches.relations.registry.memory_budget):
         message = "memory=%d is not used: other connections of this process to the warehouse share its sketches, with memory=%d."
-        _LOG.warning(message, options.memory, sketches.registry.memory_budget)
+        _LOG.warning(message, options.memory, sketches.relations.registry.memory_budget)
     middleware = Middleware(opened, _source, sketches, options)
     # The counters outlive a session of the application, whose sketches do not.
     shared = ref(sketches)
-    observer.connect(f"{key or id(sketches)} {options.store}", lambda: {} if (found := shared()) is None else found.gauges())
+    observer.connect(f"{key or id(sketches)} {options.store}", lambda: {} if (found := shared()) is None else found.relations.gauges())
     return Observed(middleware, observer, Spans(with_text=options.trace_query_text))
 
 
@@ -72,7 +73,7 @@ def _sketches(session: object | None, key: str, options: Options, folder: Path |
     def made() -> Sketches:
         workload, repository = None if folder is None else folder / "_imp" / "workload.jsonl", _repository(options.store, folder)
         buckets = None if repository is None else f"{repository.location}/buckets"
-        return Sketches(_source, options.memory, workload, repository, metrics, buckets)
+        return Sketches(Relations(_source, options.memory, repository, metrics, buckets), workload)
 
     if session is None:
         found = _shared.get((key, options.store))

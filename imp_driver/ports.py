@@ -32,6 +32,14 @@ class ResultColumn:
     nullable: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ResultShape:
+    """Names and types of the columns of a result, as Spark and as Arrow name them."""
+
+    columns: tuple[ResultColumn, ...]
+    schema: pa.Schema
+
+
 class ResultTooLarge(Exception):
     """A result has more bytes than were to be read; ``row_bytes`` is what a row of it takes."""
 
@@ -140,6 +148,9 @@ class Session(Protocol):
     def execute(self, run: Run) -> ResultStream:
         """Run any statement; analysis errors and errors before the first batch are raised here."""
 
+    def describe(self, run: Run) -> ResultShape:
+        """Analyse a query, which starts nothing. Raises an Error where the engine would not run it."""
+
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver's own on behalf of a run and return all its rows. Raises ResultTooLarge beyond ``most_bytes``."""
 
@@ -163,6 +174,9 @@ class Session(Protocol):
 
         False also where nothing has this name. What may not be read is not told: no sketch of it is listed or explained, no view unfolded.
         """
+
+    def has_row_rules(self) -> bool:
+        """Say whether the engine may show other rows or values of a table than its files have, by filters or masks of its own."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""

@@ -18,12 +18,16 @@ class Decision(Enum):
 class Reason(Enum):
     """Why. The name is the stable code; the value is one sentence for people."""
 
+    ANSWERED = "the rows come from what the driver maintains, without Spark"
     FILTERED = "the query ran with the range filter of its sketch"
     COVERS_ALMOST_ALL = "the sketch would save next to nothing of what the query reads"
+    NOT_EXACT = "a value of the groups that are asked for is not known exactly"
+    LEFT_TO_SPARK = "something above the groups is computed by Spark alone"
     SKETCH_OFF = "sketches are switched off for this connection"
     NOT_A_QUERY = "the statement is not a SELECT"
     NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"
     NO_AGGREGATION = "the query has no GROUP BY block that a sketch could stand for"
+    ROWS_WITHOUT_GROUPS = "some rows of the query come from a table without being grouped"
     NO_FILTER_ABOVE_GROUPS = "nothing filters the groups (no HAVING, no ORDER BY with LIMIT), so every row matters"
     SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
@@ -65,6 +69,14 @@ class Reason(Enum):
     UNSUPPORTED_SETTING = "the session has a setting under which names or positions mean something else than the analysis assumes"
     UNSUPPORTED_PARAMETER = "a parameter's type has no exact literal form"
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
+
+
+class ServedBy(Enum):
+    """Where the rows of a SELECT came from."""
+
+    STATE = "groups that the driver maintains"
+    SKETCH = "Spark, which read what a sketch had left"
+    SPARK = "Spark alone"
 
 
 class RecaptureReason(Enum):

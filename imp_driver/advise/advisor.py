@@ -40,7 +40,7 @@ from imp_driver.values.tables import ChangeSource, TableSnapshot
 _LOG = logging.getLogger("imp_driver.advise")
 RUNS_BEFORE_SAMPLE = 10
 """A sample costs about as much as one run of its query, so it is taken once a query that no sketch serves has run so often."""
-_NOT_RECORDED = (Reason.SKETCH_OFF, Reason.NOT_A_QUERY, Reason.INTERNAL, Reason.TABLE_CHANGED_MEANWHILE)
+_NOT_RECORDED = (Reason.ANSWERED, Reason.SKETCH_OFF, Reason.NOT_A_QUERY, Reason.INTERNAL, Reason.TABLE_CHANGED_MEANWHILE)
 
 
 class _NoFiles:

@@ -23,7 +23,8 @@ from imp_driver.values.run import Run
 class Commands:
     """The commands of one connection; none tells of tables that its session may not read.
 
-    ``requests`` says what a query would ask of the sketches, ``run_one`` runs another statement on behalf of a command.
+    ``requests`` says what a query would ask of the sketches, ``answer`` where its rows would come from,
+    ``run_one`` runs another statement on behalf of a command.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Commands:
         transaction: ReadTransaction,
         changes: Changes,
         requests: Callable[[Statement, Run], list[Request]],
+        answer: Callable[[Statement, Run], list[str]],
         run_one: Callable[[Run], Outcome],
     ) -> None:
         self._session = session
@@ -42,6 +44,7 @@ class Commands:
         self._transaction = transaction
         self._changes = changes
         self._requests = requests
+        self._answer = answer
         self._run_one = run_one
 
     def run(self, statement: Statement, run: Run) -> Outcome:
@@ -57,14 +60,15 @@ class Commands:
             case CommandKind.CLUSTER:
                 return self._rewrite_table(cluster_statements(command.argument, self._session, run), run)
             case CommandKind.EXPLAIN:
-                plan = explain(parse(command.argument), lambda explained: self._requests(explained, run), self._sketches)
+                explained = parse(command.argument)
+                plan = explain(explained, lambda each: self._answer(each, run), lambda each: self._requests(each, run), self._sketches)
                 return Outcome(plan, -1, NO_SKETCH)
         self._sketches.restore()
-        relations = Permissions(self._session).visible(self._sketches.registry.relations())
+        relations = Permissions(self._session).visible(self._sketches.relations.registry.relations())
         if command.kind is CommandKind.SHOW:
             return Outcome(shown(relations, self._sketches), -1, NO_SKETCH)
         is_all = command.argument.upper() == "ALL"
-        dropped = self._sketches.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
+        dropped = self._sketches.relations.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
         if dropped == 0 and not is_all:
             raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)
@@ -81,5 +85,5 @@ class Commands:
             raise
         target = self._changes.target(parse(texts[-1]))
         if target is not None:
-            self._sketches.forget(target.location)
+            self._sketches.relations.forget(target.location)
         return replace(outcome, stream=None)

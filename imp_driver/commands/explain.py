@@ -24,16 +24,34 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.values.refusal import Refused
 
 
-def explain(statement: Statement, requests: Callable[[Statement], list[Request]], sketches: Sketches) -> LocalStream:
-    """Say what the driver would do about a SELECT, without running it."""
+def explain(
+    statement: Statement,
+    answer: Callable[[Statement], list[str]],
+    requests: Callable[[Statement], list[Request]],
+    sketches: Sketches,
+) -> LocalStream:
+    """Say what the driver would do about a SELECT, without running it.
+
+    Args:
+        answer: gives lines about an answer from groups. Raises Refused where there is none.
+    """
+    lines: list[str] = []
     try:
         if statement.kind is not StatementKind.QUERY:
             raise Refused(Reason.NOT_A_QUERY)
-        lines = [line for request in requests(statement) for line in _explained(request, sketches)]
+        try:
+            lines += answer(statement)
+        except Refused as refused:
+            lines += _refused("Not answered from groups.", refused)
+        lines += [line for request in requests(statement) for line in _explained(request, sketches)]
     except Refused as refused:
-        lines = ["No sketch: the query runs unchanged.", f"  reason: {refused.reason.name}: {refused.reason.value}"]
-        lines += [f"  detail: {refused.detail}"] if refused.detail else []
+        lines += _refused("No sketch: the query runs unchanged.", refused)
     return LocalStream({"plan": (pa.string(), lines)})
+
+
+def _refused(what: str, refused: Refused) -> list[str]:
+    lines = [what, f"  reason: {refused.reason.name}: {refused.reason.value}"]
+    return [*lines, f"  detail: {refused.detail}"] if refused.detail else lines
 
 
 def _explained(request: Request, sketches: Sketches) -> list[str]:
@@ -50,7 +68,7 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
         *_chosen(request),
         *_followed(request),
     ]
-    for relation in sketches.registry.of_template(request.template.identifier):
+    for relation in sketches.relations.registry.of_template(request.template.identifier):
         lines += _held(relation, sketches)
     lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
     return lines
@@ -63,7 +81,7 @@ def _held(relation: Maintained, sketches: Sketches) -> list[str]:
             return [f"Sketch {relation.identifier}: another connection is changing it"]
         if relation.state is None:
             return []
-        sizes = f"{relation.groups} groups, {sketches.registry.weight(relation)} bytes"
+        sizes = f"{relation.groups} groups, {sketches.relations.registry.weight(relation)} bytes"
         exact = "" if relation.state.is_exact else ", some values known between bounds"
         tables = [] if relation.circuit is None else [f"  in memory, for changes: table {line}" for line in relation.circuit.kept()]
         return [f"Sketch {relation.identifier}: version {relation.version}, {sizes}{exact}", *tables]

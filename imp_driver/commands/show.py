@@ -18,7 +18,7 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
     def values(read: Callable[[Maintained], object]) -> list[object]:
         return [read(relation) for relation in relations]
 
-    text, number, ahead = pa.string(), pa.int64(), sketches.eager.ahead
+    text, number, ahead = pa.string(), pa.int64(), sketches.relations.eager.ahead
     return LocalStream(
         {
             "sketch_id": (text, values(lambda r: r.identifier)),
@@ -30,7 +30,7 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "lives_in": (text, values(_lives_in)),
             "groups": (number, values(lambda r: r.groups)),
             "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
-            "bytes": (number, values(sketches.registry.weight)),
+            "bytes": (number, values(sketches.relations.registry.weight)),
             "uses": (number, values(lambda r: r.counts.uses)),
             "captures": (number, values(lambda r: r.counts.captures)),
             "maintained": (number, values(lambda r: r.counts.maintained)),
@@ -38,7 +38,7 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "capture_ms": (number, values(lambda r: _milliseconds(r.costs.captured))),
             "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.maintenance(1)))),
             "saved_ms": (number, values(lambda r: _milliseconds(r.costs.saved))),
-            "behind_versions": (number, values(sketches.eager.versions_behind)),
+            "behind_versions": (number, values(sketches.relations.eager.versions_behind)),
             "eager_steps": (number, values(lambda r: ahead(r).steps)),
             "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
             "eager_problem": (text, values(lambda r: ahead(r).problem or None)),

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from imp_driver.dataflow import reduce
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.operator import Inputs, NotFound, Operator
@@ -20,6 +20,7 @@ from imp_driver.values.codes import one_array
 from imp_driver.values.tables import ZSet
 
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
+_SUMS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG)
 _EXTREMA = (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)
 
 
@@ -27,7 +28,7 @@ def result_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataT
     """Return Spark's type of an aggregate. Raises NotEvaluable for one that is not evaluated here."""
     if kind in _COUNTS:
         return pa.int64()
-    if argument is not None and kind is AccumulatorKind.SUM_INTEGER:
+    if argument is not None and kind in _SUMS:
         return pa.int64()
     if argument is not None and kind is AccumulatorKind.SUM_DECIMAL:
         return pa.decimal128(min(argument.precision + 10, 38), argument.scale)
@@ -64,12 +65,15 @@ class Groups:
 
     def _of(self, zset: ZSet) -> ZSet:
         """Return one row per group of rows with positive weights."""
-        self._check_sums(zset)
         columns = {name: one_array(zset.rows.column(name)) for name in zset.rows.column_names}
         arguments = tuple(None if argument is None else columns[argument] for _, argument in self.aggregates)
         keys = tuple(columns[key] for key in self.keys)
         state = GroupState.empty(self._specifications, [key.type for key in keys])
-        groups = state.apply(ProjectedRows(keys, arguments, zset.weights))
+        try:
+            groups = state.apply(ProjectedRows(keys, arguments, zset.weights))
+        except StateCorrupt as error:
+            # Spark raises, or wraps, by a setting.
+            raise NotEvaluable("a sum below other operators overflows") from error
         if groups is None:
             raise NotEvaluable("a value of a group is known between bounds only")
         return ZSet(groups.rows.rename_columns(self.schema.names).cast(self.schema), groups.weights)
@@ -81,12 +85,3 @@ class Groups:
             AggregateSpecification(kind, ValueForm.TOTAL, None if argument is None else types[argument])
             for kind, argument in self.aggregates
         )
-
-    def _check_sums(self, zset: ZSet) -> None:
-        """Spark raises, or not, where a sum of integers overflows: that is its own to say."""
-        for kind, argument in self.aggregates:
-            if kind is AccumulatorKind.SUM_INTEGER and argument is not None:
-                bounds = pc.min_max(zset.rows.column(argument))
-                largest = max(abs(bounds["min"].as_py() or 0), abs(bounds["max"].as_py() or 0))
-                if largest * int(zset.weights.sum()) >= 2**62:
-                    raise NotEvaluable("a sum below other operators may overflow")

@@ -46,6 +46,8 @@ _NO_ORDER = "the first groups by an order are found in memory only"
 
 def why_not_bucketed(request: Request) -> str:
     """Say why a block's state cannot be kept in buckets; empty when it can."""
+    if not request.names:
+        return "rows are answered from groups in memory alone"
     if request.names[0].key is None:
         return "only states that are cut on a group key can be kept by ranges"
     if request.block.limit is not None:

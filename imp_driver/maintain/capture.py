@@ -51,16 +51,21 @@ class _UnorderedKey(Exception):
 KeyTypes: TypeAlias = tuple[pa.DataType, ...]
 
 
-def capture_into(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None) -> None:
+def capture_into(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None, *, most: int | None = None) -> None:
     """Capture the groups of ``relation`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
+
+    Args:
+        most: bytes beyond which the capture is put off for this time.
 
     Raises:
         Refused: Spark failed, there are too many groups, or those of a key's type are not told apart here; the relation remembers it.
     """
     begin = time.perf_counter()
     try:
-        contents, key_types = _contents(relation, request, means, budget, folder)
+        contents, key_types = _contents(relation, request, means, budget if most is None else min(budget, most), folder)
     except StateTooLarge as error:
+        if most is not None and most < budget:
+            raise Refused(Reason.CAPTURE_DEFERRED, f"{error}; they are captured when they are asked for again") from error
         raise _failed(relation, CaptureFailure(Reason.STATE_TOO_LARGE, str(error), rows=request.rows)) from error
     except _UnorderedKey as error:
         raise _failed(relation, CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error))) from error
@@ -96,14 +101,15 @@ def _bucketed(request: Request, means: Means, found: StateTooLarge, folder: str 
 def _captured(request: Request, read: SparkReader, budget: int, *, deep_buffers: bool) -> tuple[CutGroups, KeyTypes]:
     block, relation = request.block, at_versions(request.versions)
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
-    if request.names[0].key is None and not specifications:
+    if request.names and request.names[0].key is None and not specifications:
         return _captured_cells(request, read, budget)
     captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers), read, budget)
     keys = _keys(captured, request)
     types = tuple(key.type for key in keys)
     parts = parts_of(captured, specifications) | _values_of(request, types, keys, read, budget)
     groups = CutGroups(GroupState.capture(keys, column(captured, "row_count"), parts, specifications, types))
-    groups.attach(request.names[0], cut_by(request.names[0], request, groups.state, keys, read, budget))
+    for name in request.names[:1]:
+        groups.attach(name, cut_by(name, request, groups.state, keys, read, budget))
     return groups, types
 
 

@@ -44,13 +44,13 @@ def _hashed(*parts: object) -> str:
 
 def identity_of(request: Request) -> Identity:
     """Return what the relation of a block is."""
-    cut = request.cuts_of(request.names[0])[0]
+    scan = request.cuts_of(request.names[0])[0].scan if request.names else request.analysis.scans[0]
     return Identity(
         key=state_key(request),
         template=request.template.identifier,
         template_text=request.template.text,
-        table=".".join(cut.scan.table),
-        location=request.snapshots[cut.scan.table].location,
+        table=".".join(scan.table),
+        location=request.snapshots[scan.table].location,
         family=family_of(request),
         prefix=prefix_of(request),
     )

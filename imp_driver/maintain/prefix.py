@@ -50,6 +50,7 @@ def _block_over(block: BoundBlock, wide: BoundBlock) -> BoundBlock:
         block,
         aggregates=wide.aggregates,
         having=tuple(_renumbered(each, places) for each in block.having),
+        outputs=tuple(_renumbered(each, places) for each in block.outputs),
         order=tuple(OrderKey(_renumbered(key.expression, places), key.descending, key.nulls_first) for key in block.order),
         columns=tuple(dict.fromkeys((*block.columns, *wide.columns))),
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from imp_driver.ports import BucketEngine, SparkReader
+import pyarrow as pa
+
+from imp_driver.ports import BucketEngine, Session, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 from imp_driver.values.cancel import CancellationToken
+from imp_driver.values.run import Run
 from imp_driver.values.stopwatch import Stopwatch
 
 
@@ -18,6 +21,15 @@ class Means:
     watch: Stopwatch
     buckets: BucketEngine | None = None
     token: CancellationToken = field(default_factory=CancellationToken)
+
+
+def means_of(session: Session, run: Run) -> Means:
+    """Return what a run lends."""
+
+    def read(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
+        return session.read(text, run, most_bytes) if view is None else session.read_with(text, view, rows, run)
+
+    return Means(read, run.watch, session.buckets(run), run.token)
 
 
 @dataclass(frozen=True, slots=True)

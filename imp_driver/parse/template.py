@@ -7,11 +7,14 @@ Constants of LIMIT and of the SELECT list stay in the template (sketch-safety ru
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import DIALECT
+from imp_driver.parse.statement import DIALECT, Statement, per_statement
+from imp_driver.values.run import Parameters
 
 VIEW_MARK = "\n"
 """Begins the text of each view that a template looks through; the query's own text has no line break."""
@@ -65,3 +68,40 @@ def text_without_constants(tree: exp.Expr) -> str:
         return exp.Placeholder() if isinstance(node, _CONSTANTS) else node
 
     return tree.transform(mask).sql(dialect=DIALECT, comments=False, normalize=True)
+
+
+def typed_text(statement: Statement, parameters: Parameters) -> tuple[object, ...]:
+    """Return what the names and types of a query's columns depend on beside its tables: the types of its constants, seldom their values."""
+    text, is_named_by_values = _typed(statement)
+    values = parameters.values() if isinstance(parameters, Mapping) else parameters or ()
+    return (text, *((repr(value), _type_of(value)) if is_named_by_values else _type_of(value) for value in values))
+
+
+@per_statement
+def _typed(statement: Statement) -> tuple[str, bool]:
+    """Return the text with the types of its constants, and whether a column has its name from one."""
+    assert statement.tree is not None
+    items = [item for select in statement.tree.find_all(exp.Select) for item in select.expressions]
+    if any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items):
+        return statement.text, True
+    copy = statement.tree.copy()
+    for node in list(copy.find_all(exp.Literal)):
+        # GROUP BY 1 names a column.
+        if node.find_ancestor(exp.Group, exp.Order) is None:
+            node.replace(exp.var(f"?{_type_of(str(node.this) if node.is_string else _number_of(str(node.this)))}"))
+    return copy.sql(dialect=DIALECT, comments=False), False
+
+
+def _number_of(text: str) -> int | float | Decimal:
+    if text.isdigit():
+        return int(text)
+    return float(text) if "e" in text.lower() else Decimal(text)
+
+
+def _type_of(value: object) -> str:
+    """Return a name of the type that Spark gives a value: that of a number depends on its digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"int{max(32, value.bit_length() // 32 * 32 + 32)}" if value.bit_length() < 64 else f"int{len(str(abs(value)))}"
+    if isinstance(value, Decimal):
+        return f"decimal{len(value.as_tuple().digits)}_{value.as_tuple().exponent}"
+    return type(value).__name__

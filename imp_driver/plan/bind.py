@@ -46,6 +46,7 @@ class BoundBlock:
         limit: rows of the top-k with its offset, None without one.
         columns: columns of the source that keys, row condition and arguments read.
         offset: rows that the top-k skips.
+        outputs: the aggregates that are asked for.
     """
 
     source: Plan
@@ -61,11 +62,22 @@ class BoundBlock:
     limit: int | None
     columns: tuple[str, ...]
     offset: int = 0
+    outputs: tuple[Expression, ...] = ()
 
     @property
     def condition(self) -> Expression | None:
         """Condition on groups, None without one."""
         return _all(self.having)
+
+
+def with_values(plan: Plan, parameters: Parameters) -> Plan:
+    """Put the values of markers into a plan. Raises Refused: a value has no exact literal."""
+    values = _Values(parameters)
+
+    def change(each: Plan) -> Plan:
+        return with_expressions(with_inputs(each, tuple(map(change, children(each)))), values.put)
+
+    return change(plan)
 
 
 def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
@@ -77,11 +89,12 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     binder = _Binder(block, parameters, columns)
     where = tuple(binder.with_values(conjunct) for conjunct in block.where)
     keys = [binder.with_values(key) for key in block.keys]
+    outputs = tuple(binder.group(binder.with_values(function)) for function in block.functions)
     having_nodes = tuple(binder.with_values(conjunct) for conjunct in block.having)
     having = tuple(binder.group(conjunct) for conjunct in having_nodes)
     order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
     return BoundBlock(
-        source=binder.source(block.source),
+        source=with_values(block.source, parameters),
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
         where_nodes=where,
@@ -94,6 +107,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         limit=binder.limit(),
         columns=_columns([*keys, *where, *binder.arguments]),
         offset=binder.number(block.offset),
+        outputs=outputs,
     )
 
 
@@ -105,25 +119,15 @@ def _all(conjuncts: tuple[Expression, ...]) -> Expression | None:
     return None if not conjuncts else conjuncts[0] if len(conjuncts) == 1 else And(conjuncts)
 
 
-class _Binder:
-    """Collects the aggregates of one block while its expressions are converted."""
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of markers."""
 
-    def __init__(self, block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> None:
-        self._block = block
-        self._parameters = parameters
-        self._columns = dict(columns)
-        self._places: dict[str, int] = {}
-        self.aggregates: list[BoundAggregate] = []
-        self.arguments: list[exp.Expr] = []
+    parameters: Parameters
 
-    def with_values(self, node: exp.Expr) -> exp.Expr:
-        def replace(each: exp.Expr) -> exp.Expr:
-            return self._literal(each) if isinstance(each, exp.Placeholder) else each
-
-        return node.transform(replace)
-
-    def source(self, plan: Plan) -> Plan:
-        return with_expressions(with_inputs(plan, tuple(map(self.source, children(plan)))), self.with_values)
+    def put(self, node: exp.Expr) -> exp.Expr:
+        """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
+        return node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each)
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))
@@ -138,13 +142,28 @@ class _Binder:
     def _value(self, name: str) -> object:
         number = marker_number(name)
         try:
-            if isinstance(self._parameters, Mapping):
-                return self._parameters[name]
-            if number is None or self._parameters is None:
+            if isinstance(self.parameters, Mapping):
+                return self.parameters[name]
+            if number is None or self.parameters is None:
                 raise KeyError(name)
-            return self._parameters[number]
+            return self.parameters[number]
         except (KeyError, IndexError):
             raise Refused(Reason.UNSUPPORTED_PARAMETER, f"no value for marker {name}") from None
+
+
+class _Binder:
+    """Collects the aggregates of one block while its expressions are converted."""
+
+    def __init__(self, block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> None:
+        self._block = block
+        self._values = _Values(parameters)
+        self._columns = dict(columns)
+        self._places: dict[str, int] = {}
+        self.aggregates: list[BoundAggregate] = []
+        self.arguments: list[exp.Expr] = []
+
+    def with_values(self, node: exp.Expr) -> exp.Expr:
+        return self._values.put(node)
 
     def limit(self) -> int | None:
         return None if self._block.limit is None else self.number(self._block.limit) + self.number(self._block.offset)
@@ -248,7 +267,9 @@ def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
     if not isinstance(node, (exp.Sum, exp.Avg)):
         return None
     if pa.types.is_integer(kind):
-        return AccumulatorKind.SUM_INTEGER if isinstance(node, exp.Sum) else AccumulatorKind.AVERAGE_INTEGER
+        if isinstance(node, exp.Avg):
+            return AccumulatorKind.AVERAGE_INTEGER
+        return AccumulatorKind.SUM_LONG if kind.bit_width == 64 else AccumulatorKind.SUM_INTEGER
     if pa.types.is_decimal(kind):
         return AccumulatorKind.SUM_DECIMAL
     return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None

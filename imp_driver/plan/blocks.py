@@ -24,7 +24,8 @@ class QueryBlock:
     """``SELECT .. FROM source WHERE where GROUP BY keys HAVING having ORDER BY order LIMIT limit OFFSET offset``.
 
     Over attributes of the source, or over columns of a source that is one table (``over_columns``). ``where`` and ``having`` are
-    conjuncts; markers are still markers. ``limit`` is None without a top-k.
+    conjuncts; markers are still markers. ``limit`` is None without a top-k. ``functions`` are the aggregates that are asked for whether
+    something filters the groups by them or not.
     """
 
     source: Plan
@@ -35,6 +36,7 @@ class QueryBlock:
     order: tuple[OrderKey, ...]
     limit: exp.Expr | None
     offset: exp.Expr | None
+    functions: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +63,14 @@ def over_columns(block: QueryBlock) -> QueryBlock:
         return tuple(substituted(each, names) for each in expressions)
 
     order = tuple(OrderKey(substituted(key.expression, names), key.descending, key.nulls_first) for key in block.order)
-    return replace(block, keys=named(block.keys), where=named(block.where), having=named(block.having), order=order)
+    return replace(
+        block,
+        keys=named(block.keys),
+        where=named(block.where),
+        having=named(block.having),
+        order=order,
+        functions=named(block.functions),
+    )
 
 
 def lifted(block: QueryBlock) -> QueryBlock | None:

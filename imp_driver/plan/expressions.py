@@ -16,6 +16,7 @@ from imp_driver.plan.nodes import (
     Scan,
     SemiJoin,
     SetOperation,
+    Sort,
     TopK,
     UnionAll,
     Window,
@@ -35,6 +36,8 @@ def expressions_of(plan: Plan) -> tuple[exp.Expr, ...]:
         case TopK():
             bounds = (plan.limit,) if plan.offset is None else (plan.limit, plan.offset)
             return (*(key.expression for key in plan.order), *bounds)
+        case Sort():
+            return tuple(key.expression for key in plan.order)
         case Window():
             return plan.functions
         case _:

@@ -8,25 +8,28 @@ from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.grouping import has_aggregate, ordinal, text_of
 from imp_driver.plan.lookup import Lookup
-from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, TopK, Window
+from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, Sort, TopK, Window
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
 
-def order_keys(select: exp.Select, lookup: Lookup) -> tuple[OrderKey, ...]:
-    """Resolve ORDER BY over the source, when a LIMIT gives it a meaning for the rows.
+def order_keys(select: exp.Select, lookup: Lookup, *, is_last: bool) -> tuple[OrderKey, ...]:
+    """Resolve ORDER BY over the source, when a LIMIT or being the last of the query gives it a meaning for the rows.
 
     Raises:
-        Refused: LIMIT without ORDER BY, or OFFSET without LIMIT.
+        Refused: OFFSET without LIMIT, or LIMIT without ORDER BY before the last rows.
     """
     order, limit = select.args.get("order"), select.args.get("limit")
     if limit is None:
         if select.args.get("offset"):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT")
-        return ()
+        if not is_last:
+            return ()
     if leaves_one_row(select):
         return ()
     if order is None:
+        if is_last:
+            return ()
         raise Refused(Reason.LIMIT_WITHOUT_ORDER)
     keys = []
     for item in order.expressions:
@@ -74,21 +77,24 @@ def finish(
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "DISTINCT ON")
     inside = {text_of(expression) for expression in expressions}
     after_projection = distinct is not None or all(text_of(key.expression) in inside for key in order)
-    if limit is not None and not after_projection:
-        plan = top(plan, select, order)
+    is_ended = limit is not None or bool(order)
+    if is_ended and not after_projection:
+        plan = ended(plan, select, order)
     output = tuple(context.computed(name, expression, plan.output) for name, expression in zip(names, expressions, strict=True))
     projected: Plan = Project(plan, output, tuple(expressions))
     if distinct is not None:
         projected = Distinct(projected)
-    if limit is None or not after_projection:
+    if not is_ended or not after_projection:
         return projected
     by_text = {text_of(expression): reference(attribute) for expression, attribute in zip(expressions, output, strict=True)}
-    return top(projected, select, tuple(_over_output(key, by_text) for key in order))
+    return ended(projected, select, tuple(_over_output(key, by_text) for key in order))
 
 
-def top(plan: Plan, node: exp.Expr, order: tuple[OrderKey, ...]) -> TopK:
-    """Make the top-k of a node that has LIMIT."""
-    limit, offset = node.args["limit"], node.args.get("offset")
+def ended(plan: Plan, node: exp.Expr, order: tuple[OrderKey, ...]) -> TopK | Sort:
+    """Make the top-k of a node that has LIMIT, or put the rows of one that has none in order."""
+    limit, offset = node.args.get("limit"), node.args.get("offset")
+    if limit is None:
+        return Sort(plan, order)
     if not isinstance(limit, exp.Limit) or limit.args.get("limit_options"):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "FETCH, or LIMIT with options")
     return TopK(plan, order, limit.expression, None if offset is None else offset.expression)

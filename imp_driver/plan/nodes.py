@@ -200,12 +200,24 @@ class OrderKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopK:
-    """The first ``limit`` rows after ``offset`` in an order."""
+    """The first ``limit`` rows after ``offset`` in an order; any rows where there is none, which only the last rows of a query may be."""
 
     child: Plan
     order: tuple[OrderKey, ...]
     limit: exp.Expr
     offset: exp.Expr | None
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.child.output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sort:
+    """The rows of a whole query in its order; without LIMIT it means nothing elsewhere, and is left out."""
+
+    child: Plan
+    order: tuple[OrderKey, ...]
 
     @property
     def output(self) -> tuple[Attribute, ...]:
@@ -225,7 +237,7 @@ class Window:
         return self.child.output + self.added
 
 
-Plan: TypeAlias = Scan | Filter | Project | Join | SemiJoin | Scalar | UnionAll | SetOperation | Distinct | Aggregate | TopK | Window
+Plan: TypeAlias = Scan | Filter | Project | Join | SemiJoin | Scalar | UnionAll | SetOperation | Distinct | Aggregate | TopK | Sort | Window
 
 
 def children(plan: Plan) -> tuple[Plan, ...]:

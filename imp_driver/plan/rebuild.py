@@ -18,6 +18,7 @@ from imp_driver.plan.nodes import (
     Scan,
     SemiJoin,
     SetOperation,
+    Sort,
     TopK,
     UnionAll,
     Window,
@@ -51,12 +52,22 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
         case Aggregate():
             return replace(plan, keys=tuple(map(change, plan.keys)), functions=tuple(map(change, plan.functions)))
         case TopK():
-            order = tuple(OrderKey(change(key.expression), key.descending, key.nulls_first) for key in plan.order)
-            return replace(plan, order=order, limit=change(plan.limit), offset=None if plan.offset is None else change(plan.offset))
+            return replace(
+                plan,
+                order=_order(plan.order, change),
+                limit=change(plan.limit),
+                offset=None if plan.offset is None else change(plan.offset),
+            )
+        case Sort():
+            return replace(plan, order=_order(plan.order, change))
         case Window():
             return replace(plan, functions=tuple(_window(change(function)) for function in plan.functions))
         case _:
             return plan
+
+
+def _order(order: tuple[OrderKey, ...], change: Change) -> tuple[OrderKey, ...]:
+    return tuple(OrderKey(change(key.expression), key.descending, key.nulls_first) for key in order)
 
 
 def _window(function: exp.Expr) -> exp.Window:

@@ -28,6 +28,7 @@ from imp_driver.plan.nodes import (
     Scan,
     SemiJoin,
     SetOperation,
+    Sort,
     TopK,
     UnionAll,
     Window,
@@ -97,6 +98,8 @@ class Renderer:
                 return f"SELECT {items} FROM {self._nested(plan.child)}" + (f" GROUP BY {keys}" if keys else "")
             case TopK():
                 return self._topk(plan)
+            case Sort():
+                return self.sql(plan.child)
             case Window():
                 return f"SELECT *, {_list(_named(plan.added, plan.functions))} FROM {self._nested(plan.child)}"
 

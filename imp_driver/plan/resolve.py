@@ -21,32 +21,32 @@ from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
 
-def resolve(tree: exp.Expr, tables: Tables) -> Plan:
-    """Resolve a parsed query.
+def resolve(tree: exp.Expr, tables: Tables, *, keeps_order: bool = False) -> Plan:
+    """Resolve a parsed query; ``keeps_order`` where the order of its rows, and a LIMIT without one, are part of the plan.
 
     Raises:
         Refused: something has no rule, or a name cannot be resolved with certainty.
     """
     check(tree)
-    return _Resolver(Context(tables)).query(tree, {}, None)
+    return _Resolver(Context(tables)).query(tree, {}, None, is_last=keeps_order)
 
 
 @dataclass(frozen=True, slots=True)
 class _Resolver:
     context: Context
 
-    def query(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None) -> Plan:
+    def query(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None, *, is_last: bool = False) -> Plan:
         """Resolve a query in brackets or without, with its WITH; ``inside`` another text when a context is given."""
         if inside is not None:
             return _Resolver(inside).query(node, visible, outer)
         node, visible = unwrapped(node, visible)
         if isinstance(node, exp.SetOperation):
-            return resolve_set(node, self.context, lambda branch: self.query(branch, visible, outer))
+            return resolve_set(node, self.context, lambda branch: self.query(branch, visible, outer), is_last=is_last)
         if not isinstance(node, exp.Select):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
-        return self._select(node, visible, outer)
+        return self._select(node, visible, outer, is_last=is_last)
 
-    def _select(self, select: exp.Select, visible: Visible, outer: Scope | None) -> Plan:
+    def _select(self, select: exp.Select, visible: Visible, outer: Scope | None, *, is_last: bool) -> Plan:
         subqueries = _Subqueries(self, visible)
         plan, scope = resolve_from(select, self.context, visible, outer, self.query)
         where, having = select.args.get("where"), select.args.get("having")
@@ -55,7 +55,7 @@ class _Resolver:
             plan = conditions.add(conjuncts_of(where.this))
         items = _items(select, scope)
         lookup = Lookup(scope, outputs_of(items))
-        expressions, order = [expression for _, expression in items], order_keys(select, lookup)
+        expressions, order = [expression for _, expression in items], order_keys(select, lookup, is_last=is_last)
         condition = None if having is None else lookup.having(having.this)
         if select.args.get("group") or condition is not None or any(map(aggregates_in, expressions)):
             readers = [*expressions, *([] if condition is None else [condition]), *(key.expression for key in order)]

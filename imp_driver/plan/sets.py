@@ -8,13 +8,13 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
-from imp_driver.plan.finish import top
+from imp_driver.plan.finish import ended
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, SetKind, SetOperation, UnionAll
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
 
-def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.Expr], Plan]) -> Plan:
+def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.Expr], Plan], *, is_last: bool) -> Plan:
     """Resolve a set operation; its columns are named by its first branch.
 
     Raises:
@@ -36,7 +36,7 @@ def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.E
         plan = SetOperation(kind, left, right, output, distinct)
     else:
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
-    return _ordered(node, plan)
+    return _ordered(node, plan, is_last=is_last)
 
 
 def _merged(one: Attribute, other: Attribute, context: Context) -> Attribute:
@@ -46,15 +46,16 @@ def _merged(one: Attribute, other: Attribute, context: Context) -> Attribute:
     return context.attribute(one.name, one.type_name if same else None, one.nullable or other.nullable, kind)
 
 
-def _ordered(node: exp.SetOperation, plan: Plan) -> Plan:
-    if node.args.get("limit") is None:
+def _ordered(node: exp.SetOperation, plan: Plan, *, is_last: bool) -> Plan:
+    order, limit = node.args.get("order"), node.args.get("limit")
+    if limit is None:
         if node.args.get("offset"):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "OFFSET without LIMIT")
-        return plan
-    order = node.args.get("order")
-    if order is None:
+        if order is None or not is_last:
+            return plan
+    if order is None and not is_last:
         raise Refused(Reason.LIMIT_WITHOUT_ORDER)
-    return top(plan, node, tuple(_key(item, plan) for item in order.expressions))
+    return ended(plan, node, tuple(_key(item, plan) for item in ([] if order is None else order.expressions)))
 
 
 def _key(item: exp.Expr, plan: Plan) -> OrderKey:

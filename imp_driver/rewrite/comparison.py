@@ -1,22 +1,41 @@
-"""Answers with a sketch that are compared with the plain one: each in shadow mode, a share of them under the guard."""
+"""Answers of the driver that are compared with the plain one: each in shadow mode, a share of them under the guard."""
 
 from __future__ import annotations
 
 import logging
 import random
+from dataclasses import dataclass, replace
 
 from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.ports import Outcome, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
-from imp_driver.rewrite.rewriter import Rewritten
 from imp_driver.rewrite.shadow import Answer, check_same
+from imp_driver.state.maintained import Maintained
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
 
 _LOG = logging.getLogger("imp_driver")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Served:
+    """Rows of a query that Spark has not computed in its own way.
+
+    ``plain_text`` reads the same versions in Spark alone, empty where that is what ran; a difference drops ``relations``.
+    """
+
+    stream: ResultStream
+    report: SketchReport
+    plain_text: str = ""
+    relations: tuple[Maintained, ...] = ()
+
+    def not_answered(self, grounds: Grounds | None) -> Served:
+        """Say why the rows did not come from groups."""
+        return replace(self, report=replace(self.report, not_answered=grounds))
 
 
 class Comparison:
@@ -27,27 +46,28 @@ class Comparison:
         self._sketches = sketches
         self._options = options
 
-    def checked(self, stream: ResultStream, rewritten: Rewritten, run: Run, report: SketchReport) -> Outcome:
-        """Return the outcome of a cut query: its own answer, or the plain one where that is another.
+    def checked(self, served: Served, run: Run) -> Outcome:
+        """Return the outcome of a query: its own answer, or the plain one where that is another.
 
         Raises:
             InternalError: shadow mode found a difference.
             Error: an answer could not be read; the guard gives its own in place of a plain one that fails.
         """
-        if self._options.sketch is SketchMode.SHADOW:
+        if served.plain_text and self._options.sketch is SketchMode.SHADOW:
             with run.watch.stage("shadow"):
-                answer = Answer(stream)
-                check_same(answer, self._plain(rewritten, run), rewritten.text)
-                return Outcome(answer, -1, report)
-        if random.random() < self._options.sketch_guard:
+                answer = Answer(served.stream)
+                check_same(answer, self._plain(served, run), served.report.executed_sql or served.plain_text)
+                return Outcome(answer, -1, served.report)
+        if served.plain_text and random.random() < self._options.sketch_guard:
             with run.watch.stage("guard"):
-                return self._guarded(Answer(stream), rewritten, run, report)
-        return Outcome(stream, -1, report)
+                return self._guarded(Answer(served.stream), served, run)
+        return Outcome(served.stream, -1, served.report)
 
-    def _guarded(self, answer: Answer, rewritten: Rewritten, run: Run, report: SketchReport) -> Outcome:
+    def _guarded(self, answer: Answer, served: Served, run: Run) -> Outcome:
         """Compare with the plain answer; on a difference that one is returned and the template is disabled."""
+        report = served.report
         try:
-            plain = self._plain(rewritten, run)
+            plain = self._plain(served, run)
         except Error as error:
             if run.token.is_cancelled:
                 raise
@@ -55,14 +75,14 @@ class Comparison:
             return Outcome(answer, -1, report)
         difference = answer.difference(plain)
         templates = tuple(each.template or "" for each in (report, *report.also))
-        self._sketches.guard.record(templates, difference)
+        self._sketches.relations.guard.record(templates, difference)
         if difference is None:
             return Outcome(answer, -1, report)
         # From the store a wrong state would come back after a restart, when nobody knows of it any more.
-        self._sketches.drop([part.prepared.relation for part in rewritten.parts])
-        text, times = rewritten.pinned_text, report.times
+        self._sketches.relations.drop(served.relations)
+        text, times = served.plain_text, report.times
         disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, difference, report.template, times=times, executed_sql=text)
         return Outcome(plain, -1, disabled)
 
-    def _plain(self, rewritten: Rewritten, run: Run) -> Answer:
-        return Answer(self._session.execute(run.with_text(rewritten.pinned_text)))
+    def _plain(self, served: Served, run: Run) -> Answer:
+        return Answer(self._session.execute(run.with_text(served.plain_text)))

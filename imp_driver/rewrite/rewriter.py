@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
-
 from imp_driver.maintain.data_skipping import own_share
 from imp_driver.maintain.request import CutSketch, Prepared, Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import make_template
-from imp_driver.parse.time_travel import time_travel
-from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, Use, conditions_of, gains, plan_use
 from imp_driver.safety.analysis import Analysis
-from imp_driver.snapshot.reading import Reading, read
-from imp_driver.snapshot.versions import TextVersions, Versions
+from imp_driver.snapshot.reader import Reader
+from imp_driver.snapshot.reading import Reading
 from imp_driver.values.options import Options, Policy, SketchMode
 from imp_driver.values.refusal import Refused, accepted
 from imp_driver.values.run import Parameters, Run
-from imp_driver.values.tables import ChangeSource, TableSnapshot
+from imp_driver.values.tables import TableSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +38,29 @@ class Rewriter:
 
     def __init__(
         self,
-        session: Session,
-        source: ChangeSource,
         sketches: Sketches,
         options: Options,
-        versions: Versions,
+        reader: Reader,
         asked: Callable[[Run, list[Request]], None],
     ) -> None:
-        self._session = session
-        self._source = source
         self._sketches = sketches
         self._options = options
-        self._versions = versions
+        self._reader = reader
         self._asked = asked
 
-    def rewrite(self, statement: Statement, run: Run) -> Rewritten:
+    def rewrite(self, reading: Reading, run: Run, means: Means) -> Rewritten:
         """Return the query with its sketches.
 
         Raises:
             Refused: it has none; the reason says why.
             Error: Spark failed in maintenance.
         """
-        if self._options.sketch is SketchMode.OFF:
-            raise Refused(Reason.SKETCH_OFF)
-        with run.watch.stage("resolve"):
-            reading, statement = self._read(statement, run)
         with run.watch.stage("bind"):
             requests = self._requests(reading, run.parameters)
         self._asked(run, requests)
-        prepared = self._prepared(requests, self._means(run))
+        prepared = self._prepared(requests, means)
         with run.watch.stage("rewrite"):
-            return self._spliced(statement, reading, prepared)
+            return self._spliced(reading, prepared)
 
     def note_time(self, rewritten: Rewritten, seconds: float) -> None:
         """Let each block's relation learn what its sketches saved a query that took so long."""
@@ -81,15 +69,7 @@ class Rewriter:
 
     def requests(self, statement: Statement, run: Run) -> list[Request]:
         """Return what a query that is only told about would ask of the sketches. Raises Refused."""
-        return self._requests(self._read(statement, run, is_told=True)[0], run.parameters)
-
-    def _read(self, statement: Statement, run: Run, *, is_told: bool = False) -> tuple[Reading, Statement]:
-        """Read a query at the versions that are asked for; return the statement without the clauses that ask."""
-        travel = time_travel(statement)
-        if travel is None:
-            return read(statement, self._session, self._source, self._versions, is_told=is_told), statement
-        versions = TextVersions(travel.asked, self._versions, lambda name, time: self._session.version_at(name, time, run))
-        return read(travel.statement, self._session, self._source, versions, is_told=is_told), travel.statement
+        return self._requests(self._reader.read(statement, run, is_told=True), run.parameters)
 
     def _requests(self, reading: Reading, parameters: Parameters) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.
@@ -97,6 +77,8 @@ class Rewriter:
         Raises:
             Refused: none is left, or one whose top-k may tie is not.
         """
+        if reading.refused is not None:
+            raise Refused.on(reading.refused)
         numbered = zip(reading.numbers, reading.analyses, strict=True)
         return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
@@ -109,12 +91,6 @@ class Rewriter:
         fragments, is_pinned = self._options.fragments, reading.is_pinned
         return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
 
-    def _means(self, run: Run) -> Means:
-        def read_own(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
-            return self._session.read(text, run, most_bytes) if view is None else self._session.read_with(text, view, rows, run)
-
-        return Means(read_own, run.watch, self._session.buckets(run), run.token)
-
     def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
 
@@ -125,12 +101,13 @@ class Rewriter:
             lambda request: (request, self._sketches.prepare(request, means)), requests, lambda request: request.analysis.may_tie
         )
 
-    def _spliced(self, statement: Statement, reading: Reading, prepared: Sequence[tuple[Request, Prepared]]) -> Rewritten:
+    def _spliced(self, reading: Reading, prepared: Sequence[tuple[Request, Prepared]]) -> Rewritten:
         query_bytes = reading.bytes
         parts = [part for request, each in prepared for part in self._parts(request, each, query_bytes)]
         conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
         if not conditions and any(part.use.is_filter for part in parts):
             raise Refused(Reason.READ_TWICE)
+        statement = reading.statement
         uncut, cut = _pins(statement, reading, used, conditions)
         text = pinned(statement, cut) if conditions or reading.is_pinned else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())

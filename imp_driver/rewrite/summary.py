@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from imp_driver.reasons import Reason
+from imp_driver.reasons import Reason, ServedBy
 from imp_driver.rewrite.use import Part
 from imp_driver.values.report import SketchReport
 
@@ -45,4 +45,5 @@ def _report(part: Part) -> SketchReport:
         bytes_kept=coverage.bytes_kept,
         bytes_total=coverage.bytes_total,
         gain=round(part.use.gain, 3),
+        served_by=ServedBy.SKETCH if part.use.is_filter else ServedBy.SPARK,
     )

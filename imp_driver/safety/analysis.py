@@ -111,6 +111,13 @@ def _analysed(block: Block, may_tie: bool) -> Analysis:
     return Analysis(query, block, lifted(query), scans(query.source), _types(query.source), by_key, may_tie, None if by_key else refused)
 
 
+def analysed_groups(block: Block) -> Analysis:
+    """Return a block all groups of which are asked for, so that none of its attributes is cut. Raises Refused for text with a collation."""
+    check_collations(block)
+    query = over_columns(block.query)
+    return Analysis(query, block, lifted(query), scans(query.source), _types(query.source), {})
+
+
 def _of_rows(block: Block) -> Analysis:
     check_collations(block)
     query = over_columns(block.query)
@@ -130,7 +137,7 @@ def check_collations(block: Block) -> None:
         Refused: it names the column.
     """
     query = block.query
-    expressions = (*query.keys, *query.where, *query.having, *(key.expression for key in query.order))
+    expressions = (*query.keys, *query.functions, *query.where, *query.having, *(key.expression for key in query.order))
     read = read_identifiers(query.source).union(*map(identifiers, expressions))
     for attribute in (each for scan in scans(query.source) for each in scan.output):
         if attribute.identifier in read and attribute.type_name in (COLLATED, NESTED_CHAR):

@@ -17,6 +17,7 @@ from imp_driver.plan.nodes import (
     Scan,
     SemiJoin,
     SetOperation,
+    Sort,
     TopK,
     UnionAll,
     Window,
@@ -156,5 +157,7 @@ def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, settin
             return derive_aggregate(plan, inputs[0], setting)
         case TopK():
             return derive_topk(plan, inputs[0], setting)
+        case Sort():
+            return inputs[0]
         case Window():
             return derive_window(plan, inputs[0])

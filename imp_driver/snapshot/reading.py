@@ -14,12 +14,13 @@ from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
-from imp_driver.plan.nodes import Scan, scans
+from imp_driver.plan.groupings import groupings
+from imp_driver.plan.nodes import Aggregate, Plan, Scan, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
-from imp_driver.safety.analysis import Analysis, analyse
+from imp_driver.safety.analysis import Analysis, analyse, analysed_groups
 from imp_driver.safety.cuts import Cut
 from imp_driver.snapshot.versions import Versions
 from imp_driver.values.quoting import has_variable
@@ -46,7 +47,7 @@ class Reading:
     """A query with the version of every table it reads.
 
     Attributes:
-        analyses: the blocks that may be cut.
+        analyses: the blocks that may be cut; ``refused`` says why there is none.
         numbers: one per block; blocks that are readings of one text have the same, and so one state where all else is equal.
         scans: every occurrence of a table, one per place in the text.
         times_read: how many occurrences a place in the text has, by its ``id``.
@@ -62,7 +63,21 @@ class Reading:
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
-    _blocks: dict[int, Blocks]
+    refused: Grounds | None
+    statement: Statement
+    _known: _Known
+
+    def grouped(self) -> Grouped:
+        """Return the query as operators above maintained groups; worked out once per text and schemas.
+
+        Raises:
+            Refused: some rows come from no groups.
+        """
+        if self._known.grouped is None:
+            self._known.grouped = _grouped(self.statement, self._known)
+        if isinstance(self._known.grouped, Grounds):
+            raise Refused.on(self._known.grouped)
+        return self._known.grouped
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.
@@ -70,13 +85,13 @@ class Reading:
         Raises:
             Refused: nothing drops groups, or a parameter has no exact literal.
         """
-        known = None if parameters else self._blocks.get(id(analysis))
+        known = None if parameters else self._known.blocks.get(id(analysis))
         if known is None:
             block = bind(analysis.block, parameters, analysis.columns)
             check_filters(block)
             known = block, None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
             if not parameters:
-                self._blocks[id(analysis)] = known
+                self._known.blocks[id(analysis)] = known
         return known
 
     @property
@@ -86,8 +101,17 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """A query all rows of which come from groups: its plan with the order of its rows, and the aggregations that are maintained."""
+
+    template_text: str
+    plan: Plan
+    parts: tuple[tuple[Aggregate, Analysis], ...]
+
+
+@dataclass(slots=True, eq=False)
 class _Known:
-    """What was found for a text when its names stood for these definitions."""
+    """What was found for a text when its names stood for these definitions; ``grouped`` is found when it is asked for."""
 
     definitions: Mapping[tuple[str, ...], Definition]
     analyses: tuple[Analysis, ...]
@@ -96,6 +120,14 @@ class _Known:
     template_text: str
     refused: Grounds | None
     blocks: dict[int, Blocks] = field(default_factory=dict)
+    grouped: Grouped | Grounds | None = None
+
+    def find(self, name: tuple[str, ...]) -> Definition:
+        """Return what a name stood for. Raises Refused as it was then."""
+        found = self.definitions.get(name)
+        if found is None:
+            raise Refused.on(self.refused or Grounds(Reason.NOT_A_DELTA_TABLE, ".".join(name)))
+        return found
 
 
 class _Snapshots:
@@ -161,7 +193,7 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         is_told: what is found is shown and not run, so that nothing else keeps it from who may not read the tables.
 
     Raises:
-        Refused: the query is not sketched; the reason says why.
+        Refused: nothing can be done about it in this session; the reason says why.
     """
     settings = session.settings()
     check_settings(settings)
@@ -172,11 +204,19 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         known = _analysed(statement, snapshots)
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
-    if known.refused is not None:
-        raise Refused.on(known.refused)
-    numbers = _numbers(known.analyses)
-    tables, is_pinned = snapshots.tables, snapshots.is_pinned
-    return Reading(known.template_text, known.analyses, numbers, known.scans, known.times_read, tables, settings, is_pinned, known.blocks)
+    return Reading(
+        template_text=known.template_text,
+        analyses=known.analyses,
+        numbers=_numbers(known.analyses),
+        scans=known.scans,
+        times_read=known.times_read,
+        tables=snapshots.tables,
+        settings=settings,
+        is_pinned=snapshots.is_pinned,
+        refused=known.refused,
+        statement=statement,
+        _known=known,
+    )
 
 
 def is_still(source: ChangeSource, snapshot: TableSnapshot) -> bool:
@@ -228,6 +268,16 @@ def _analysed(statement: Statement, snapshots: _Snapshots) -> _Known:
         return _Known(snapshots.definitions, analyses, tuple(places.values()), times_read, text, None)
     except Refused as refused:
         return _Known(snapshots.definitions, (), (), {}, "", refused.grounds)
+
+
+def _grouped(statement: Statement, known: _Known) -> Grouped | Grounds:
+    try:
+        tree = checked_tree(statement)
+        plan = resolve(tree, known, keeps_order=True)
+        text = template_text(tree) + _views_text(scans(plan))
+        return Grouped(text, plan, tuple((each.aggregate, analysed_groups(each.block)) for each in groupings(plan)))
+    except Refused as refused:
+        return refused.grounds
 
 
 def _views_text(every: Iterable[Scan]) -> str:

@@ -34,6 +34,7 @@ from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.locations import process_umask
 from imp_driver.spark.master import cores_of, explain_master, master_of, with_conf
+from imp_driver.spark.meaning import DELTA_EXTENSION
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
 from imp_driver.values.options import Options
@@ -213,7 +214,7 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.driver.memory": options.driver_memory,
         "spark.driver.extraJavaOptions": java_options,
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.warehouse.dir": str(warehouse),
         "spark.sql.catalogImplementation": "hive",

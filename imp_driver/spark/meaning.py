@@ -30,5 +30,7 @@ SETTINGS_WITHOUT_MEANING = (
 """Settings known not to change what a query means."""
 CHAR_MARK = "__CHAR_VARCHAR_TYPE_STRING"
 """Key in the metadata of a column that Spark declares as CHAR."""
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+"""What teaches Spark Delta's statements; it changes nothing of what a query reads."""
 CHANGES_NO_DEFINITION = ("select", "with", "from", "(", "values", "show", "desc", "explain", "insert", "update", "delete", "merge")
 """First words of statements after which every name and setting still means what it did."""

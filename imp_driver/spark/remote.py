@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
-from imp_driver.ports import CHAR_WIDTH, Relation, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Relation, ResultShape, TableDefinition
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
@@ -89,6 +89,12 @@ class ConnectSession:
             schema = arrow_schema(struct)
             is_over = _never if has_run else (lambda: run.token.is_cancelled)
             return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, run.tag)
+
+    def describe(self, run: Run) -> ResultShape:
+        """Have Spark analyse a query."""
+        with self._running(run):
+            schema = self.spark.sql(bind_text(run.text, run.parameters) if run.parameters else run.text).schema
+            return ResultShape(described(schema), arrow_schema(schema))
 
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
@@ -167,6 +173,10 @@ class ConnectSession:
     def _schema_of(self, name: str) -> str:
         with mapped():
             return str(self.spark.table(name).schema.json())
+
+    def has_row_rules(self) -> bool:
+        """What a server shows to whom is not to be seen from here."""
+        return True
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

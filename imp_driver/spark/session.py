@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
-from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, ResultShape, TableDefinition
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, DELTA_EXTENSION, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
@@ -85,6 +85,12 @@ class SparkChildSession:
             rows = rows_at_once if has_run or plan.has_few_rows else rows_of_partitions
             batches = rows(frame, schema, lambda: self._jobs(run))
             return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, run.tag)
+
+    def describe(self, run: Run) -> ResultShape:
+        """Have Spark analyse a query."""
+        with self._running(run):
+            schema = self._frame(run).schema
+            return ResultShape(described(schema), arrow_schema(schema))
 
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
@@ -264,6 +270,16 @@ class SparkChildSession:
                 raise
             return False
         return True
+
+    def has_row_rules(self) -> bool:
+        """Say whether the session has extensions beside Delta's, which may change what a query reads."""
+        with mapped():
+            return self._has_other_extensions
+
+    @cached_property
+    def _has_other_extensions(self) -> bool:
+        extensions = str(self.spark.conf.get("spark.sql.extensions", None) or "")
+        return not {name.strip() for name in extensions.split(",") if name.strip()} <= {DELTA_EXTENSION}
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

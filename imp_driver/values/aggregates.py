@@ -26,6 +26,7 @@ class AccumulatorKind(Enum):
     COUNT_ROWS = "count(*)"
     COUNT = "count of non-NULL arguments"
     SUM_INTEGER = "sum of integers"
+    SUM_LONG = "sum of integers of 64 bits, of which few may leave these"
     AVERAGE_INTEGER = "average of integers"
     SUM_DECIMAL = "sum or average of decimals"
     SUM_FLOAT = "sum or average of floats"
@@ -38,6 +39,7 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.COUNT_ROWS: (),
     AccumulatorKind.COUNT: ("count",),
     AccumulatorKind.SUM_INTEGER: ("count", "sum"),
+    AccumulatorKind.SUM_LONG: ("count", "sum", "magnitude"),
     AccumulatorKind.AVERAGE_INTEGER: ("count", "sum", "magnitude"),
     AccumulatorKind.SUM_DECIMAL: ("count", "sum"),
     AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
@@ -49,7 +51,8 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
 
 count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like Spark without ANSI), decimals (decimal128(38, s), NULL
 where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
-be NULL where count is 0), which bounds the rounding error of any order of summation. nonfinite: arguments that are NaN or infinite (int64).
+be NULL where count is 0), which bounds the rounding error, and every partial sum, of any order of summation. nonfinite: arguments that are
+NaN or infinite (int64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).
 """

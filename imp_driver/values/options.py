@@ -46,6 +46,7 @@ class Options:
         shared_files: whether ``file:`` locations of a server on another machine are the same folders here (both mount them).
         schema: current schema of the connection.
         sketch: how sketches are used.
+        answers: whether queries whose rows are known from maintained groups are answered from them.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
         eager_batch: changed rows that wait before sketch=eager maintains in the background; None: by measured cost.
@@ -69,6 +70,7 @@ class Options:
     shared_files: bool = False
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
+    answers: bool = False
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
     eager_batch: int | None = None
@@ -146,7 +148,7 @@ def _read(name: str, value: Any) -> Any:
         return _read_policy(value)
     if name == "sketch_guard":
         return _read_share(name, value)
-    if name == "trace_query_text":
+    if name in ("trace_query_text", "answers"):
         return _read_switch(name, value)
     if name in ("use_ssl", "shared_files"):
         return _read_truth(name, value)
@@ -217,7 +219,7 @@ def _read_share(name: str, value: Any) -> float:
 
 
 def _read_switch(name: str, value: Any) -> bool:
-    known = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+    known = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}.get(str(value).lower())
     if known is None:
         raise InterfaceError(f"Option {name!r} must be true or false, not {value!r}.")
     return known

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason, ServedBy
 from imp_driver.values.redaction import redacted
+from imp_driver.values.refusal import Grounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class SketchReport:
         times: milliseconds of each stage, by name, in order.
         executed_sql: text that Spark ran.
         also: reports of the query's other blocks that have a sketch.
+        served_by: where the rows came from; ``not_answered`` says why not from maintained groups, where these were asked.
     """
 
     decision: Decision
@@ -56,6 +58,8 @@ class SketchReport:
     times: Mapping[str, float] = field(default_factory=dict)
     executed_sql: str = ""
     also: tuple[SketchReport, ...] = ()
+    served_by: ServedBy = ServedBy.SPARK
+    not_answered: Grounds | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "detail", redacted(self.detail))

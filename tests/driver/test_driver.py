@@ -14,6 +14,7 @@ from tests.seeds import SEED, WIDE
 from tests.soundness.driver_attack import (
     attack,
     attack_absent,
+    attack_answers,
     attack_buckets,
     attack_eager,
     attack_grammar,
@@ -26,7 +27,7 @@ from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import problems
 
 Recorder = Callable[[str, object], None]
-KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent)
+KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -96,6 +97,15 @@ def test_states_that_were_maintained_ahead_are_those_of_a_query(record_property:
     assert tally.differences == []
     assert tally.ahead > 40
     assert min(tally.decisions[decision] for decision in (Decision.CAPTURED, Decision.FRESH, Decision.MAINTAINED)) > 10
+
+
+def test_rows_that_come_from_groups(record_property: Recorder) -> None:
+    tally = attack_answers(200 if WIDE else 9, 0)
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 200
+    assert tally.ahead > 10
+    assert tally.reasons[Reason.FILTERED] > 10
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

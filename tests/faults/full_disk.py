@@ -74,15 +74,15 @@ def live(folder: Path, full: Full, is_new: bool) -> dict[str, object]:
     second, third = Process(folder), Process(folder)
     with full():
         told["while"] = _asked(second)
-        second.sketches.checkpoint.flush()
-        told["problem"] = second.sketches.checkpoint.problem
+        second.sketches.relations.checkpoint.flush()
+        told["problem"] = second.sketches.relations.checkpoint.problem
         told["other"] = _asked(third)
         third.close()
     told["other again"] = _asked(Process(folder))
     lake.delete("r", "id = 3005")
     told["after"] = _asked(second)
-    second.sketches.checkpoint.flush()
-    told["problem after"] = second.sketches.checkpoint.problem
+    second.sketches.relations.checkpoint.flush()
+    told["problem after"] = second.sketches.relations.checkpoint.problem
     second.close()
     told["last"] = _asked(Process(folder))
     return told

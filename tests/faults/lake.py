@@ -15,10 +15,11 @@ from deltalake import DeltaTable, write_deltalake
 from sqlglot import exp
 
 from imp_driver.delta.tables import DeltaTables
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultShape, ResultStream, TableDefinition
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
@@ -122,6 +123,13 @@ class LakeSession:
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         return self.lake.query(text)
 
+    def describe(self, run: Run) -> ResultShape:
+        schema = self.lake.query(run.text).schema
+        return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
+
+    def has_row_rules(self) -> bool:
+        return False
+
     def buckets(self, run: Run) -> LakeBuckets:
         return LakeBuckets(self.lake.query)
 
@@ -171,7 +179,7 @@ class Process:
         self.source = DeltaTables()
         location = self.lake.location("_imp/store") if store is None else str(store)
         self.repository = DeltaRepository(location)
-        self.sketches = Sketches(self.source, 1 << 30, None, self.repository, buckets=f"{location}/buckets")
+        self.sketches = Sketches(Relations(self.source, 1 << 30, self.repository, buckets=f"{location}/buckets"))
         self.path = self.connect(mode)
 
     def connect(self, mode: SketchMode = SketchMode.SHADOW) -> Middleware:

@@ -56,7 +56,7 @@ def _both(step: str, module: str, name: str, *numbers: int) -> list[Point]:
 
 
 POINTS: tuple[Point, ...] = (
-    *_both("capture", "maintain.sketches", "capture_into", 1),
+    *_both("capture", "maintain.relations", "capture_into", 1),
     *_both("capture", "maintain.capture", "GroupState.capture", 1, 3),
     *_both("maintain", "maintain.step", "planned", 1),
     *_both("maintain", "maintain.step", "read_rows", 1, 4),
@@ -86,7 +86,7 @@ BUCKET_POINTS: tuple[Point, ...] = (
     *_both("bucket derive", "maintain.sketches", "bucketed_sketch", 3),
     *_both("bucket persist", "persist.tables", "write_deltalake", 2, 3, 4),
     *_both("bucket trim", "persist.folders", "trim", 1),
-    *_both("bucket restore", "maintain.sketches", "attach_buckets", 1),
+    *_both("bucket restore", "maintain.relations", "attach_buckets", 1),
     *_both("bucket drop", "persist.folders", "remove", 1),
 )
 """Points in the same life where no state fits into memory, so that those over whole groups are in buckets."""
@@ -102,7 +102,7 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
     """Live through everything once. ``reach`` is told before and after each change of a table."""
     for query in QUERIES:
         process.ask(query)
-    process.sketches.checkpoint.flush()
+    process.sketches.relations.checkpoint.flush()
     for name, change in CHANGES:
         reach(name, False)
         change(process.lake)
@@ -110,14 +110,14 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
         acknowledge(name)
         for query in QUERIES:
             process.ask(query)
-        process.sketches.checkpoint.flush()
+        process.sketches.relations.checkpoint.flush()
     process.repository.sweep()
     again = Process(process.lake.folder)
     again.lake.insert("r", [(92_000, 5, 1)])
     acknowledge("last")
     again.ask(SUMS)
     again.path.run(Run("DROP SKETCH ALL"))
-    again.sketches.checkpoint.flush()
+    again.sketches.relations.checkpoint.flush()
     again.close()
 
 

@@ -147,7 +147,7 @@ def test_a_damaged_store(folder: Path, part: str, damage: Callable[[Path], None]
     process = Process(folder)
     with caplog.at_level(logging.WARNING, "imp_driver"):
         decisions = [process.ask(query).decision for query in QUERIES]
-        process.sketches.checkpoint.flush()
+        process.sketches.relations.checkpoint.flush()
     assert set(decisions) <= {Decision.CAPTURED, Decision.MAINTAINED}
     assert caplog.text or decisions == [Decision.CAPTURED] * 3
     process.close()
@@ -159,7 +159,7 @@ def test_a_store_that_must_not_be_read_leaves_the_queries_alone(folder: Path, ca
     process = Process(folder)
     with caplog.at_level(logging.WARNING, "imp_driver"):
         assert [process.ask(query).decision for query in QUERIES] == [Decision.CAPTURED] * 3
-        process.sketches.checkpoint.flush()
+        process.sketches.relations.checkpoint.flush()
     assert "cannot be written" in caplog.text
     process.close()
 
@@ -230,7 +230,7 @@ def test_two_processes_on_one_lake_and_store(folder: Path) -> None:
         for process in (one, other):
             for query in QUERIES:
                 process.ask(query)
-            process.sketches.checkpoint.flush()
+            process.sketches.relations.checkpoint.flush()
     one.close()
     other.close()
     assert _decisions(folder) == [Decision.FRESH] * 3

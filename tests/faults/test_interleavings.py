@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultStream
@@ -182,7 +183,7 @@ def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tup
     try:
         warehouse = StepwiseWarehouse(connection)
         warehouse.commit("r", ROWS)
-        sketches = Sketches(warehouse, 1 << 30)
+        sketches = Sketches(Relations(warehouse, 1 << 30))
         if is_warm:
             path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options())
             path.run(Run(QUERY.format(3), tag="warm"))

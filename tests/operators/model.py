@@ -207,7 +207,7 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             return {"count": pa.int64()}
         case K.SUM_INTEGER:
             return {"count": pa.int64(), "sum": pa.int64()}
-        case K.AVERAGE_INTEGER:
+        case K.SUM_LONG | K.AVERAGE_INTEGER:
             return {"count": pa.int64(), "sum": pa.int64(), "magnitude": pa.float64()}
         case K.SUM_DECIMAL:
             return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec))}
@@ -226,7 +226,7 @@ def wrapped(value: int) -> int:
 def leaves_64_bits(block: Block, rows: Sequence[Row], signed: Sequence[tuple[Row, int]]) -> bool:
     """Say whether a delta takes a sum of integers of rows out of 64 bits; what Spark's own sum had wrapped to counts."""
     for place, spec in enumerate(block.specifications):
-        if spec.kind is K.SUM_INTEGER:
+        if spec.kind in (K.SUM_INTEGER, K.SUM_LONG):
             totals: Counter[tuple[Any, ...]] = Counter()
             for key, group in block.groups(rows).items():
                 totals[key] = wrapped(sum(row[1][place] or 0 for row in group))
@@ -265,7 +265,7 @@ def added(values: Sequence[float], chance: random.Random) -> float:
 def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: random.Random) -> dict[str, Any]:
     present = [value for value in values if value is not None]
     parts: dict[str, Any] = {"count": len(present)}
-    if spec.kind in (K.SUM_INTEGER, K.AVERAGE_INTEGER):
+    if spec.kind in (K.SUM_INTEGER, K.SUM_LONG, K.AVERAGE_INTEGER):
         parts["sum"] = wrapped(sum(present)) if present else None
         parts["magnitude"] = added([abs(float(value)) for value in present], chance) if present else None
     elif spec.kind is K.SUM_DECIMAL:
@@ -312,7 +312,7 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
         return None
     average = spec.form is ValueForm.AVERAGE
     match spec.kind:
-        case K.SUM_INTEGER:
+        case K.SUM_INTEGER | K.SUM_LONG:
             return wrapped(sum(present))
         case K.AVERAGE_INTEGER:
             return added([float(value) for value in present], chance) / len(present)

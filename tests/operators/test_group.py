@@ -52,6 +52,7 @@ SPECIFICATIONS = (
     spec(K.COUNT_DISTINCT, pa.float64()),
     spec(K.COUNT_DISTINCT, pa.string()),
     spec(K.COUNT_DISTINCT, HUGE),
+    spec(K.SUM_LONG, pa.int64()),
 )
 EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM, K.COUNT_DISTINCT}
 FLOAT_VALUES = [0.0, -0.0, 1.5, -2.25, 0.1, 1e16, -1e16, 3e-300, math.nan, math.inf, -math.inf]
@@ -85,6 +86,7 @@ def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
         number,
         text,
         wide,
+        integer,
     )
 
 
@@ -136,7 +138,7 @@ def sharp(specification: AggregateSpecification, values: list[Any]) -> bool:
     present = [value for value in values if value is not None]
     if specification.argument_type == HUGE or specification.kind is K.SUM_FLOAT or specification.form is AVERAGE:
         return False
-    if specification.kind is K.SUM_INTEGER:
+    if specification.kind in (K.SUM_INTEGER, K.SUM_LONG):
         return all(abs(value) <= 5 for value in present)
     return specification.kind in EXACT or specification.kind is K.SUM_DECIMAL
 

@@ -28,6 +28,7 @@ TYPES = {
     K.COUNT: pa.int64(),
     K.COUNT_DISTINCT: pa.int64(),
     K.SUM_INTEGER: pa.int64(),
+    K.SUM_LONG: pa.int64(),
     K.AVERAGE_INTEGER: pa.float64(),
     K.SUM_FLOAT: pa.float64(),
 }
@@ -67,7 +68,9 @@ def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> b
         return True
     if specification.kind is K.AVERAGE_INTEGER:
         return bool(sum(map(abs, present)) < 2**52)
-    return specification.kind is K.SUM_DECIMAL and specification.form is ValueForm.TOTAL and specification.argument_type == MONEY
+    if specification.kind is K.SUM_LONG:
+        return bool(sum(map(abs, present)) < 2**62)
+    return specification.kind is K.SUM_DECIMAL and specification.argument_type == MONEY
 
 
 @pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))

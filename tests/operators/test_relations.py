@@ -159,7 +159,7 @@ SOME = Partnered(LEFT, RIGHT, "k", "l", LARGER)
 FUNCTIONS = (
     (AccumulatorKind.COUNT_ROWS, None),
     (AccumulatorKind.COUNT, "v"),
-    (AccumulatorKind.SUM_INTEGER, "v"),
+    (AccumulatorKind.SUM_LONG, "v"),
     (AccumulatorKind.MINIMUM, "v"),
     (AccumulatorKind.MAXIMUM, "v"),
 )
@@ -266,7 +266,7 @@ def test_versions_that_contradict_each_other_are_left_to_the_engine() -> None:
 
 
 def test_sums_that_may_overflow_are_left_to_the_engine() -> None:
-    database = Database([Counter(), Counter()], [Counter({(1, 2**61): 2}), Counter()])
+    database = Database([Counter(), Counter()], [Counter({(1, 2**62): 2}), Counter()])
     with pytest.raises(NotEvaluable):
         Groups(LEFT, ("k",), FUNCTIONS, GROUPED).step(database)
 

@@ -12,6 +12,7 @@ from imp_driver.capture import capture
 from imp_driver.circuit import circuit
 from imp_driver.errors import InternalError
 from imp_driver.maintain import step as maintenance
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
@@ -49,7 +50,7 @@ class _Play:
         self._warehouse = Warehouse(clustering=clustering, has_look_up=has_look_up)
         for table in ("r", "s"):
             self._warehouse.commit(table, [self._row(number) for number in range(chance.randint(30, 60))])
-        self._sketches = Sketches(self._warehouse, 1 << 30, buckets="buckets")
+        self._sketches = Sketches(Relations(self._warehouse, 1 << 30, buckets="buckets"))
         options = Options(sketch=SketchMode.SHADOW, fragments=int(choice["fragments"]), maximum_runs=int(choice["runs"]))
         self._session = DuckSession(self._warehouse)
         self._path = Middleware(self._session, self._warehouse, self._sketches, options)
@@ -71,7 +72,7 @@ class _Play:
         before = asked_before(choice, chance)
         for _ in range(2 if before is not None else 0):
             self._ask(text if choice["state"] == "again" else text_of(before or {}, chance))
-        had_state = any(entry.is_held for entry in self._sketches.registry.relations())
+        had_state = any(entry.is_held for entry in self._sketches.relations.registry.relations())
         self._change()
         for _ in range(1 if before is None else 2):
             report = self._ask(text)
@@ -87,8 +88,8 @@ class _Play:
     def _idle(self, report: SketchReport, had_state: bool) -> Iterator[str]:
         """Yield the dimensions whose value had no effect: a state that was made anew has followed no change, and so on."""
         choice = self._choice
-        entry = next(each for each in self._sketches.registry.relations() if each.identifier == report.sketch_id)
-        was_ahead = report.decision is Decision.FRESH and self._sketches.eager.ahead(entry).steps > 0
+        entry = next(each for each in self._sketches.relations.registry.relations() if each.identifier == report.sketch_id)
+        was_ahead = report.decision is Decision.FRESH and self._sketches.relations.eager.ahead(entry).steps > 0
         if choice["state"] != "first" and not had_state:
             yield "state"
         if choice["change"] != "none" and report.decision is not Decision.MAINTAINED and not was_ahead:
@@ -109,7 +110,7 @@ class _Play:
         table = "s" if kind == "of the other table" else "r"
         self._warehouse.commit(table, self._changed(kind, self._warehouse.rows(table)))
         if self._choice["holder"] == "ahead":
-            self._sketches.eager.round().run(1, lambda: False)
+            self._sketches.relations.eager.round().run(1, lambda: False)
 
     def _changed(self, kind: str, rows: Sequence[Row]) -> list[Row]:
         chance = self._chance

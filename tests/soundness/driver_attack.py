@@ -22,9 +22,10 @@ from imp_driver.capture import capture
 from imp_driver.circuit import circuit
 from imp_driver.errors import InternalError
 from imp_driver.maintain import step as maintenance
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.reasons import Decision, Reason
+from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.sketch import balance
 from imp_driver.sketch.cut_groups import Cut
 from imp_driver.values import stopwatch
@@ -80,11 +81,15 @@ class Racing(Warehouse):
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What is asked of a warehouse, and that it changes before every so many queries; ``is_eager`` maintains states ahead of them."""
+    """What is asked of a warehouse, and that it changes before every so many queries; ``is_eager`` maintains states ahead of them.
+
+    ``answers`` has the rows come from groups where they can.
+    """
 
     asked: Callable[[random.Random], list[str]]
     changes_each: int
     is_eager: bool = False
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,13 @@ KINDS: Mapping[str, Kind] = {
     "lookups": Kind((_JOINS, _NESTED), (circuit, "MOST_SIDE_ROWS", 20)),
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
     "buckets": Kind((_JOINS, _ALL), (capture, "ROW_OVERHEAD", 1 << 30)),
+    "answers": Kind(
+        (
+            Manner(_asked_of_all, changes_each=3, answers=True),
+            Manner(_asked_by_grammar, changes_each=2, answers=True),
+            Manner(_asked_ahead, changes_each=3, is_eager=True, answers=True),
+        )
+    ),
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
 
@@ -179,6 +191,11 @@ def attack_eager(warehouses: int, seed: int) -> Tally:
     return attack_kind("eager", seed, range(warehouses))
 
 
+def attack_answers(warehouses: int, seed: int) -> Tally:
+    """Ask as the other attacks do, of groups where these have the rows."""
+    return attack_kind("answers", seed, range(warehouses))
+
+
 def attack_grammar(warehouses: int, seed: int) -> Tally:
     """Ask queries of the grammar that differ in one feature, half of them while states are maintained ahead."""
     return attack_kind("grammar", seed, range(warehouses))
@@ -200,7 +217,7 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     return tally
 
 
-_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2, "grammar": 2}
+_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2, "answers": 3, "grammar": 2}
 
 
 def rounds(warehouses: int, seed: int) -> Iterator[tuple[str, Tally]]:
@@ -219,10 +236,10 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
     least = chance.choice([-2, 0])
     for table in COLUMNS:
         warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
-    sketches, session = Sketches(warehouse, 1 << 30, buckets="buckets"), DuckSession(warehouse)
-    middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW))
+    sketches, session = Sketches(Relations(warehouse, 1 << 30, buckets="buckets")), DuckSession(warehouse)
+    middleware = Middleware(session, warehouse, sketches, Options(sketch=SketchMode.SHADOW, answers=manner.answers))
     partitions: dict[Cut, RangePartition] = {}
-    rounds = sketches.eager.round()
+    rounds = sketches.relations.eager.round()
 
     def change() -> None:
         table = chance.choice(list(COLUMNS))
@@ -252,6 +269,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         warehouse.change = None
         tally.decisions[report.decision] += 1
         tally.reasons[report.reason] += 1
+        tally.answered += report.served_by is ServedBy.STATE
         tally.reused += "other constants" in report.detail
         tally.united += "together" in report.detail
         used = Counter(each.sketch_id for each in (report, *report.also) if each.reason is Reason.FILTERED)
@@ -261,14 +279,14 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
             tally.differences.append(f"{asked[place]}: {report.detail}")
         if not manner.is_eager and any(version != warehouse.newest(table) for table, version in report.versions.items()):
             tally.differences.append(f"{asked[place]}: answered at {report.versions}")
-        entry = next((entry for entry in sketches.registry.relations() if entry.identifier == report.sketch_id), None)
+        entry = next((entry for entry in sketches.relations.registry.relations() if entry.identifier == report.sketch_id), None)
         if entry is not None:
             check_entry(entry, asked[place], report, warehouse, tally)
             tally.shared += len(entry.templates) > 1
             for cut in () if entry.in_memory is None else entry.in_memory.cuts.values():
                 tally.cut_anew += partitions.get(cut, cut.partition) is not cut.partition
                 partitions[cut] = cut.partition
-            ahead = sketches.eager.ahead(entry)
+            ahead = sketches.relations.eager.ahead(entry)
             tally.ahead += report.decision is Decision.FRESH and ahead.steps > 0
             if ahead.problem and "left to the next query" not in ahead.problem:
                 tally.differences.append(f"{asked[place]}: {ahead.problem}")
@@ -302,7 +320,7 @@ def main() -> int:
     return 0
 
 
-_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "crashed")
+_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "answered", "crashed")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot import exp
 
 from imp_driver.errors import OperationalError
-from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultStream, ResultTooLarge, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultShape, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
 from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
@@ -181,6 +181,10 @@ class DuckSession:
         found = self.warehouse.query(run.text)
         return TableStream(found.schema, found.to_batches())
 
+    def describe(self, run: Run) -> ResultShape:
+        schema = self.warehouse.query(run.text).schema
+        return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
+
     def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
         found = self.warehouse.query(text)
         if most_bytes is not None and found.nbytes > most_bytes:
@@ -206,6 +210,9 @@ class DuckSession:
 
     def may_read(self, name: tuple[str, ...]) -> bool:
         return True
+
+    def has_row_rules(self) -> bool:
+        return False
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()

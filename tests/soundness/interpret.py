@@ -70,6 +70,8 @@ def evaluate(plan: Plan, tables: Tables, cut: Cut = keep_all, outer: Row | None 
             return _aggregate(plan, run(plan.child))
         case nodes.TopK():
             return _top(plan, run(plan.child))
+        case nodes.Sort():
+            return sorted(run(plan.child), key=functools.cmp_to_key(functools.partial(_compared, plan.order)))
         case nodes.Window():
             return _window(plan, run(plan.child))
 

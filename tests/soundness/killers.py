@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.soundness.driver_mutants import DRIVER_MUTANTS
-from tests.soundness.mutants import MUTANTS, Mutant
+from tests.soundness.mutants import Mutant
 from tests.soundness.mutated import MUTANT_OF, Killer, Outcome, Task, outcomes
 
 _FILE = Path(__file__).with_suffix(".json")
@@ -56,7 +55,7 @@ def searched(mutants: Iterable[Mutant]) -> list[Outcome]:
 
 def _stale() -> list[str]:
     known = recorded()
-    names = [mutant.name for mutant in MUTANTS + DRIVER_MUTANTS]
+    names = list(MUTANT_OF)
     kept = {outcome.task.mutant for outcome in outcomes([Task(name, (known[name],)) for name in names if name in known]) if outcome.found}
     return [name for name in names if name not in kept]
 
@@ -72,7 +71,8 @@ def main(names: Sequence[str]) -> int:
         failed |= outcome.found is None
         print(f"{name}: {outcome.found or outcome.output or 'not found'}")
     _FILE.write_text(json.dumps({name: asdict(known[name]) for name in MUTANT_OF if name in known}, indent=1) + "\n", encoding="utf-8")
-    wrong = problems([mutant for mutant in MUTANTS + DRIVER_MUTANTS if mutant.name in known and (not names or mutant.name in names)])
+    tried = [mutant for name, mutant in MUTANT_OF.items() if name in known and (not names or name in names)]
+    wrong = problems(tried)
     print(*wrong, sep="\n")
     return failed or bool(wrong)
 

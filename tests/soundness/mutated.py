@@ -22,18 +22,21 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from tests.forks import run_forked
+from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS = "calculus", "pairs"
+CALCULUS, PAIRS, ABOVE = "calculus", "pairs", "above groups"
 _PAIRS_A_TURN = 100
-MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS}
+MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS}
 
 
 @dataclass(frozen=True, slots=True)
 class Killer:
-    """What can be tried alone: a query of the attack on the calculus, a case of the one by pairs, a warehouse of the one on the driver."""
+    """What can be tried alone: a query of the attack on the calculus or of that on what stands above groups, a case of the one by pairs,
+    a warehouse of the one on the driver.
+    """
 
     kind: str
     seed: int
@@ -120,7 +123,7 @@ def _tried(task: Task) -> tuple[Killer | None, str]:
     if task.mutant:
         change(MUTANT_OF[task.mutant])
     if not task.cases:
-        return _searched(of_driver=MUTANT_OF.get(task.mutant) not in MUTANTS)
+        return _searched(MUTANT_OF.get(task.mutant))
     for case in task.cases:
         differences = _differences(case)
         if differences:
@@ -134,6 +137,10 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.attack import attack_query
 
         return [str(each) for each in attack_query(case.seed, case.number).differences]
+    if case.kind == ABOVE:
+        from tests.soundness.answer_attack import attack_query as attack_above
+
+        return attack_above(case.seed, case.number).differences
     if case.kind == PAIRS:
         from tests.pairs.cover import attack_numbers
         from tests.pairs.driver import ATTACK
@@ -144,9 +151,14 @@ def _differences(case: Killer) -> Sequence[str]:
     return attack_kind(case.kind, case.seed, [case.number]).differences
 
 
-def _searched(*, of_driver: bool) -> tuple[Killer | None, str]:
+def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
     """Attack at random until there is a difference."""
-    if not of_driver:
+    if mutant in ANSWER_MUTANTS:
+        from tests.soundness.answer_attack import attack as attack_above
+
+        above = attack_above(60_000, 0)
+        return (None, "") if above.found_in is None else (Killer(ABOVE, 0, above.found_in), above.differences[0])
+    if mutant in MUTANTS:
         from tests.soundness.attack import attack
 
         differences = attack(60_000, 0).differences

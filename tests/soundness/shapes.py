@@ -118,3 +118,58 @@ def absent(chance: random.Random) -> str:
     )
     function, key = chance.choice(["sum(r.a)", "count(*)", "max(r.a)"]), chance.choice(["g", "x"])
     return f"SELECT r.{key}, {function} AS f FROM r WHERE {condition} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
+
+
+def above_groups(chance: random.Random) -> str:
+    """Return a query all rows of which come from groups, with every operator above them."""
+    one = chance.choice(
+        [
+            "SELECT g, x, sum(a) AS s, count(*) AS n FROM r GROUP BY g, x",
+            "SELECT g, max(x) AS x, sum(a) AS s, count(a) AS n FROM r WHERE a < 4 GROUP BY g",
+            "SELECT g, x, min(a) AS s, count(DISTINCT a) AS n FROM r GROUP BY g, x HAVING count(*) > 1",
+        ]
+    )
+    other = chance.choice(
+        [
+            "SELECT k, sum(b) AS t, max(y) AS m FROM s GROUP BY k",
+            "SELECT y AS k, count(*) AS t, min(b) AS m FROM s WHERE b > 0 GROUP BY y",
+        ]
+    )
+    sign, number = chance.choice(["=", "<", ">", "<=", "<>"]), chance.randint(-1, 4)
+    join = chance.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+    on = chance.choice(["u.g = v.k", "u.g = v.k AND u.s > v.t", "u.s = v.t", f"u.g = v.k AND v.m {sign} {number}", f"u.s {sign} v.t"])
+    operation = chance.choice(["UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
+    negation, member = chance.choice(["", "NOT "]), chance.choice(["k", "m"])
+    scalar = chance.choice(
+        [
+            f"SELECT {chance.choice(['avg(t)', 'max(t)', 'sum(m)', 'count(*)'])} FROM ({other}) v",
+            f"SELECT t FROM ({other}) v ORDER BY k, t LIMIT 1",
+        ]
+    )
+    columns_of_both = chance.choice([("g, s", "k, t"), ("x, n", "m, t"), ("n, n", "t, t")])
+    query, columns = chance.choice(
+        [
+            (f"SELECT u.g, u.s, v.t FROM ({one}) u {join} ({other}) v ON {on}", ["g", "s", "t"]),
+            (f"SELECT u.g, u.s, v.t FROM ({one}) u {join} ({other}) v ON {on} WHERE u.n > 1", ["g", "s", "t"]),
+            (f"SELECT g, x, s FROM ({one}) u WHERE g {negation}IN (SELECT {member} FROM ({other}) v)", ["g", "x", "s"]),
+            (f"SELECT g, x, s FROM ({one}) u WHERE {negation}EXISTS (SELECT 1 FROM ({other}) v WHERE v.k = u.g)", ["g", "x", "s"]),
+            (
+                f"SELECT {columns_of_both[0]} FROM ({one}) u {operation} SELECT {columns_of_both[1]} FROM ({other}) v",
+                [columns_of_both[0][0]],
+            ),
+            (f"SELECT x, sum(s) AS a, count(*) AS b, min(n) AS c FROM ({one}) u GROUP BY x HAVING count(s) {sign} {number}", ["x", "a"]),
+            (f"SELECT g, s FROM ({one}) u WHERE s {sign} ({scalar})", ["g", "s"]),
+            (f"SELECT g, s FROM ({one}) u WHERE ({scalar}) IS NULL", ["g", "s"]),
+            (f"SELECT DISTINCT x, n {sign} {number} AS c FROM ({one}) u", ["x", "c"]),
+            (f"SELECT count(*) AS a, sum(s) AS b, avg(n) AS c FROM ({one}) u WHERE n {sign} {number}", ["a", "b"]),
+            ("SELECT count(*) AS a, sum(b) AS b, max(y) AS c FROM s", ["a", "b"]),
+        ]
+    )
+    if chance.random() < 0.6:
+        query += " ORDER BY " + ", ".join(
+            f"{column}{chance.choice(['', ' DESC'])}{chance.choice(['', ' NULLS FIRST', ' NULLS LAST'])}"
+            for column in chance.sample(columns, chance.randint(1, len(columns)))
+        )
+        if chance.random() < 0.4:
+            query += f" LIMIT {chance.randint(1, 4)}" + chance.choice(["", " OFFSET 1"])
+    return query

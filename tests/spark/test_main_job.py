@@ -12,6 +12,7 @@ import pytest
 
 import imp_driver
 from imp_driver.delta.tables import DeltaTables
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
@@ -398,7 +399,7 @@ def test_a_failed_capture_is_tried_again_when_the_table_has_changed(cursor: imp_
 def test_state_beyond_its_budget_is_not_kept(warehouse: Path, engine: imp_driver.Connection) -> None:
     source = DeltaTables()
     options = Options(warehouse=str(warehouse), memory=10_000)
-    middleware = Middleware(open_session(options), source, Sketches(source, options.memory), options)
+    middleware = Middleware(open_session(options), source, Sketches(Relations(source, options.memory)), options)
     with imp_driver.Connection(middleware) as connection:
         name = f"main_job_{next(_numbers)}"
         connection.execute(f"CREATE TABLE {name} AS SELECT id AS g, id AS x FROM range(1000)")

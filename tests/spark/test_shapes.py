@@ -208,7 +208,7 @@ def _pretend_that_the_sketch_is_up_to_date(cursor: imp_driver.Cursor, table: str
     """Insert a group's worth of rows and move the version of the sketch's state along without them."""
     cursor.execute(f"INSERT INTO {table} VALUES (1, 5000)")
     pipeline: Any = cursor.connection._pipeline
-    (relation,) = [each for each in pipeline.inner._sketches.registry.relations() if each.identifier == sketch_id]
+    (relation,) = [each for each in pipeline.inner._sketches.relations.registry.relations() if each.identifier == sketch_id]
     version = report_of(cursor).version
     assert version is not None
     relation._vector = {location: replace(each, version=version, rows=(each.rows or 0) + 1) for location, each in relation.vector.items()}

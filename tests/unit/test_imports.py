@@ -30,6 +30,7 @@ STAGES = (
     "state",
     "maintain",
     "rewrite",
+    "answer",
     "advise",
 )
 """In the order data flows; a stage imports itself, earlier ones, and the ground. What is observed is counted all along the way."""
@@ -58,7 +59,7 @@ FOREIGN = {
     "grpc": {"spark"},
     "deltalake": {"delta", "persist"},
     "z3": {"reuse"},
-    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "spark", "snapshot"},
+    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "answer", "spark", "snapshot"},
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},

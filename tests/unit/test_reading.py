@@ -66,7 +66,10 @@ def _snapshot(name: str, schema: tuple[SchemaColumn, ...] = INTEGERS, version: i
 
 
 def _read(text: str, session: FakeSession, source: Snapshots) -> Reading:
-    return read(parse(text), session, source, Newest())  # type: ignore[arg-type]
+    found = read(parse(text), session, source, Newest())  # type: ignore[arg-type]
+    if found.refused is not None:
+        raise Refused.on(found.refused)
+    return found
 
 
 def _refusal(text: str, relations: dict[str, Relation], tables: dict[str, TableSnapshot]) -> Reason:

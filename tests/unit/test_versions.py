@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, InterfaceError, NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.parse.statement import parse
@@ -66,7 +67,7 @@ class World:
             self.warehouse.commit("r", rows[:end])
             self.warehouse.commit("s", [(number, number % 10, 0, 1) for number in range(end)])
         self.warehouse.now = 40.0
-        self.sketches = Sketches(self.warehouse, 1 << 30)
+        self.sketches = Sketches(Relations(self.warehouse, 1 << 30))
         self.path = self.connect()
 
     def connect(self, snapshot: float | None = None, mode: SketchMode = SketchMode.SHADOW) -> Middleware:

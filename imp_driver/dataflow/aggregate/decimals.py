@@ -20,6 +20,8 @@ from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArra
 Limbs: TypeAlias = npt.NDArray[np.int64]
 _MASK = np.int64(0xFFFF_FFFF)
 _MAXIMUM_DIGITS = 38
+_AVERAGED_DIGITS = 18
+_FEW_ROWS = 10**9
 _OVERFLOW = 10.0**_MAXIMUM_DIGITS * (1 - 1e-9)
 
 
@@ -83,14 +85,16 @@ class DecimalSum:
         return widened(Interval(Family.NUMBER, lower, upper, null, counts > 0, form=form), lost & (counts > 0))
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
-        """Averages are rounded twice by Spark, and are not given here."""
         counts, sums = self._missing.counts_at(slots, rows), _as_integers(self._limbs[:, slots])
         precision, scale = self._type.precision, self._type.scale
+        known = (self._lost[slots] == 0) & (counts * 10.0**precision < _OVERFLOW)
         if self._average:
             kind = pa.decimal128(min(precision + 4, _MAXIMUM_DIGITS), min(scale + 4, _MAXIMUM_DIGITS))
-            return Values(pa.nulls(len(slots), kind), counts == 0)
-        kind = pa.decimal128(min(precision + 10, _MAXIMUM_DIGITS), scale)
-        known = (self._lost[slots] == 0) & (counts * 10.0**precision < _OVERFLOW)
+            # Spark divides to 38 digits or more before it rounds to the scale: no quotient of so small a count is that close to a half.
+            known &= (precision <= _AVERAGED_DIGITS) & (counts < _FEW_ROWS)
+            sums = _quotients(sums * 10**4, np.maximum(counts, 1))
+        else:
+            kind = pa.decimal128(min(precision + 10, _MAXIMUM_DIGITS), scale)
         sums[~known] = 0
         return Values(Codec(kind).decode(sums, counts == 0), known | (counts == 0))
 
@@ -147,6 +151,13 @@ def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:
         return values, values
     slack = np.where(inexact, np.abs(values) * 2.0**-50, 0.0)
     return values - slack, values + slack
+
+
+def _quotients(sums: npt.NDArray[np.object_], counts: IntegerArray) -> npt.NDArray[np.object_]:
+    """Divide, rounding halves away from zero."""
+    divisors = counts.astype(object)
+    magnitudes: npt.NDArray[np.object_] = (2 * np.abs(sums) + divisors) // (2 * divisors)
+    return np.where(sums < 0, -magnitudes, magnitudes)
 
 
 def _as_integers(limbs: Limbs) -> npt.NDArray[np.object_]:

@@ -219,6 +219,11 @@ class GroupState:
             columns[f"aggregate_{place}"] = values.array
         return ZSet(pa.table(columns), np.ones(len(slots), dtype=np.int64))
 
+    def inexact_aggregates(self, slots: IntegerArray) -> list[int]:
+        """Return which aggregates are not known exactly for some groups."""
+        values = (accumulator.values(self._rows[slots], slots) for accumulator in self._accumulators)
+        return [place for place, each in enumerate(values) if not each.exact.all()]
+
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""
         values = self._keys[index].take(slots)

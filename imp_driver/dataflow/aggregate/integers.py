@@ -1,8 +1,9 @@
 """sum and avg of integers.
 
 The sum is exact modulo 2**64, as Spark's is without ANSI mode; with it Spark raises, so a delta that takes a sum out of 64 bits has the
-groups captured again, which then fails as the query does. Spark averages integers by adding doubles in unknown order and dividing by the
-count: exact up to the division while the absolute values add up to less than 2**53, else within n * 2**-53 * magnitude.
+groups captured again, which then fails as the query does. Whether it raises on the way to a sum that fits depends on its order; while the
+absolute values of 64-bit integers add up to less than 2**63 no order can. Spark averages integers by adding doubles in unknown order and
+dividing by the count: exact up to the division while the absolute values add up to less than 2**53, else within n * 2**-53 * magnitude.
 """
 
 from __future__ import annotations
@@ -32,23 +33,24 @@ _LOW = np.int64(0xFFFF_FFFF)
 
 
 class IntegerSum:
-    """Count and wrapping sum; with ``magnitude`` also the sum of absolute values, for averages."""
+    """Count and wrapping sum; with ``magnitude`` also the sum of absolute values, for averages and for what may leave 64 bits."""
 
-    def __init__(self, missing: Missing, sums: IntegerArray, magnitude: TrackedSum | None) -> None:
+    def __init__(self, missing: Missing, sums: IntegerArray, magnitude: TrackedSum | None, *, average: bool) -> None:
         self._missing = missing
         self._sums = sums
         self._magnitude = magnitude
+        self._average = average
 
     @classmethod
     def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> IntegerSum:
         counts = integers(parts["count"])
         magnitude = None
-        if average:
+        if "magnitude" in parts:
             values = floats(parts["magnitude"])
             captured = _rounding(values, (counts + 1) * UNIT_ROUNDOFF * values * SLACK)
             errors = floats(parts["magnitude_error"]) if "magnitude_error" in parts else captured
             magnitude = TrackedSum(values, errors)
-        return cls(Missing(counts, rows), integers(parts["sum"]), magnitude)
+        return cls(Missing(counts, rows), integers(parts["sum"]), magnitude, average=average)
 
     def grow(self, capacity: int) -> None:
         self._missing.grow(capacity)
@@ -62,7 +64,7 @@ class IntegerSum:
         values = integers(argument)
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
         sums = self._sums[change.slots] + change.total(values * change.weights)
-        if self._magnitude is None:
+        if not self._average:
             _check_range(self._sums[change.slots], change, values)
         if np.any(sums[counts == 0] != 0):
             raise StateCorrupt("a delta deleted other integers of a group than the state summed; the state must be captured again")
@@ -86,18 +88,18 @@ class IntegerSum:
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)
-        if self._magnitude is None:
+        if not self._average or self._magnitude is None:
             return from_codes(pa.int64(), self._sums[slots], counts == 0)
-        return self._average(self._sums[slots].astype(np.float64), counts, self._magnitude.upper(slots))
+        return self._averages(self._sums[slots].astype(np.float64), counts, self._magnitude.upper(slots))
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
         counts, sums = self._missing.counts_at(slots, rows), self._sums[slots]
-        if self._magnitude is None:
-            return Values(pa.array(sums, mask=counts == 0), np.ones(len(slots), dtype=bool))
-        averages = pa.array(sums / np.maximum(counts, 1), mask=counts == 0)
-        return Values(averages, (counts == 0) | (self._magnitude.upper(slots) < EXACT_LIMIT))
+        known = np.ones(len(slots), dtype=bool)
+        if self._magnitude is not None:
+            known = (counts == 0) | (self._magnitude.upper(slots) < (EXACT_LIMIT if self._average else _WRAP_LIMIT * 0.99))
+        return Values(pa.array(sums / np.maximum(counts, 1) if self._average else sums, mask=counts == 0), known)
 
-    def _average(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
+    def _averages(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
         divisor = np.maximum(counts, 1)
         rounded = magnitude >= EXACT_LIMIT
         with np.errstate(all="ignore"):

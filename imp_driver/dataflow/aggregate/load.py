@@ -27,7 +27,7 @@ def loaded(specification: AggregateSpecification, parts: Parts, rows: IntegerArr
     match specification.kind:
         case AccumulatorKind.COUNT:
             return Count.load(parts, rows)
-        case AccumulatorKind.SUM_INTEGER | AccumulatorKind.AVERAGE_INTEGER:
+        case AccumulatorKind.SUM_INTEGER | AccumulatorKind.SUM_LONG | AccumulatorKind.AVERAGE_INTEGER:
             return IntegerSum.load(parts, rows, average=average)
         case AccumulatorKind.SUM_DECIMAL:
             return DecimalSum.load(parts, rows, argument_type, average=average)

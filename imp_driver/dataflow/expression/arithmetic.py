@@ -51,8 +51,8 @@ def to_double(array: pa.Array) -> pa.Array:
     """Convert a number as Spark casts to DOUBLE: rounded to nearest. Raises NotEvaluable for decimals beyond 2**53."""
     if not pa.types.is_decimal(array.type):
         return array.cast(pa.float64(), safe=False)
-    if array.type.precision > 18 or array.type.scale > 22:
-        raise NotEvaluable("a wide decimal is not converted to double in process")
+    if array.type.scale > 22:
+        raise NotEvaluable("a decimal of so many places is not converted to double in process")
     codes, nulls = Codec(array.type).encode(array)
     if np.any(np.abs(codes) > EXACT_LIMIT):
         raise NotEvaluable("a decimal beyond 2**53 is not converted to double in process")

@@ -12,12 +12,13 @@ import pytest
 
 from imp_driver.advise.advisor import RUNS_BEFORE_SAMPLE, Advisor
 from imp_driver.errors import CANCELLED, OperationalError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
-from imp_driver.ports import Relation, RelationKind, ResultStream, TableDefinition
+from imp_driver.ports import Relation, RelationKind, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
@@ -110,6 +111,12 @@ class FakeSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return True
 
+    def describe(self, run: Run) -> ResultShape:
+        raise NotImplementedError
+
+    def has_row_rules(self) -> bool:
+        return True
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 
@@ -146,7 +153,7 @@ def _run(advisor: Advisor, reason: Reason, times: int = 1, text: str = QUERY) ->
 
 def _advisor() -> tuple[Advisor, FakeSession, Sketches]:
     session, source = FakeSession(), FakeSource()
-    sketches = Sketches(source, 1 << 20)
+    sketches = Sketches(Relations(source, 1 << 20))
     return Advisor(session, source, sketches), session, sketches
 
 
@@ -228,7 +235,7 @@ def test_advice_samples_what_was_asked_in_this_process() -> None:
 
 def test_a_table_that_was_made_anew_needs_no_advice() -> None:
     session, source = FakeSession(), FakeSource()
-    advisor = Advisor(session, source, Sketches(source, 1 << 20))
+    advisor = Advisor(session, source, Sketches(Relations(source, 1 << 20)))
     _run(advisor, Reason.NOT_CLUSTERED)
     source.table = replace(SNAPSHOT, table_id="another")
     assert advisor.advise(Run("")) == []

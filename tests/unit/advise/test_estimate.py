@@ -134,7 +134,7 @@ def test_a_sample_of_everything_is_exact() -> None:
         block = _block(f"SELECT g FROM t WHERE x > 50 GROUP BY g HAVING {text}")
         aggregates = tuple(aggregate.specification for aggregate in block.aggregates)
         # Aggregate i of the sample is the one of the block's own kind.
-        names = {"SUM_INTEGER": 0, "AVERAGE_INTEGER": 1, "COUNT": 2, "COUNT_ROWS": 0}
+        names = {"SUM_INTEGER": 0, "SUM_LONG": 0, "AVERAGE_INTEGER": 1, "COUNT": 2, "COUNT_ROWS": 0}
         columns = {name: sample.columns.column(name) for name in ("sampled", "drawn", "matching")}
         for index, each in enumerate(aggregates):
             for part in ("count", "mean", "variance"):

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.errors import OperationalError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultStream
@@ -146,7 +147,7 @@ class House:
         self.warehouse.commit("s", [])
         chance = random.Random(5)
         self.commit([(number, number // 10, number % 7, chance.randint(0, 9)) for number in range(400)])
-        self.driver = Middleware(Engine(self.warehouse), self.lists, Sketches(self.lists, 1 << 20), Options())
+        self.driver = Middleware(Engine(self.warehouse), self.lists, Sketches(Relations(self.lists, 1 << 20)), Options())
 
     def commit(self, rows: list[Row]) -> None:
         self.lists.versions.append(rows)

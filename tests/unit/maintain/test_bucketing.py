@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.buckets.state import BucketedState
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.persist.tables import DeltaRepository
@@ -38,7 +39,7 @@ class SmallProcess:
 
     def __init__(self, warehouse: Warehouse, *, buckets: str | None = "buckets", sketch: SketchMode = SketchMode.SHADOW) -> None:
         self.warehouse = warehouse
-        self.sketches = Sketches(warehouse, LITTLE, buckets=buckets)
+        self.sketches = Sketches(Relations(warehouse, LITTLE, buckets=buckets))
         self.middleware = Middleware(DuckSession(warehouse), warehouse, self.sketches, Options(sketch=sketch))
 
     def ask(self, text: str) -> SketchReport:
@@ -140,8 +141,8 @@ def test_a_table_of_buckets_that_another_process_has_changed_is_captured_again()
 
 def saved_process(warehouse: Warehouse, store: Path) -> SmallProcess:
     process = SmallProcess(warehouse, buckets=f"{store}/buckets")
-    process.sketches.checkpoint = Checkpoint(DeltaRepository(str(store)), warehouse)
-    process.sketches._recovery = Recovery(process.sketches.registry, DeltaRepository(str(store)), warehouse)
+    process.sketches.relations.checkpoint = Checkpoint(DeltaRepository(str(store)), warehouse)
+    process.sketches.relations.recovery = Recovery(process.sketches.relations.registry, DeltaRepository(str(store)), warehouse)
     return process
 
 
@@ -151,7 +152,7 @@ def test_a_restart_goes_on_with_the_buckets(tmp_path: Path) -> None:
     first.ask(SUMS.format(6))
     insert(warehouse, (900, 3, 0, 100))
     assert first.ask(SUMS.format(6)).decision is Decision.MAINTAINED
-    first.sketches.checkpoint.flush()
+    first.sketches.relations.checkpoint.flush()
     second = saved_process(warehouse, tmp_path)
     assert second.ask(SUMS.format(6)).decision is Decision.FRESH
     insert(warehouse, (901, 77, 1, 2))
@@ -167,7 +168,7 @@ def test_buckets_that_are_gone_are_captured_again(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     first = saved_process(warehouse, tmp_path)
     first.ask(SUMS.format(6))
-    first.sketches.checkpoint.flush()
+    first.sketches.relations.checkpoint.flush()
     for versions in warehouse.buckets.tables.values():
         versions[0] = versions[0].set_column(1, "data", pa.array([b""] * len(versions[0]), pa.binary()))
     second = saved_process(warehouse, tmp_path)

@@ -14,6 +14,7 @@ import pytest
 
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import eager
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultStream
@@ -80,8 +81,8 @@ class Opened:
         self.warehouse.commit("r", [(number, number % 10, number % 3, number % 5) for number in range(60)])
         self.warehouse.commit("s", [(number, number % 10, 0, 1) for number in range(20)])
         self.time = 0.0
-        self.sketches = Sketches(self.warehouse, 1 << 30)
-        self.sketches.eager._clock = lambda: self.time
+        self.sketches = Sketches(Relations(self.warehouse, 1 << 30))
+        self.sketches.relations.eager._clock = lambda: self.time
         self.session = SharedSession(self.warehouse)
         self.middleware = self.connect(batch)
 
@@ -104,7 +105,7 @@ class Opened:
         self.warehouse.commit(table, [*self.warehouse.rows(table), *rows])
 
     def settle(self) -> None:
-        assert self.sketches.eager.settle(PATIENT)
+        assert self.sketches.relations.eager.settle(PATIENT)
 
     def wait_for_version(self, version: int) -> None:
         deadline = time.monotonic() + PATIENT
@@ -123,7 +124,7 @@ class Opened:
 
     @property
     def entry(self) -> Maintained:
-        [entry] = self.sketches.registry.relations()
+        [entry] = self.sketches.relations.registry.relations()
         return entry
 
 
@@ -151,7 +152,7 @@ def test_the_worker_is_first_and_the_query_finds_its_sketch_fresh() -> None:
         assert (row["behind_versions"], row["eager_steps"], row["maintained"], row["eager_problem"]) == (0, 1, 1, None)
         report = world.ask()
         assert (report.decision, report.version) == (Decision.FRESH, 1)
-        counted = world.sketches.metrics.snapshot()
+        counted = world.sketches.relations.metrics.snapshot()
         assert counted.counters["imp_maintenance_steps_total", ("background",)] == 1
         assert counted.counters["imp_delta_rows_total", ("background",)] == 1
         assert ("imp_maintenance_steps_total", ("query",)) not in counted.counters
@@ -210,7 +211,7 @@ def test_a_sketch_that_is_not_wanted_is_left_alone(harm: str) -> None:
         if harm == "useless":
             world.entry.costs._useless = 3
         else:
-            world.sketches.guard.record((report.template or "",), "other rows")
+            world.sketches.relations.guard.record((report.template or "",), "other rows")
         world.insert((60, 3, 0, 100))
         world.settle()
         assert world.shown()["eager_steps"] == 0
@@ -252,7 +253,7 @@ def test_what_the_worker_cannot_do_is_left_to_the_query_with_the_state_as_it_was
         assert (world.entry.version, _content(world.entry)) == (0, before)
         assert str(world.shown()["eager_problem"]).startswith(words)
         problem = "left" if words.startswith("left") else "failed"
-        assert world.sketches.metrics.snapshot().counters["imp_background_problems_total", (problem,)] == 1
+        assert world.sketches.relations.metrics.snapshot().counters["imp_background_problems_total", (problem,)] == 1
         world.warehouse.refusal, world.warehouse.relation, world.warehouse.lost = None, None, 0
         world.settle()
         assert world.shown()["eager_steps"] == 0
@@ -388,7 +389,10 @@ def test_a_table_that_cannot_be_looked_up_hurts_no_other_entry() -> None:
 
         world.warehouse.snapshot = broken  # type: ignore[method-assign]
         world.settle()
-        problems = {entry.identity.table: world.sketches.eager.ahead(entry).problem for entry in world.sketches.registry.relations()}
+        problems = {
+            entry.identity.table: world.sketches.relations.eager.ahead(entry).problem
+            for entry in world.sketches.relations.registry.relations()
+        }
         assert problems == {"r": "", "s": "OperationalError: no such folder"}
         world.warehouse.snapshot = snapshot  # type: ignore[method-assign]
         assert world.ask().decision is Decision.FRESH
@@ -421,8 +425,8 @@ def test_connections_share_one_worker_which_ends_with_the_last() -> None:
         world.insert((60, 3, 0, 100))
         world.settle()
         assert world.entry.version == 1
-    assert world.sketches.eager.settle(PATIENT) is False
-    world.sketches.eager.wake()
+    assert world.sketches.relations.eager.settle(PATIENT) is False
+    world.sketches.relations.eager.wake()
     assert _workers() == []
 
 
@@ -440,5 +444,5 @@ def test_a_worker_may_be_started_again() -> None:
 @pytest.mark.parametrize("mode", [SketchMode.LAZY, SketchMode.SHADOW, SketchMode.OFF])
 def test_other_modes_have_no_worker(mode: SketchMode) -> None:
     warehouse = Warehouse()
-    Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options(sketch=mode))
+    Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(sketch=mode))
     assert _workers() == []

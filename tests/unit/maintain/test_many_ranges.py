@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
@@ -33,7 +34,9 @@ class Process:
 
     def __init__(self, warehouse: Warehouse, memory: int = 1 << 30, fragments: int = 10_000) -> None:
         self.session = DuckSession(warehouse)
-        self.path = Middleware(self.session, warehouse, Sketches(warehouse, memory), Options(sketch=SketchMode.SHADOW, fragments=fragments))
+        self.path = Middleware(
+            self.session, warehouse, Sketches(Relations(warehouse, memory)), Options(sketch=SketchMode.SHADOW, fragments=fragments)
+        )
 
     def ask(self, text: str) -> SketchReport:
         outcome = self.path.run(Run(text))

@@ -7,6 +7,7 @@ import threading
 import pyarrow as pa
 import pytest
 
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision
@@ -30,7 +31,7 @@ class World:
         self.warehouse = Warehouse()
         self.warehouse.commit("r", [(number, number % 10, number % 3, number % 5) for number in range(60)])
         self.warehouse.commit("s", [(number, number % 10, number % 3, number % 5) for number in range(30)])
-        self.sketches = Sketches(self.warehouse, 1 << 30)
+        self.sketches = Sketches(Relations(self.warehouse, 1 << 30))
         # Shadow mode compares each answer with the plain one.
         self.middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
 
@@ -44,7 +45,7 @@ class World:
 
     @property
     def states(self) -> list[Maintained]:
-        return [entry for entry in self.sketches.registry.relations() if entry.state is not None]
+        return [entry for entry in self.sketches.relations.registry.relations() if entry.state is not None]
 
 
 @pytest.mark.parametrize("other", [SUMS_ABOVE, TOP])

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.errors import CANCELLED, OperationalError, cancelled
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
@@ -69,12 +70,12 @@ def warehouse() -> Iterator[Warehouse]:
 
 
 def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Warehouse) -> None:
-    sketches, session = Sketches(warehouse, 1 << 30), _Slow(warehouse)
+    sketches, session = Sketches(Relations(warehouse, 1 << 30)), _Slow(warehouse)
     first = Middleware(session, warehouse, sketches, Options())
     second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
     capturing = _Asking(first)
     assert session.began.wait(PATIENT)
-    [relation] = sketches.registry.relations()
+    [relation] = sketches.relations.registry.relations()
     waiting = _Asking(second)
     condition = relation.ownership._condition
     while not condition._waiters:  # type: ignore[attr-defined]
@@ -91,12 +92,12 @@ def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Wareho
 
 
 def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehouse: Warehouse) -> None:
-    sketches, session = Sketches(warehouse, 1 << 30), _Slow(warehouse)
+    sketches, session = Sketches(Relations(warehouse, 1 << 30)), _Slow(warehouse)
     first = Middleware(session, warehouse, sketches, Options())
     second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
     capturing = _Asking(first)
     assert session.began.wait(PATIENT)
-    [relation] = sketches.registry.relations()
+    [relation] = sketches.relations.registry.relations()
     waiting = _Asking(second)
     while not relation.ownership._condition._waiters:  # type: ignore[attr-defined]
         waiting.join(0.01)
@@ -106,12 +107,12 @@ def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehous
         asking.join(PATIENT)
     assert capturing.error is not None
     assert waiting.decision is Decision.CAPTURED
-    assert [each.is_ready for each in sketches.registry.relations()] == [True]
+    assert [each.is_ready for each in sketches.relations.registry.relations()] == [True]
     assert second.run(Run(SUMS)).report.decision is Decision.FRESH
 
 
 def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: Warehouse) -> None:
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options())
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options())
     texts = {
         "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > rand()": Reason.NON_DETERMINISTIC,
         "SELECT x, count(*) AS f FROM r GROUP BY x HAVING count(*) < 3": Reason.NOT_CLUSTERED,
@@ -128,7 +129,7 @@ def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: W
 
 
 def test_what_another_connection_is_changing_can_be_shown(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options())
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options())
     middleware.run(Run(SUMS))
 
     def changing(_: Maintained) -> int:

@@ -77,7 +77,7 @@ def test_states_that_were_dropped_for_their_size() -> None:
     other = SUMS.replace("sum(a)", "max(x)")
     world.ask(SUMS)
     world.ask(other)
-    world.sketches.registry.memory_budget = 10
+    world.sketches.relations.registry.memory_budget = 10
     world.ask(other)
     assert _counters(world.observer, "imp_evictions_total") == {(): 1}
     assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_limit_bytes")) == (1, 10)
@@ -218,9 +218,9 @@ def test_details_that_quote_others_are_not_told(reason: Reason, recapture_reason
 def test_an_entry_without_a_state_is_no_sketch() -> None:
     world = World(Options())
     world.ask(SUMS)
-    (entry,) = world.sketches.registry.relations()
+    (entry,) = world.sketches.relations.registry.relations()
     entry._contents = None
-    world.sketches.registry.weigh(entry)
+    world.sketches.relations.registry.weigh(entry)
     assert (_gauge(world.observer, "imp_sketches"), _gauge(world.observer, "imp_state_bytes")) == (0, entry.memory)
 
 
@@ -234,7 +234,7 @@ def test_there_is_no_line_above_debug(level: int, caplog: pytest.LogCaptureFixtu
 def _differ(world: World) -> None:
     """Let a state miss rows, so that the guard sees a difference."""
     world.ask(SUMS)
-    (entry,) = world.sketches.registry.relations()
+    (entry,) = world.sketches.relations.registry.relations()
     assert entry.in_memory is not None
     for cut in entry.cuts:
         entry.sketches(cut.name).clear()
@@ -280,7 +280,7 @@ def test_a_difference_is_an_error_in_the_log_and_its_rows_are_in_the_report_alon
     assert (error.name, str(report.template) in error.getMessage()) == ("imp_driver.observe", True)
     assert report.detail not in caplog.text
     assert _gauge(world.observer, "imp_disabled_templates") == 1
-    world.sketches.guard.record(("other",), f"row {SECRET} occurs twice")
+    world.sketches.relations.guard.record(("other",), f"row {SECRET} occurs twice")
     assert "Templates that are disabled: other" in caplog.text
     assert str(SECRET) not in caplog.text
 

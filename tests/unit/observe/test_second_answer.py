@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.errors import CANCELLED, OperationalError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultColumn, ResultStream
@@ -59,7 +60,7 @@ def _asked(options: Options) -> tuple[_Failing, Middleware]:
     warehouse = Warehouse()
     warehouse.commit("r", [(number, number % 10, number % 3, number % 5) for number in range(60)])
     session = _Failing(warehouse)
-    session.path = Middleware(session, warehouse, Sketches(warehouse, 1 << 30), options)
+    session.path = Middleware(session, warehouse, Sketches(Relations(warehouse, 1 << 30)), options)
     return session, session.path
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.observe.instrumentation import Observed
@@ -67,9 +68,9 @@ class World:
         self.warehouse = Warehouse()
         self.warehouse.commit("r", [(number, number % 10, number % 3, SECRET + number % 5) for number in range(60)])
         self.observer = Observer(None)
-        self.sketches = Sketches(self.warehouse, 1 << 30, metrics=self.observer.metrics)
+        self.sketches = Sketches(Relations(self.warehouse, 1 << 30, metrics=self.observer.metrics))
         middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, options)
-        self.observer.connect("store", self.sketches.gauges)
+        self.observer.connect("store", self.sketches.relations.gauges)
         self.pipeline = Observed(middleware, self.observer, spans or Spans(with_text=False))
 
     def ask(self, text: str) -> Outcome:

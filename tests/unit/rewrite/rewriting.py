@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Reason
@@ -52,7 +53,7 @@ def a_warehouse() -> Warehouse:
 
 def rewritten(question: str, warehouse: Warehouse) -> str:
     """Return what is run for a question whose state is there, or why it is run unchanged; the answer is compared with the plain one."""
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(warehouse, 1 << 30), Options(sketch=SketchMode.SHADOW))
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(sketch=SketchMode.SHADOW))
     for _ in range(2):
         outcome = middleware.run(Run(question))
         assert outcome.stream is not None

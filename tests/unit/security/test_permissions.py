@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.errors import ProgrammingError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.workload import Record
 from imp_driver.middleware import Middleware
@@ -89,7 +90,7 @@ def users() -> Users:
     warehouse = Warehouse(clustering=1)
     for table in ("r", "s"):
         warehouse.commit(table, [(number, number // 8, chance.randint(0, 4), chance.randint(0, 9)) for number in range(160)])
-    sketches, session = Sketches(warehouse, 1 << 20), Guarded(warehouse)
+    sketches, session = Sketches(Relations(warehouse, 1 << 20)), Guarded(warehouse)
     owner, guest = (Middleware(each, warehouse, sketches, Options()) for each in (DuckSession(warehouse), session))
     for low in (0, 1, 2):
         assert owner.run(Run(QUERY.format(low), tag="owner")).report.decision is not Decision.NOT_USED
@@ -155,7 +156,7 @@ def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may
     join = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING sum(r.a) > 300"
     for text in (join, OF_VIEW.replace("a)", "x)").replace("FROM v", "FROM w")):
         users.guest.run(Run(text, tag="guest"))
-    every = users.sketches.registry.relations()
+    every = users.sketches.relations.registry.relations()
     for entry in every:
         entry._block = None
     with_view = [entry for entry in every if "(g AS g integer" in entry.identity.template_text]
@@ -169,12 +170,12 @@ def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may
 
 
 def test_a_hidden_sketch_is_not_there_to_be_dropped(users: Users) -> None:
-    [entry, *_] = users.sketches.registry.relations()
+    [entry, *_] = users.sketches.relations.registry.relations()
     users.session.hidden.add("r")
     with pytest.raises(ProgrammingError, match="There is no sketch"):
         users.guest.run(Run(f"DROP SKETCH {entry.identifier}", tag="guest"))
     assert users.guest.run(Run("DROP SKETCH ALL", tag="guest")).rowcount == 0
-    assert entry in users.sketches.registry.relations()
+    assert entry in users.sketches.relations.registry.relations()
     users.session.hidden.clear()
     assert users.guest.run(Run(f"DROP SKETCH {entry.identifier}", tag="guest")).rowcount == 1
 

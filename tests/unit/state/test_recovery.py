@@ -14,6 +14,7 @@ import pytest
 from deltalake import DeltaTable
 
 from imp_driver.errors import OperationalError
+from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.persist.tables import DeltaRepository
@@ -52,7 +53,7 @@ class Process:
     def __init__(self, warehouse: Warehouse, store: Path) -> None:
         self.warehouse = warehouse
         self.repository = DeltaRepository(str(store))
-        self.sketches = Sketches(warehouse, 1 << 30, None, self.repository)
+        self.sketches = Sketches(Relations(warehouse, 1 << 30, self.repository))
         self.session = SharedSession(warehouse)
         self.middleware = Middleware(self.session, warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
 
@@ -74,7 +75,7 @@ def process(warehouse: Warehouse, store: Path) -> Iterator[Process]:
         yield found
     finally:
         found.middleware.close()
-        assert not found.sketches.checkpoint.is_running
+        assert not found.sketches.relations.checkpoint.is_running
 
 
 def insert(warehouse: Warehouse, *rows: Row, table: str = "r") -> None:
@@ -183,8 +184,8 @@ def test_a_store_that_cannot_be_read_at_all_costs_nothing_but_captures(tmp_path:
         assert only.ask().decision is Decision.CAPTURED
         insert(warehouse, (60, 3, 0, 100))
         assert only.ask().decision is Decision.MAINTAINED
-        only.sketches.checkpoint.flush()
-        assert "cannot be written" in only.sketches.checkpoint.problem
+        only.sketches.relations.checkpoint.flush()
+        assert "cannot be written" in only.sketches.relations.checkpoint.problem
     assert "cannot be written" in caplog.text
 
 
@@ -194,10 +195,10 @@ def test_a_failed_save_is_made_up_for(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "store").write_text("not a folder yet")
     with process(warehouse, tmp_path / "store") as only:
         only.ask()
-        only.sketches.checkpoint.flush()
+        only.sketches.relations.checkpoint.flush()
         (tmp_path / "store").unlink()
-        only.sketches.checkpoint.flush()
-        assert only.sketches.checkpoint.problem == ""
+        only.sketches.relations.checkpoint.flush()
+        assert only.sketches.relations.checkpoint.problem == ""
         assert [row["lives_in"] for row in only.shown()] == ["memory and store"]
 
 
@@ -206,8 +207,8 @@ def test_states_are_parked_before_anything_is_dropped(tmp_path: Path) -> None:
     with process(warehouse, tmp_path) as only:
         only.ask()
         only.ask(JOIN)
-        only.sketches.checkpoint.flush()
-        only.sketches.registry.memory_budget = sum(entry.memory for entry in only.sketches.registry.relations()) - 1
+        only.sketches.relations.checkpoint.flush()
+        only.sketches.relations.registry.memory_budget = sum(entry.memory for entry in only.sketches.relations.registry.relations()) - 1
         only.ask(JOIN)
         assert sorted(row["lives_in"] for row in only.shown()) == ["memory and store", "store"]
         assert only.ask().decision is Decision.FRESH
@@ -221,7 +222,7 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
     with process(warehouse, tmp_path) as first:
         first.ask()
         first.ask(JOIN)
-        first.sketches.checkpoint.flush()
+        first.sketches.relations.checkpoint.flush()
         [identifier] = [row["sketch_id"] for row in first.shown() if "JOIN" not in row["statement"]]
         first.middleware.run(Run(f"DROP SKETCH {identifier}"))
     with process(warehouse, tmp_path) as second:
@@ -232,10 +233,10 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
 def test_a_dropped_sketch_is_gone_from_the_store_when_the_statement_ends(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as only:
-        only.sketches._recovery._clock = iter(range(0, 1_000, 10)).__next__
+        only.sketches.relations.recovery._clock = iter(range(0, 1_000, 10)).__next__
         only.ask()
         only.ask(JOIN)
-        only.sketches.checkpoint.flush()
+        only.sketches.relations.checkpoint.flush()
         assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 2
         assert DeltaRepository(str(tmp_path)).records() == []
         assert only.ask().decision is Decision.CAPTURED
@@ -256,10 +257,10 @@ def test_sketches_of_former_processes_can_be_dropped_before_they_are_used(tmp_pa
 def test_what_another_process_saved_meanwhile_is_found_before_a_capture(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as first, process(warehouse, tmp_path) as second:
-        second.sketches._recovery._clock = iter(range(0, 1_000, 10)).__next__
+        second.sketches.relations.recovery._clock = iter(range(0, 1_000, 10)).__next__
         second.ask(JOIN)
         first.ask()
-        first.sketches.checkpoint.flush()
+        first.sketches.relations.checkpoint.flush()
         assert second.ask().decision is Decision.FRESH
 
 
@@ -296,11 +297,11 @@ def test_what_was_learned_about_costs_comes_back(tmp_path: Path) -> None:
             first.ask()
             insert(warehouse, (60 + number, 3, 0, 100))
         first.ask()
-        [entry] = first.sketches.registry.relations()
+        [entry] = first.sketches.relations.registry.relations()
         learned = entry.costs.learned()
     with process(warehouse, tmp_path) as second:
         second.ask()
-        [entry] = second.sketches.registry.relations()
+        [entry] = second.sketches.relations.registry.relations()
         found = entry.costs.learned()
         assert found["captured"] == learned["captured"]
         assert found["steps"] == learned["steps"]
@@ -308,19 +309,19 @@ def test_what_was_learned_about_costs_comes_back(tmp_path: Path) -> None:
 
 def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     warehouse = a_warehouse()
-    sketches = Sketches(warehouse, 1 << 30)
+    sketches = Sketches(Relations(warehouse, 1 << 30))
     middleware = Middleware(SharedSession(warehouse), warehouse, sketches, Options())
     middleware.run(Run(SUMS))
     middleware.close()
     assert list(tmp_path.iterdir()) == []
-    assert [entry.is_saved for entry in sketches.registry.relations()] == [False]
+    assert [entry.is_saved for entry in sketches.relations.registry.relations()] == [False]
 
 
 def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as first:
         first.ask()
-        first.sketches.checkpoint.flush()
+        first.sketches.relations.checkpoint.flush()
         guarded = Middleware(first.session, warehouse, first.sketches, Options(sketch_guard=1.0))
         plain = SharedSession.execute
 
@@ -357,12 +358,12 @@ def test_what_is_dropped_while_it_is_maintained_does_not_come_back(tmp_path: Pat
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as only:
         only.ask()
-        only.sketches.checkpoint.flush()
-        [relation] = only.sketches.registry.relations()
+        only.sketches.relations.checkpoint.flush()
+        [relation] = only.sketches.relations.registry.relations()
         with relation.ownership.held():
             assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 1
-            only.sketches.checkpoint.note(relation)
-        only.sketches.checkpoint.flush()
+            only.sketches.relations.checkpoint.note(relation)
+        only.sketches.relations.checkpoint.flush()
     with process(warehouse, tmp_path) as second:
         assert second.ask().decision is Decision.CAPTURED
 
@@ -371,10 +372,10 @@ def test_what_is_in_use_is_not_evicted_nor_made_again_from_an_older_record(tmp_p
     warehouse = a_warehouse()
     with process(warehouse, tmp_path) as only:
         only.ask()
-        only.sketches.checkpoint.flush()
+        only.sketches.relations.checkpoint.flush()
         only.ask(JOIN)
-        oldest = only.sketches.registry.relations()[0]
-        only.sketches.registry.memory_budget = 1
+        oldest = only.sketches.relations.registry.relations()[0]
+        only.sketches.relations.registry.memory_budget = 1
         began, done = threading.Event(), threading.Event()
 
         def hold() -> None:
@@ -385,18 +386,18 @@ def test_what_is_in_use_is_not_evicted_nor_made_again_from_an_older_record(tmp_p
         thread = threading.Thread(target=hold)
         thread.start()
         assert began.wait(30)
-        only.sketches._evict()
+        only.sketches.relations.evict()
         done.set()
         thread.join(30)
-        assert oldest in only.sketches.registry.relations()
+        assert oldest in only.sketches.relations.registry.relations()
         key = oldest.identity.key
         oldest._stored = None
-        only.sketches.checkpoint._changed[key] = oldest
-        only.sketches._evict()
-        assert only.sketches.registry.find(key) is None
-        only.sketches._recovery._looked = -1e9
+        only.sketches.relations.checkpoint._changed[key] = oldest
+        only.sketches.relations.evict()
+        assert only.sketches.relations.registry.find(key) is None
+        only.sketches.relations.recovery._looked = -1e9
         only.sketches.restore(is_missed=True)
-        assert only.sketches.registry.find(key) is None
+        assert only.sketches.relations.registry.find(key) is None
 
 
 def test_a_store_that_cannot_remove_is_asked_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,136 @@
+"""Joins of rows in process: pairs of equal keys, then every condition on the pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.answer.codes import NULL, ranks
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.dataflow.expression.evaluate import computed, truth
+from imp_driver.plan.attributes import identifiers
+from imp_driver.plan.convert import row_expression
+from imp_driver.plan.nodes import Join, JoinKind, SemiJoin
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.widening import common_type
+
+MOST_PAIRS = 2_000_000
+"""Beyond these Spark joins: without an equality each row meets each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Places of the rows that meet; ``is_unknown`` are those of pairs of which a condition is NULL, where these were asked for."""
+
+    left: IntegerArray
+    right: IntegerArray
+
+
+def joined(plan: Join, left: pa.Table, right: pa.Table) -> pa.Table:
+    """Return the rows of a join. Raises NotEvaluable."""
+    pairs = _pairs(plan.conjuncts, left, right)
+    found = [_side_by_side(left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))]
+    if plan.kind in (JoinKind.LEFT, JoinKind.FULL):
+        alone = left.take(pa.array(_without(left.num_rows, pairs.left)))
+        found.append(_side_by_side(alone, _nulls(right.schema, alone.num_rows)))
+    if plan.kind is JoinKind.FULL:
+        alone = right.take(pa.array(_without(right.num_rows, pairs.right)))
+        found.append(_side_by_side(_nulls(left.schema, alone.num_rows), alone))
+    return pa.concat_tables(found)
+
+
+def semijoined(plan: SemiJoin, left: pa.Table, right: pa.Table) -> pa.Table:
+    """Return the left rows with a partner, or without one. Raises NotEvaluable."""
+    if not plan.anti:
+        return left.take(pa.array(np.unique(_pairs(plan.conjuncts, left, right).left)))
+    if not plan.null_aware:
+        return left.take(pa.array(_without(left.num_rows, _pairs(plan.conjuncts, left, right).left)))
+    # NOT IN: a pair that may be equal keeps the row out as well.
+    pairs = _every_pair(left.num_rows, right.num_rows)
+    rows = _side_by_side(left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
+    may_be_equal = np.ones(rows.num_rows, dtype=bool)
+    for conjunct in plan.conjuncts:
+        may_be_equal &= _truth(rows, conjunct).fill_null(True).to_numpy(zero_copy_only=False)
+    return left.take(pa.array(_without(left.num_rows, pairs.left[may_be_equal])))
+
+
+def _without(count: int, places: IntegerArray) -> IntegerArray:
+    return np.setdiff1d(np.arange(count), places, assume_unique=False)
+
+
+def _nulls(schema: pa.Schema, count: int) -> pa.Table:
+    return pa.table([pa.nulls(count, field.type) for field in schema], schema=schema)
+
+
+def _side_by_side(left: pa.Table, right: pa.Table) -> pa.Table:
+    return pa.table([*left.columns, *right.columns], names=[*left.column_names, *right.column_names])
+
+
+def _truth(rows: pa.Table, condition: exp.Expr) -> pa.Array:
+    return truth(rows, row_expression(condition, {field.name: field.type for field in rows.schema}))
+
+
+def _pairs(conjuncts: Sequence[exp.Expr], left: pa.Table, right: pa.Table) -> Pairs:
+    """Return the pairs for which every conjunct is TRUE."""
+    equalities = [sides for each in conjuncts if (sides := _sides(each, left, right)) is not None]
+    pairs = _equal(equalities, left, right) if equalities else _every_pair(left.num_rows, right.num_rows)
+    rows = _side_by_side(left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
+    passed = np.ones(rows.num_rows, dtype=bool)
+    for conjunct in conjuncts:
+        passed &= _truth(rows, conjunct).fill_null(False).to_numpy(zero_copy_only=False)
+    return Pairs(pairs.left[passed], pairs.right[passed])
+
+
+def _every_pair(left: int, right: int) -> Pairs:
+    if left * right > MOST_PAIRS:
+        raise NotEvaluable(f"{left} and {right} rows without an equality to join them by")
+    return Pairs(np.repeat(np.arange(left), right), np.tile(np.arange(right), left))
+
+
+def _sides(conjunct: exp.Expr, left: pa.Table, right: pa.Table) -> tuple[pa.Array, pa.Array] | None:
+    """Return what an equality compares, the left rows' first, in one type; None for a condition that is none."""
+    inner = conjunct.unnest()
+    if not isinstance(inner, exp.EQ):
+        return None
+    one, other = inner.left, inner.right
+    if identifiers(one) <= set(right.column_names) and identifiers(other) <= set(left.column_names):
+        one, other = other, one
+    if not (identifiers(one) and identifiers(one) <= set(left.column_names)):
+        return None
+    if not (identifiers(other) and identifiers(other) <= set(right.column_names)):
+        return None
+    values = (
+        computed(left, row_expression(one, {field.name: field.type for field in left.schema})),
+        computed(right, row_expression(other, {field.name: field.type for field in right.schema})),
+    )
+    # Values of other kinds meet as Spark casts them: that is for the condition itself to decide, on every pair.
+    kind = common_type([each.type for each in values])
+    if kind is None or (pa.types.is_floating(kind) and values[0].type != values[1].type):
+        return None
+    return values[0].cast(kind), values[1].cast(kind)
+
+
+def _equal(equalities: Sequence[tuple[pa.Array, pa.Array]], left: pa.Table, right: pa.Table) -> Pairs:
+    """Return the pairs of equal values; NULL equals nothing."""
+    count = left.num_rows
+    numbers = np.zeros(count + right.num_rows, dtype=np.int64)
+    is_null = np.zeros(len(numbers), dtype=bool)
+    for one, other in equalities:
+        own = ranks(pa.concat_arrays([one, other]))
+        is_null |= own == NULL
+        numbers = np.unique(numbers * (own.max(initial=0) + 2) + own + 1, return_inverse=True)[1].astype(np.int64)
+    places = np.flatnonzero(~is_null[count:])
+    keys = numbers[count:][places]
+    order = np.argsort(keys, kind="stable")
+    places, keys = places[order], keys[order]
+    asked = np.flatnonzero(~is_null[:count])
+    begin, end = (np.searchsorted(keys, numbers[asked], side=side) for side in ("left", "right"))
+    lengths = end - begin
+    if int(lengths.sum()) > MOST_PAIRS:
+        raise NotEvaluable("a join of groups with too many pairs")
+    starts = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
+    return Pairs(np.repeat(asked, lengths), places[starts + np.arange(int(lengths.sum()))])

@@ -1,0 +1,63 @@
+"""What was done about the groups of an answered query -> one report, and the text that compares it with Spark's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.upkeep import Upkeep
+from imp_driver.plan.nodes import scans
+from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.rewrite.splice import pin_of, pinned
+from imp_driver.snapshot.reading import Reading
+from imp_driver.state.maintained import Maintained
+from imp_driver.values.report import SketchReport
+
+_DEAREST_FIRST = (Decision.CAPTURED, Decision.RECAPTURED, Decision.MAINTAINED, Decision.FRESH)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The rows of one aggregation, at the versions of the request."""
+
+    request: Request
+    relation: Maintained
+    upkeep: Upkeep
+    rows: pa.Table
+
+
+def report_of_groups(parts: Sequence[Groups], times: Mapping[str, float]) -> SketchReport:
+    """Return the report of the groups that took the most upkeep; the others are in ``also``."""
+    reports = sorted((_report(part) for part in parts), key=lambda each: _DEAREST_FIRST.index(each.decision))
+    return replace(reports[0], also=tuple(reports[1:]), times=times)
+
+
+def _report(part: Groups) -> SketchReport:
+    upkeep, request = part.upkeep, part.request
+    table = request.analysis.scans[0].table
+    return SketchReport(
+        decision=upkeep.decision,
+        reason=Reason.ANSWERED,
+        detail=upkeep.detail,
+        template=request.template.identifier,
+        sketch_id=part.relation.identifier,
+        table=".".join(table),
+        from_version=upkeep.from_version,
+        version=request.snapshots[table].version,
+        tables={".".join(name): snapshot.version for name, snapshot in request.snapshots.items()},
+        delta_rows=upkeep.delta_rows,
+        delta_source=upkeep.delta_source,
+        recapture_reason=upkeep.recapture_reason,
+        served_by=ServedBy.STATE,
+    )
+
+
+def plain_text(reading: Reading, parts: Sequence[Groups]) -> str:
+    """Return the query that reads in Spark what the answer stands for. Raises Refused where a table has no position in the text."""
+    versions = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
+    places = {id(scan.place): scan for scan in scans(reading.grouped().plan)}
+    pins = [pin_of(reading.statement, scan, versions[reading.tables[scan.table].snapshot.location]) for scan in places.values()]
+    return pinned(reading.statement, pins)

@@ -1,0 +1,237 @@
+"""The maintained relations of one warehouse: found or made, held while a reader uses them, brought up to a snapshot, given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from imp_driver.maintain.buckets import attach_buckets
+from imp_driver.maintain.capture import capture_into
+from imp_driver.maintain.choice import check_again
+from imp_driver.maintain.eager import EagerWorker
+from imp_driver.maintain.guard import Guard
+from imp_driver.maintain.identity import admission_name, identity_of, lifted, state_key
+from imp_driver.maintain.prefix import replaced_by
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.step import bring_up_to_date
+from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.observe.metrics import Metrics
+from imp_driver.persist.folders import Folders
+from imp_driver.persist.record import Repository
+from imp_driver.reasons import Decision, Reason
+from imp_driver.snapshot.vector import vector_of
+from imp_driver.state.admission import Admission
+from imp_driver.state.checkpoint import Checkpoint
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.recovery import Recovery
+from imp_driver.state.registry import Registry
+from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.refusal import Refused
+from imp_driver.values.tables import ChangeSource
+
+ReadT = TypeVar("ReadT")
+FIRST_BYTES = 4 << 20
+"""Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than the query itself."""
+
+
+class Relations:
+    """Shared by all connections of a process to one warehouse; relations are keyed by everything that changes their meaning.
+
+    ``buckets`` is the folder of states that are too large for ``memory`` bytes; None where there is none.
+    """
+
+    def __init__(
+        self,
+        source: ChangeSource,
+        memory: int,
+        repository: Repository | None = None,
+        metrics: Metrics | None = None,
+        buckets: str | None = None,
+    ) -> None:
+        self.metrics = metrics or Metrics()
+        self.registry = Registry(memory)
+        self.guard = Guard()
+        self.eager = EagerWorker(self.registry, self.guard, source, metrics=self.metrics)
+        self.checkpoint = Checkpoint(repository, source)
+        self.recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
+        self.admission = Admission()
+        self._folders = Folders(buckets)
+        self._source = source
+
+    def check_trusted(self, template: str) -> None:
+        """Raise Refused for a template of which the guard has seen other rows than the plain ones."""
+        problem = self.guard.problem(template)
+        if problem is not None:
+            raise Refused(Reason.TEMPLATE_DISABLED, problem)
+
+    def held(self, request: Request, means: Means, read: Callable[[Request, Maintained], ReadT]) -> ReadT:
+        """Return what a reader makes of the relation of a request, which is made where there is none, and is held meanwhile."""
+        key = state_key(request)
+        while True:
+            relation = self.registry.get_or_add(key, lambda: Maintained(identity_of(request)))
+            self.registry.serve(relation, request.template.identifier)
+            with relation.ownership.held(means.token):
+                # While this thread waited, it may have been dropped or given room to another one.
+                if self.registry.find(key) is relation:
+                    return self._read_or_drop(request, relation, read)
+
+    def _read_or_drop(self, request: Request, relation: Maintained, read: Callable[[Request, Maintained], ReadT]) -> ReadT:
+        try:
+            return read(request, relation)
+        except BaseException:
+            if not relation.is_wanted:
+                self.registry.discard(relation)
+            raise
+        finally:
+            self.registry.weigh(relation)
+
+    def wide(self, request: Request) -> Request:
+        """Return the request about the state to be captured: at first that of the groups which the conditions leave.
+
+        That of all groups once other constants are asked for.
+        """
+        is_first = not self.admission.has_admitted(admission_name(request))
+        found = None if is_first else lifted(request)
+        return request if found is None or self._cannot_be_captured(found) else found
+
+    def _cannot_be_captured(self, request: Request) -> bool:
+        """Say whether a capture failed: without the conditions on keys an expression may meet rows that it cannot be computed for."""
+        relation = self.registry.find(state_key(request))
+        return relation is not None and relation.failure is not None and relation.failure.reason is Reason.CAPTURE_FAILED
+
+    def brought_up_to_date(self, request: Request, relation: Maintained, means: Means) -> tuple[Request, Upkeep]:
+        """Make a relation that is held stand for the request's snapshots, or for newer ones that another thread has seen.
+
+        Return the request with the snapshots that it stands for.
+
+        Raises:
+            Refused: its groups are not to be had; the reason says why.
+            Error: Spark failed.
+        """
+        source = ""
+        if not relation.is_ready and relation.stored is not None and self._read_back(request, relation, means):
+            source = "read back from the store"
+        if request.is_pinned and (not relation.is_ready or relation.is_ahead_of(request.tables)):
+            raise Refused(Reason.OLD_VERSION)
+        if not relation.is_ready:
+            self._admit(request, relation)
+        if relation.is_ready and relation.is_ahead_of(request.tables):
+            # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
+            newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
+            request = replace(request, snapshots={name: newest[each.location] for name, each in request.snapshots.items()})
+            check_again(request)
+        if request.names and relation.is_ready and relation.vector != vector_of(request.tables) and relation.costs.rests():
+            raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
+        with means.watch.stage("maintain"):
+            upkeep = self._stepped(request, relation, means)
+        upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
+        self._count(relation, upkeep)
+        self.eager.note_use(relation, request)
+        return request, upkeep
+
+    def _read_back(self, request: Request, relation: Maintained, means: Means) -> bool:
+        """Bring a state back from the store, into memory or as the buckets that it is in."""
+        if relation.stored is None or relation.stored.record.buckets is None:
+            return self.recovery.load(relation, request.block)
+        return bool(request.names) and self.recovery.prove(relation) and attach_buckets(relation, request, means)
+
+    def _stepped(self, request: Request, relation: Maintained, means: Means) -> Upkeep:
+        try:
+            return bring_up_to_date(relation, request, self._source, means, lambda: self._capture(request, relation, means))
+        except Refused:
+            if not relation.is_held:
+                # What the store has may be what was just found to be of no use.
+                self.checkpoint.forget([relation])
+            raise
+
+    def _admit(self, request: Request, relation: Maintained) -> None:
+        """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
+        identity, first = relation.identity, request.names[0] if request.names else None
+        if first is not None and first.key is None and self.admission.is_first(identity.key):
+            raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
+        if not self.admission.admits(admission_name(request), identity.key):
+            raise Refused(Reason.CAPTURE_DEFERRED)
+        if first is not None and self.admission.is_tired(identity.template):
+            raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
+
+    def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
+        budget = self.registry.memory_budget
+        is_first = not request.names and self.admission.is_first(f"rows {relation.identity.key}")
+        with means.watch.stage("capture"):
+            capture_into(relation, request, means, budget, self._folders.location, most=FIRST_BYTES if is_first else None)
+        # One in memory is quicker than a larger one in buckets.
+        if relation.bucketed is None:
+            self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
+
+    def _count(self, relation: Maintained, upkeep: Upkeep) -> None:
+        relation.used()
+        if upkeep.decision.name.endswith("CAPTURED"):
+            self.metrics.count("imp_captures_total", "" if upkeep.recapture_reason is None else upkeep.recapture_reason.name)
+        elif upkeep.decision is Decision.MAINTAINED:
+            self.metrics.count("imp_maintenance_steps_total", "query")
+            self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)
+
+    def note_bucket_version(self, relation: Maintained) -> None:
+        """Learn of versions of a state in buckets that other processes have made."""
+        bucketed = relation.bucketed
+        assert bucketed is not None
+        bucketed.version = self._folders.noted(bucketed.target, bucketed.version, self._targets)
+
+    def evict(self) -> None:
+        """Make room where the relations weigh more than their budget."""
+        evicted = self.registry.evict()
+        self.metrics.count("imp_evictions_total", amount=len(evicted))
+        if evicted:
+            # Without its numbers a state in buckets is no more use than a new capture.
+            self._leave(relation for relation in evicted if relation.bucketed is not None)
+            self.recovery.look_again()
+
+    def forget(self, location: str) -> None:
+        """Drop every relation that depends on a table, so that the next queries choose anew what to cut."""
+        self.drop([relation for relation in self.registry.relations() if location in relation.vector])
+
+    def drop(self, relations: Iterable[Maintained]) -> int:
+        """Drop relations from memory and from the store; return how many there were."""
+        every = list(relations)
+        # Until the records are gone, a query that misses a state would find the dropped ones there.
+        with self.recovery.paused():
+            self._leave(every, is_now=True)
+        return len(every)
+
+    def _leave(self, relations: Iterable[Maintained], *, is_now: bool = False) -> None:
+        """Drop relations from memory now, from the store soon."""
+        every = list(relations)
+        for relation in every:
+            relation.dropped()
+            self.registry.discard(relation)
+        self.checkpoint.forget(every)
+        if is_now:
+            self.checkpoint.remove()
+        # Records first: they say where the tables are.
+        self._folders.tidy(self._targets())
+
+    def _targets(self) -> set[str]:
+        """Return the tables of all states in buckets, those of former processes included."""
+        return {target for relation in self.registry.relations() for target in relation.targets}
+
+    def gauges(self) -> dict[str, float]:
+        """Return what the relations are at this moment, by name; one that another thread is just changing may be left out."""
+        return {
+            "imp_sketches": sum(relation.state is not None for relation in self.registry.relations()),
+            "imp_state_bytes": self.registry.total,
+            "imp_state_limit_bytes": self.registry.memory_budget,
+            "imp_disabled_templates": self.guard.differences,
+        }
+
+    def open(self, options: Options) -> None:
+        """Count a connection, which keeps the background threads running."""
+        self.checkpoint.open()
+        if options.sketch is SketchMode.EAGER:
+            self.eager.open(options.eager_batch)
+
+    def close(self, options: Options) -> None:
+        """Count a connection off; the last waits for the background threads."""
+        if options.sketch is SketchMode.EAGER:
+            self.eager.close()
+        self.checkpoint.close()

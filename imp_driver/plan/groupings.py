@@ -1,0 +1,67 @@
+"""Plan of a query -> the aggregations over tables whose groups are maintained, when all of its rows come from groups.
+
+The lowest aggregations are taken, so that what stands above them, other aggregations included, is computed from their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.plan.below import unfold
+from imp_driver.plan.blocks import Block, QueryBlock
+from imp_driver.plan.expressions import free_identifiers
+from imp_driver.plan.nodes import Aggregate, Plan, Scan, children
+from imp_driver.reasons import Reason
+from imp_driver.values.refusal import Refused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """``aggregate`` is an operator of the query's plan; ``block`` is the same in one form, under a constant key where it has none."""
+
+    aggregate: Aggregate
+    block: Block
+
+
+def groupings(plan: Plan) -> tuple[Grouping, ...]:
+    """Return the aggregations that give all rows of a query.
+
+    Raises:
+        Refused: some rows come from a table without being grouped, or groups depend on the row around them.
+    """
+    return tuple(_grouping(aggregate) for aggregate in _lowest(plan))
+
+
+def _lowest(plan: Plan) -> Iterator[Aggregate]:
+    if isinstance(plan, Aggregate) and not _is_of_groups(plan.child):
+        yield plan
+        return
+    if isinstance(plan, Scan):
+        raise Refused(Reason.ROWS_WITHOUT_GROUPS, ".".join(plan.table))
+    for child in children(plan):
+        yield from _lowest(child)
+
+
+def _is_of_groups(plan: Plan) -> bool:
+    """Say whether every row comes from an aggregation."""
+    return isinstance(plan, Aggregate) or (not isinstance(plan, Scan) and all(map(_is_of_groups, children(plan))))
+
+
+def _grouping(aggregate: Aggregate) -> Grouping:
+    if free_identifiers(aggregate):
+        raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
+    below = unfold(aggregate.child)
+    query = QueryBlock(
+        source=below.source,
+        keys=below.over_source(aggregate.keys) or (exp.true(),),
+        where=below.where,
+        having=(),
+        order=(),
+        limit=None,
+        offset=None,
+        functions=below.over_source(aggregate.functions),
+    )
+    return Grouping(aggregate, Block(query, aggregate))

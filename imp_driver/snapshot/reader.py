@@ -1,0 +1,36 @@
+"""Reads queries for one connection, at the versions that a query, a transaction or the connection asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from imp_driver.parse.statement import Statement
+from imp_driver.parse.time_travel import time_travel
+from imp_driver.ports import Session
+from imp_driver.snapshot.reading import Reading, read
+from imp_driver.snapshot.versions import TextVersions, Versions
+from imp_driver.values.run import Run
+from imp_driver.values.tables import ChangeSource
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    session: Session
+    source: ChangeSource
+    versions: Versions
+
+    def read(self, statement: Statement, run: Run, *, is_told: bool = False) -> Reading:
+        """Read a query; the statement of the reading is without the clauses that ask for versions.
+
+        Args:
+            is_told: what is found is shown and not run, so that nothing else keeps it from who may not read the tables.
+
+        Raises:
+            Refused: nothing can be done about it; the reason says why.
+        """
+        with run.watch.stage("resolve"):
+            travel = time_travel(statement)
+            if travel is None:
+                return read(statement, self.session, self.source, self.versions, is_told=is_told)
+            versions = TextVersions(travel.asked, self.versions, lambda name, time: self.session.version_at(name, time, run))
+            return read(travel.statement, self.session, self.source, versions, is_told=is_told)
