@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, rows_of
+from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
@@ -25,12 +26,13 @@ from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.comparison import Served
+from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Grouped, Reading
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Maintained
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.options import Floats, Options, Policy, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Parameters, Run
 
@@ -80,7 +82,8 @@ class Answers:
             _check_one_moment(parts)
             with run.watch.stage("answer"):
                 finish = Finish(
-                    {aggregate.output[0].identifier: part.rows for (aggregate, _), part in zip(grouped.parts, parts, strict=True)}
+                    {aggregate.output[0].identifier: part.rows for (aggregate, _), part in zip(grouped.parts, parts, strict=True)},
+                    may_round=self._options.floats is Floats.ROUNDED,
                 )
                 rows = finish.answer(with_values(grouped.plan, run.parameters), may_tie=not self._is_compared)
             return Answer(ShapedRows(rows, self._shapes.of(reading, run)), tuple(parts))
@@ -176,6 +179,8 @@ class Answers:
             raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
         with means.watch.stage("answer"):
             rows = rows_of(contents.state, request.block, aggregate)
+            if self._is_compared:
+                check_comparable(rows, TOLERANCE)
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
             # What is not computed by Spark would have taken about as long as the capture.

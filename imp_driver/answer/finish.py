@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.join import joined, semijoined
-from imp_driver.answer.order import SortKey, in_order, ties_at
+from imp_driver.answer.order import SortKey, in_order, sorted_places, ties_at
 from imp_driver.answer.regroup import regrouped
+from imp_driver.answer.rounding import (
+    check_decided,
+    check_order,
+    check_unread,
+    rounded_in,
+    spread_of,
+    spread_of_expression,
+    with_spreads,
+    without_spreads,
+)
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.select import select
@@ -39,10 +50,14 @@ from imp_driver.values.expressions import And, Expression
 
 
 class Finish:
-    """Computes the rows of plans; ``groups`` has those of aggregations by the identifier of the first attribute of their output."""
+    """Computes the rows of plans; ``groups`` has those of aggregations by the identifier of the first attribute of their output.
 
-    def __init__(self, groups: Mapping[str, pa.Table]) -> None:
+    ``may_round`` says that sums of doubles may be the correctly rounded ones.
+    """
+
+    def __init__(self, groups: Mapping[str, pa.Table], *, may_round: bool = True) -> None:
         self._groups = groups
+        self._may_round = may_round
 
     def answer(self, plan: Plan, *, may_tie: bool = True) -> pa.Table:
         """Return the rows of a whole query. Raises NotEvaluable.
@@ -50,11 +65,15 @@ class Finish:
         Args:
             may_tie: where the last LIMIT leaves open which rows, any that the query may have will do.
         """
+        rows = self._last(plan, may_tie=may_tie)
+        return without_spreads(rows if self._may_round else _unrounded(rows, "the option floats leaves to Spark"))
+
+    def _last(self, plan: Plan, *, may_tie: bool) -> pa.Table:
         match plan:
             case TopK():
                 return self._top(plan, may_tie=may_tie)
             case Project() if isinstance(plan.child, (TopK, Sort)):
-                return _projected(plan, self.answer(plan.child, may_tie=may_tie))
+                return _projected(plan, self._last(plan.child, may_tie=may_tie))
             case _:
                 return self.rows(plan)
 
@@ -69,17 +88,17 @@ class Finish:
             case Project():
                 return _projected(plan, self.rows(plan.child))
             case Join():
-                return joined(plan, self.rows(plan.left), self.rows(plan.right))
+                return joined(plan, *self._both(plan))
             case SemiJoin():
-                return semijoined(plan, self.rows(plan.left), self.rows(plan.right))
+                return semijoined(plan, *self._both(plan))
             case Scalar():
                 return self._with_scalar(plan)
             case UnionAll():
-                return stacked([self.rows(branch) for branch in plan.branches], plan.output)
+                return _stacked(plan, [self.rows(branch) for branch in plan.branches])
             case SetOperation():
-                return combined(plan, self.rows(plan.left), self.rows(plan.right))
+                return combined(plan, *(_unrounded(self.rows(each), "rows told apart by") for each in (plan.left, plan.right)))
             case Distinct():
-                return distinct(self.rows(plan.child))
+                return distinct(_unrounded(self.rows(plan.child), "rows told apart by"))
             case TopK():
                 return self._top(plan, may_tie=False)
             case Sort():
@@ -88,6 +107,12 @@ class Finish:
             case _:
                 raise NotEvaluable(f"{type(plan).__name__.lower()} above groups")
 
+    def _both(self, plan: Join | SemiJoin) -> tuple[pa.Table, pa.Table]:
+        left, right = self.rows(plan.left), self.rows(plan.right)
+        for rows in (left, right):
+            check_unread(rows, plan.conjuncts, "a join by")
+        return left, right
+
     def _top(self, plan: TopK, *, may_tie: bool) -> pa.Table:
         rows = self.rows(plan.child)
         keys = _sort_keys(rows, plan.order)
@@ -95,7 +120,9 @@ class Finish:
         count = _number(plan.limit)
         if not may_tie and any(ties_at(rows, keys, place) for place in (skipped, skipped + count)):
             raise NotEvaluable("rows tie where a LIMIT ends")
-        return in_order(rows, keys).slice(skipped, count)
+        places = sorted_places(rows, keys)
+        check_order(rows, [key.expression for key in plan.order], places, (skipped, skipped + count))
+        return rows.take(pa.array(places[skipped : skipped + count]))
 
     def _with_scalar(self, plan: Scalar) -> pa.Table:
         if plan.correlated:
@@ -105,7 +132,11 @@ class Finish:
             raise NotEvaluable("a scalar subquery of more than one row")
         kind = found.schema.types[0]
         value = one_array(found.column(0))[0] if found.num_rows else pa.scalar(None, kind)
-        return rows.append_column(plan.value.identifier, pa.repeat(value, rows.num_rows))
+        rows = rows.append_column(plan.value.identifier, pa.repeat(value, rows.num_rows))
+        name = plan.subquery.output[0].identifier
+        if found.num_rows and name in rounded_in(found):
+            return with_spreads(rows, {plan.value.identifier: np.full(rows.num_rows, spread_of(found, name)[0])})
+        return rows
 
 
 def _types(rows: pa.Table) -> dict[str, pa.DataType | None]:
@@ -113,13 +144,34 @@ def _types(rows: pa.Table) -> dict[str, pa.DataType | None]:
 
 
 def _filtered(rows: pa.Table, conjuncts: Sequence[exp.Expr]) -> pa.Table:
+    for conjunct in conjuncts:
+        check_decided(rows, conjunct)
     conditions: list[Expression] = [row_expression(conjunct, _types(rows)) for conjunct in conjuncts]
     return rows.filter(pa.array(select(rows, And(tuple(conditions)))))
 
 
 def _projected(plan: Project, rows: pa.Table) -> pa.Table:
     arrays = [computed(rows, row_expression(expression, _types(rows))) for expression in plan.expressions]
-    return pa.table(arrays, names=[attribute.identifier for attribute in plan.output])
+    spreads = {
+        attribute.identifier: spread
+        for attribute, expression in zip(plan.output, plan.expressions, strict=True)
+        if (spread := spread_of_expression(rows, expression)) is not None
+    }
+    return with_spreads(pa.table(arrays, names=[attribute.identifier for attribute in plan.output]), spreads)
+
+
+def _stacked(plan: UnionAll, branches: Sequence[pa.Table]) -> pa.Table:
+    spreads = {}
+    for place, attribute in enumerate(plan.output):
+        if any(branch.column_names[place] in rounded_in(branch) for branch in branches):
+            spreads[attribute.identifier] = np.concatenate([spread_of(branch, branch.column_names[place]) for branch in branches])
+    return with_spreads(stacked(branches, plan.output), spreads)
+
+
+def _unrounded(rows: pa.Table, what: str) -> pa.Table:
+    if rounded_in(rows):
+        raise NotEvaluable(f"{what} a sum of doubles")
+    return rows
 
 
 def _sort_keys(rows: pa.Table, order: Sequence[OrderKey]) -> list[SortKey]:

@@ -19,12 +19,16 @@ class SortKey:
     nulls_first: bool
 
 
+def sorted_places(rows: pa.Table, keys: Sequence[SortKey]) -> IntegerArray:
+    """Return the places of the rows in an order. Raises NotEvaluable."""
+    columns = [_sortable(key) for key in keys] + [ranks(one_array(column)) for column in rows.columns]
+    places: IntegerArray = np.lexsort(columns[::-1]) if columns else np.arange(rows.num_rows)
+    return places
+
+
 def in_order(rows: pa.Table, keys: Sequence[SortKey]) -> pa.Table:
     """Return the rows in an order. Raises NotEvaluable."""
-    columns = [_sortable(key) for key in keys] + [ranks(one_array(column)) for column in rows.columns]
-    if not columns:
-        return rows
-    return rows.take(pa.array(np.lexsort(columns[::-1])))
+    return rows.take(pa.array(sorted_places(rows, keys)))
 
 
 def _sortable(key: SortKey) -> IntegerArray:

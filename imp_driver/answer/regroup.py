@@ -10,11 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.answer.rounding import check_decided, check_unread, rounded_in, with_spreads
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
+from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import bound_aggregate
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate
@@ -30,6 +32,7 @@ def regrouped(plan: Aggregate, rows: pa.Table) -> pa.Table:
     if not plan.output:
         raise NotEvaluable("groups without columns")
     types = {field.name: field.type for field in rows.schema}
+    check_unread(rows, plan.keys, "groups by")
     keys = [computed(rows, row_expression(key, types)) for key in plan.keys]
     for attribute, key in zip(plan.key_attributes, keys, strict=True):
         if not is_orderable(key.type):
@@ -37,14 +40,24 @@ def regrouped(plan: Aggregate, rows: pa.Table) -> pa.Table:
     specifications: list[AggregateSpecification] = []
     arguments: list[pa.Array | None] = []
     for function in plan.functions:
-        found = bound_aggregate(function, types)
+        found = bound_aggregate(function, types, rounds_once=True)
         if found is None:
             raise NotEvaluable(f"{function.key} is not computed in process")
         specification = found[0].specification
+        check_decided(rows, function)
+        if specification.kind is AccumulatorKind.COUNT_DISTINCT:
+            check_unread(rows, (function,), "values told apart by")
         specifications.append(specification)
         arguments.append(None if found[0].argument is None else _argument(rows, found[0].argument, specification))
     names = [attribute.identifier for attribute in plan.output]
-    return _grouped(keys, specifications, arguments, rows.num_rows, names)
+    groups = _grouped(keys, specifications, arguments, rows.num_rows, names)
+    rounded = {
+        attribute.identifier: np.full(groups.num_rows, np.inf)
+        for attribute, function, specification in zip(plan.function_attributes, plan.functions, specifications, strict=True)
+        if specification.kind is AccumulatorKind.SUM_FLOAT_EXACT
+        or (identifiers(function) & rounded_in(rows) and specification.kind not in _COUNTS)
+    }
+    return with_spreads(groups, rounded)
 
 
 def _argument(rows: pa.Table, argument: Expression, specification: AggregateSpecification) -> pa.Array:

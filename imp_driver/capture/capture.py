@@ -36,7 +36,7 @@ def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, .
         for part in PARTS[specification.kind]:
             if part not in DERIVED_PARTS:
                 parts[index, part] = column(captured, f"aggregate_{index}_{part}")
-        if specification.kind is AccumulatorKind.SUM_FLOAT:
+        if specification.kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
             parts[index, "nonfinite"] = _nonfinite(parts[index, "magnitude"], parts[index, "count"])
     return parts
 

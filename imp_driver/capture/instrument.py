@@ -13,6 +13,7 @@ from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
 from imp_driver.values.aggregates import BUFFER_SIZE, PARTS, AccumulatorKind
+from imp_driver.values.float_grids import LIMIT, split_sql
 from imp_driver.values.quoting import qualified as _qualified
 from imp_driver.values.tables import WEIGHT_COLUMN, at_version
 
@@ -91,9 +92,20 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     if kind is AccumulatorKind.SUM_DECIMAL:
         scale = aggregate.specification.argument_type.scale  # type: ignore[union-attr]
         return f"CAST(sum({argument}) AS DECIMAL(38, {scale}))"
-    if kind is AccumulatorKind.SUM_FLOAT:
+    if part in _OF_SMALL:
+        return _of_small(f"CAST({argument} AS DOUBLE)", part)
+    if kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
         return f"sum(CAST({argument} AS DOUBLE))"
     return f"sum({argument})"
+
+
+_OF_SMALL = ("part_0", "part_1", "part_2", "part_3", "rest", "small")
+
+
+def _of_small(value: str, part: str) -> str:
+    """Return the sum of one part of the doubles that are split, or their count; NaN is above every limit."""
+    found = "1" if part == "small" else split_sql(value)[_OF_SMALL.index(part)]
+    return f"{'count' if part == 'small' else 'sum'}(CASE WHEN abs({value}) < {LIMIT!r}D THEN {found} END)"
 
 
 def projection_sql(block: BoundBlock, *relations: str, cuts: Sequence[CutColumn] = ()) -> str:

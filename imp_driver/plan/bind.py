@@ -201,7 +201,7 @@ class _Binder:
         text = node.sql(dialect=DIALECT)
         if text in self._places:
             return AggregateReference(self._places[text])
-        found = bound_aggregate(node, self._columns)
+        found = bound_aggregate(node, self._columns, rounds_once=bool(self._block.functions))
         if found is None:
             return Opaque(text)
         bound, argument = found
@@ -212,8 +212,14 @@ class _Binder:
         return AggregateReference(self._places[text])
 
 
-def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> tuple[BoundAggregate, exp.Expr | None] | None:
-    """Return an aggregate and its argument, None for one that is not maintained."""
+def bound_aggregate(
+    node: exp.Expr, columns: Mapping[str, pa.DataType | None], *, rounds_once: bool = False
+) -> tuple[BoundAggregate, exp.Expr | None] | None:
+    """Return an aggregate and its argument, None for one that is not maintained.
+
+    Args:
+        rounds_once: sums of floats are to be the correctly rounded ones, not only known between bounds.
+    """
     node = _unconditional(node)
     if not isinstance(node, exp.AggFunc):
         return None
@@ -229,6 +235,8 @@ def bound_aggregate(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -
         return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None), None
     kind = infer(argument, dict(columns))
     chosen = None if kind is None else AccumulatorKind.COUNT_DISTINCT if is_distinct else _kind(node, kind)
+    if rounds_once and chosen is AccumulatorKind.SUM_FLOAT:
+        chosen = AccumulatorKind.SUM_FLOAT_EXACT
     if kind is None or chosen is None:
         return None
     form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL

@@ -30,6 +30,7 @@ class AccumulatorKind(Enum):
     AVERAGE_INTEGER = "average of integers"
     SUM_DECIMAL = "sum or average of decimals"
     SUM_FLOAT = "sum or average of floats"
+    SUM_FLOAT_EXACT = "sum or average of floats, rounded once"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
     COUNT_DISTINCT = "count of distinct arguments"
@@ -43,6 +44,10 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.AVERAGE_INTEGER: ("count", "sum", "magnitude"),
     AccumulatorKind.SUM_DECIMAL: ("count", "sum"),
     AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
+    AccumulatorKind.SUM_FLOAT_EXACT: (
+        *("count", "sum", "magnitude", "nonfinite", "small"),
+        *("part_0", "part_1", "part_2", "part_3", "rest"),
+    ),
     AccumulatorKind.MINIMUM: ("count", "buffer"),
     AccumulatorKind.MAXIMUM: ("count", "buffer"),
     AccumulatorKind.COUNT_DISTINCT: ("count", "values", "copies"),
@@ -53,6 +58,7 @@ count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like
 where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
 be NULL where count is 0), which bounds the rounding error, and every partial sum, of any order of summation. nonfinite: arguments that are
 NaN or infinite (int64).
+small, part_0 .. part_3, rest: how many values are split into parts, and the sums of these (dataflow/aggregate/exact_sums.py; float64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).
 """

@@ -26,6 +26,15 @@ class SketchMode(Enum):
     SHADOW = "shadow"
 
 
+class Floats(Enum):
+    """rounded: sums of DOUBLE that the driver answers itself are the correctly rounded ones; Spark's own differ from run to run.
+    spark: they are left to Spark.
+    """
+
+    ROUNDED = "rounded"
+    SPARK = "spark"
+
+
 class Policy(Enum):
     """auto: bring a sketch up to date when that is estimated to cost less than it saves. incremental: whenever it can be."""
 
@@ -47,6 +56,7 @@ class Options:
         schema: current schema of the connection.
         sketch: how sketches are used.
         answers: whether queries whose rows are known from maintained groups are answered from them.
+        floats: what sums of DOUBLE in such answers are.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
         eager_batch: changed rows that wait before sketch=eager maintains in the background; None: by measured cost.
@@ -71,6 +81,7 @@ class Options:
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
     answers: bool = False
+    floats: Floats = Floats.ROUNDED
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
     eager_batch: int | None = None
@@ -146,6 +157,8 @@ def _read(name: str, value: Any) -> Any:
         return _read_moment(value)
     if name == "policy":
         return _read_policy(value)
+    if name == "floats":
+        return _read_floats(value)
     if name == "sketch_guard":
         return _read_share(name, value)
     if name in ("trace_query_text", "answers"):
@@ -251,3 +264,10 @@ def _read_policy(value: Any) -> Policy:
         return value if isinstance(value, Policy) else Policy(str(value).lower())
     except ValueError:
         raise InterfaceError(f"Option 'policy' must be auto or incremental, not {value!r}.") from None
+
+
+def _read_floats(value: Any) -> Floats:
+    try:
+        return value if isinstance(value, Floats) else Floats(str(value).lower())
+    except ValueError:
+        raise InterfaceError(f"Option 'floats' must be rounded or spark, not {value!r}.") from None

@@ -25,6 +25,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.exact_sums import split
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
@@ -34,6 +35,7 @@ from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.values.aggregates import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.cuts import CutName
+from imp_driver.values.float_grids import LIMIT
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
 from tests.seeds import WIDE
@@ -211,8 +213,10 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             return {"count": pa.int64(), "sum": pa.int64(), "magnitude": pa.float64()}
         case K.SUM_DECIMAL:
             return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec))}
-        case K.SUM_FLOAT:
-            return {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
+        case K.SUM_FLOAT | K.SUM_FLOAT_EXACT:
+            bounded = {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
+            split = {"small": pa.int64(), **dict.fromkeys(("part_0", "part_1", "part_2", "part_3", "rest"), pa.float64())}
+            return bounded if spec.kind is K.SUM_FLOAT else bounded | split
         case K.COUNT_DISTINCT:
             return {"count": pa.int64(), "values": pa.list_(spec.argument_type), "copies": pa.list_(pa.int64())}
         case _:
@@ -271,11 +275,17 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
     elif spec.kind is K.SUM_DECIMAL:
         total = sum((Fraction(value) for value in present), Fraction(0))
         parts["sum"] = exact_decimal(total, scale_of(spec)) if present else None
-    elif spec.kind is K.SUM_FLOAT:
+    elif spec.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT):
         finite = [value for value in present if math.isfinite(value)]
         parts["sum"] = added(finite, chance) if finite else None
         parts["magnitude"] = added([abs(value) for value in finite], chance) if finite else None
         parts["nonfinite"] = len(present) - len(finite)
+        if spec.kind is K.SUM_FLOAT_EXACT:
+            small = [value for value in finite if abs(value) < LIMIT]
+            split_values, rest = split(np.array(small, np.float64))
+            parts["small"] = len(small)
+            parts |= {f"part_{place}": added(list(each), chance) if small else None for place, each in enumerate(split_values)}
+            parts["rest"] = added(list(rest), chance) if small else None
     elif spec.kind in (K.MINIMUM, K.MAXIMUM):
         ordered = sorted(present, key=rank, reverse=spec.kind is K.MAXIMUM)[:BUFFER_SIZE]
         chance.shuffle(ordered)
@@ -322,7 +332,7 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
             if average:
                 return exact_decimal(total / len(present), min(38, scale + 4))
             return exact_decimal(total, scale)
-        case K.SUM_FLOAT:
+        case K.SUM_FLOAT | K.SUM_FLOAT_EXACT:
             total_float = added(present, chance)
             return total_float / len(present) if average else total_float
         case _:

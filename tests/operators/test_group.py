@@ -53,7 +53,10 @@ SPECIFICATIONS = (
     spec(K.COUNT_DISTINCT, pa.string()),
     spec(K.COUNT_DISTINCT, HUGE),
     spec(K.SUM_LONG, pa.int64()),
+    spec(K.SUM_FLOAT_EXACT, pa.float64()),
+    spec(K.SUM_FLOAT_EXACT, pa.float64(), AVERAGE),
 )
+FLOATS = {place for place, each in enumerate(SPECIFICATIONS) if each.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT)}
 EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM, K.COUNT_DISTINCT}
 FLOAT_VALUES = [0.0, -0.0, 1.5, -2.25, 0.1, 1e16, -1e16, 3e-300, math.nan, math.inf, -math.inf]
 integers = st.none() | st.integers(-5, 5) | st.sampled_from([2**62, -(2**62), 2**53 + 1, 2**63 - 1, -(2**63)])
@@ -87,6 +90,8 @@ def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
         text,
         wide,
         integer,
+        number,
+        number,
     )
 
 
@@ -136,7 +141,7 @@ def check_twin(block: Block, state: OneCut, rows: list[Row], chance: random.Rand
 def sharp(specification: AggregateSpecification, values: list[Any]) -> bool:
     """Say whether the interval must be a point: exact kind and a value that a double holds."""
     present = [value for value in values if value is not None]
-    if specification.argument_type == HUGE or specification.kind is K.SUM_FLOAT or specification.form is AVERAGE:
+    if specification.argument_type == HUGE or specification.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT) or specification.form is AVERAGE:
         return False
     if specification.kind in (K.SUM_INTEGER, K.SUM_LONG):
         return all(abs(value) <= 5 for value in present)
@@ -152,8 +157,9 @@ def comparable_parts(state: GroupState | OneCut) -> dict[Any, dict[str, Any]]:
         for name, column in columns.items():
             if (
                 name == "rows"
-                or name.endswith(("_count", "_nonfinite", "_buffer", "_bound", "_values", "_copies"))
-                or (name.endswith("_sum") and "6" not in name and "7" not in name)
+                or name.endswith(("_count", "_nonfinite", "_buffer", "_bound", "_values", "_copies", "_small"))
+                or "_part_" in name
+                or (name.endswith("_sum") and int(name.split("_")[1]) not in FLOATS)
             ):
                 parts[name] = repr(column[position]) if column[position] not in (None, 0) else "0"
         result[repr(key)] = parts

@@ -15,7 +15,7 @@ SCRIPT = """
 import json, sys, threading, time
 import imp_driver
 import sqlalchemy as sa
-from imp_driver.maintain import sketches
+from imp_driver.maintain import relations
 from pyspark import SparkContext
 
 QUERY = "SELECT g, sum(v) AS total FROM sales GROUP BY g HAVING sum(v) > 200080000 ORDER BY g"
@@ -25,7 +25,7 @@ CROSS = "SELECT max(a.id * b.id % 7) FROM range(1000000) a CROSS JOIN range(1000
 # One partition in four parts, more than waits in the buffers of a socket, less than lets the driver ask Spark how to go on.
 LARGE = "SELECT id, repeat('x', 180) FROM range(0, 40000, 1, 1)"
 captures = []
-capture = sketches.capture_into
+capture = relations.capture_into
 
 def noted(*arguments, **named):
     captures.append("begun")
@@ -33,7 +33,7 @@ def noted(*arguments, **named):
     captures.append("ended")
     return found
 
-sketches.capture_into = noted
+relations.capture_into = noted
 
 def say(*what):
     print(json.dumps(what), flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -41,6 +42,7 @@ QUERIES = (
     "SELECT CASE WHEN g = 1 THEN 'one' ELSE 'other' END AS name, sum(CASE WHEN n > 0 THEN m ELSE 0 END) AS s FROM {t} "
     "GROUP BY CASE WHEN g = 1 THEN 'one' ELSE 'other' END ORDER BY name",
     "SELECT g, sum(n) + 1, count(*) * 2 AS twice, sum(m) - 1.5 AS less FROM {t} WHERE g <> 2 GROUP BY g",
+    "SELECT g, sum(f) AS s, avg(f) AS a, sum(f) / count(*) AS per FROM {t} GROUP BY g HAVING sum(f) > 0.3 ORDER BY s DESC LIMIT 2",
     "SELECT coalesce(g, -1) AS k, count(*) FILTER (WHERE b) AS yes, count_if(n > 0) AS p FROM {t} GROUP BY g ORDER BY k",
 )
 CHANGES = (
@@ -115,6 +117,7 @@ def test_what_is_left_to_spark_says_why(cursor: imp_driver.Cursor, table: str) -
     assert report.served_by is not ServedBy.STATE
     assert report.not_answered is not None
     assert report.not_answered.reason is Reason.LEFT_TO_SPARK
+    cursor.execute(f"INSERT INTO {table} (g, f) VALUES (1, CAST('NaN' AS DOUBLE))")
     cursor.execute(f"SELECT g, sum(f) FROM {table} GROUP BY g").fetchall()
     assert cursor.sketch_report is not None
     assert cursor.sketch_report.not_answered is not None
@@ -137,3 +140,32 @@ def test_averages_of_decimals_round_as_spark_rounds(cursor: imp_driver.Cursor, h
         cursor.execute(f"SELECT avg(x), avg(x * {count}), avg(CAST(x AS DECIMAL(6, 5))) AS narrow FROM {name}").fetchall()
         assert cursor.sketch_report is not None
         cursor.execute(f"INSERT INTO {name} VALUES (0.0000{count})")
+
+
+def test_sums_of_doubles_are_rounded_once(cursor: imp_driver.Cursor, warehouse: Path) -> None:
+    """Of values whose sum Spark's own order may round in many ways, and after changes that take some of them away again."""
+    shadow = cursor
+    with imp_driver.connect(warehouse=str(warehouse), answers="on") as connection:
+        _check_doubles(connection.cursor(), shadow, warehouse)
+
+
+def _check_doubles(cursor: imp_driver.Cursor, shadow: imp_driver.Cursor, warehouse: Path) -> None:
+    name = f"doubles{next(_numbers)}"
+    numbers = [0.1, 0.2, 0.3, 1e15, -1e15, 19.99, 1e-3, 123456.789, -0.1] * 40
+    cursor.execute(
+        f"CREATE TABLE {name} USING DELTA AS SELECT * FROM VALUES {', '.join(f'({n}, {x!r}D)' for n, x in enumerate(numbers))} AS v(n, x)"
+    )
+    text = f"SELECT sum(x) AS s, avg(x) AS a FROM {name}"
+    assert cursor.execute(text).fetchall() == [(math.fsum(numbers), math.fsum(numbers) / len(numbers))]
+    assert served(cursor) is ServedBy.STATE
+    shadow.execute(text).fetchall()
+    # Spark's own sum is off by more than such answers are compared by.
+    assert served(shadow) is ServedBy.SPARK
+    cursor.execute(f"DELETE FROM {name} WHERE n % 3 = 1")
+    left = [x for n, x in enumerate(numbers) if n % 3 != 1]
+    assert cursor.execute(text).fetchall() == [(math.fsum(left), math.fsum(left) / len(left))]
+    assert served(cursor) is ServedBy.STATE
+    with imp_driver.connect(warehouse=str(warehouse), answers="on", floats="spark") as connection:
+        other = connection.cursor()
+        other.execute(text).fetchall()
+        assert served(other) is ServedBy.SPARK

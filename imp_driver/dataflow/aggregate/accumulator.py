@@ -33,11 +33,13 @@ def nothing() -> None:
 class Values:
     """Values of one aggregate in Spark's type; those that are not ``exact``, but known between bounds only, mean nothing here.
 
-    Exact means equal as Spark compares: 0.0 may stand for -0.0.
+    Exact means equal as Spark compares: 0.0 may stand for -0.0. With a ``spread``, how far Spark's own value may be from it, it means
+    correctly rounded.
     """
 
     array: pa.Array
     exact: BooleanArray
+    spread: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from imp_driver.dataflow.aggregate.accumulator import floats as float_part
 from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.bounds.interval import Family, Interval, outward, widened
-from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
 _OVERFLOW_RISK = 1e307
 _DRIFT = 2.0**-20
@@ -130,6 +130,17 @@ class FloatSum:
         """Spark adds doubles in an order that nobody knows, so only a sum of none is known."""
         empty = self._missing.counts_at(slots, rows) == 0
         return Values(pa.nulls(len(slots), pa.float64()), empty)
+
+    def counts_at(self, rows: IntegerArray, slots: IntegerArray) -> IntegerArray:
+        """Return the summed values of some slots, given their rows."""
+        return self._missing.counts_at(slots, rows)
+
+    def spread_at(self, rows: IntegerArray, slots: IntegerArray) -> FloatArray:
+        """Bound how far a sum in any order is from the exact one; infinite where it may overflow, or with NaN or infinite values."""
+        magnitude = self._magnitude.upper(slots)
+        spread = (order_error(self.counts_at(rows, slots), magnitude) + UNIT_ROUNDOFF * magnitude) * SLACK
+        lost = ~(magnitude < _OVERFLOW_RISK) | (self._nonfinite_at(slots) > 0)
+        return np.where(lost, np.inf, spread)
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)

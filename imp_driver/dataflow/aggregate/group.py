@@ -19,6 +19,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
     Commit,
     GroupChange,
     StateCorrupt,
+    Values,
     check_counts,
     integers,
     resized,
@@ -212,17 +213,15 @@ class GroupState:
     def rows_at(self, slots: IntegerArray) -> ZSet | None:
         """Return some groups as rows, ``key_i`` and ``aggregate_i`` in Spark's types; None where a value is not known exactly."""
         columns = {f"key_{place}": self.key_values(place, slots) for place in range(len(self._keys))}
-        for place, accumulator in enumerate(self._accumulators):
-            values = accumulator.values(self._rows[slots], slots)
+        for place, values in enumerate(self.values_at(slots)):
             if not values.exact.all():
                 return None
             columns[f"aggregate_{place}"] = values.array
         return ZSet(pa.table(columns), np.ones(len(slots), dtype=np.int64))
 
-    def inexact_aggregates(self, slots: IntegerArray) -> list[int]:
-        """Return which aggregates are not known exactly for some groups."""
-        values = (accumulator.values(self._rows[slots], slots) for accumulator in self._accumulators)
-        return [place for place, each in enumerate(values) if not each.exact.all()]
+    def values_at(self, slots: IntegerArray) -> list[Values]:
+        """Return the values of each aggregate for some groups."""
+        return [accumulator.values(self._rows[slots], slots) for accumulator in self._accumulators]
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""

@@ -9,9 +9,11 @@ from imp_driver.dataflow.aggregate.accumulator import Accumulator, Parts, StateC
 from imp_driver.dataflow.aggregate.counts import Count
 from imp_driver.dataflow.aggregate.decimals import DecimalSum
 from imp_driver.dataflow.aggregate.distinct import DistinctCount
+from imp_driver.dataflow.aggregate.exact_floats import ExactFloatSum
 from imp_driver.dataflow.aggregate.extrema import Extremum
 from imp_driver.dataflow.aggregate.floats import FloatSum
 from imp_driver.dataflow.aggregate.integers import IntegerSum
+from imp_driver.values import float_grids
 from imp_driver.values.aggregates import PARTS, AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.codes import IntegerArray
 
@@ -33,6 +35,8 @@ def loaded(specification: AggregateSpecification, parts: Parts, rows: IntegerArr
             return DecimalSum.load(parts, rows, argument_type, average=average)
         case AccumulatorKind.SUM_FLOAT:
             return FloatSum.load(parts, rows, average=average)
+        case AccumulatorKind.SUM_FLOAT_EXACT:
+            return ExactFloatSum.load(parts, rows, average=average)
         case AccumulatorKind.COUNT_DISTINCT:
             return DistinctCount.load(parts, rows, argument_type)
         case _:
@@ -43,8 +47,9 @@ def no_parts(specification: AggregateSpecification) -> Parts:
     """Return what ``loaded`` takes for no groups at all."""
     argument, kind = specification.argument_type, specification.kind
     types = {"count": pa.int64(), "magnitude": pa.float64(), "nonfinite": pa.int64(), "sum": pa.int64(), "copies": pa.list_(pa.int64())}
-    if kind is AccumulatorKind.SUM_FLOAT:
-        types["sum"] = pa.float64()
+    if kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
+        types |= {"sum": pa.float64(), "small": pa.int64(), "rest": pa.float64()}
+        types |= {f"part_{place}": pa.float64() for place in range(float_grids.PARTS)}
     elif argument is not None:
         types["buffer"] = types["values"] = pa.list_(argument)
         if kind is AccumulatorKind.SUM_DECIMAL:

@@ -1,0 +1,149 @@
+"""Sums of doubles among the rows: their values are the correctly rounded ones, Spark's own within a spread of them.
+
+What is decided by such a value (a condition, the end of a LIMIT) must be the same for all values within the spread.
+A spread stands in a column of its own beside the value's; it is infinite where it is not followed further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
+from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.plan.attributes import identifiers, plain_identifier
+from imp_driver.plan.convert import row_expression
+from imp_driver.values.codes import FloatArray, IntegerArray, one_array
+
+_SUFFIX = " spread"
+_SLACK = 1.0 + 2.0**-40
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
+_PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
+
+
+def with_spreads(rows: pa.Table, spreads: Mapping[str, FloatArray]) -> pa.Table:
+    """Add the spreads of some columns."""
+    for name, spread in spreads.items():
+        rows = rows.append_column(name + _SUFFIX, pa.array(spread))
+    return rows
+
+
+def without_spreads(rows: pa.Table) -> pa.Table:
+    return rows.select([name for name in rows.column_names if not name.endswith(_SUFFIX)])
+
+
+def rounded_in(rows: pa.Table) -> frozenset[str]:
+    """Return the columns that have a spread."""
+    return frozenset(name.removesuffix(_SUFFIX) for name in rows.column_names if name.endswith(_SUFFIX))
+
+
+def spread_of(rows: pa.Table, name: str) -> FloatArray:
+    """Return the spread of a column, 0 where there is none or the value is NULL."""
+    if name + _SUFFIX not in rows.column_names:
+        return np.zeros(rows.num_rows)
+    spread: FloatArray = one_array(rows.column(name + _SUFFIX)).fill_null(0.0).to_numpy(zero_copy_only=False)
+    return spread
+
+
+def spread_of_expression(rows: pa.Table, expression: exp.Expr) -> FloatArray | None:
+    """Return the spread of an expression's values; None where it reads nothing rounded. Raises NotEvaluable where it decides by them."""
+    if not identifiers(expression) & rounded_in(rows):
+        return None
+    check_decided(rows, expression)
+    name = plain_identifier(expression)
+    return np.full(rows.num_rows, np.inf) if name is None else spread_of(rows, name)
+
+
+def check_comparable(rows: pa.Table, tolerance: float) -> None:
+    """Raise NotEvaluable where Spark's own value may be farther from a rounded one than it is compared by, relatively."""
+    for name in rounded_in(rows):
+        values = np.abs(one_array(rows.column(name)).fill_null(np.inf).to_numpy(zero_copy_only=False))
+        if np.any(spread_of(rows, name) > tolerance / 2 * values):
+            raise NotEvaluable("sums of doubles that nearly cancel out, which differ too much in each order to be compared")
+
+
+def check_unread(rows: pa.Table, expressions: Iterable[exp.Expr], what: str) -> None:
+    """Raise NotEvaluable where one of the expressions reads a rounded value."""
+    if any(identifiers(each) & rounded_in(rows) for each in expressions):
+        raise NotEvaluable(f"{what} a sum of doubles")
+
+
+def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
+    """Check that every condition in an expression holds or not whatever the rounded values are within their spreads.
+
+    Raises NotEvaluable.
+    """
+    inner = expression.unnest()
+    if not identifiers(inner) & rounded_in(rows):
+        return
+    match inner:
+        case exp.Is() if plain_identifier(inner.this) is not None:
+            return
+        case exp.Between():
+            check_decided(rows, exp.GTE(this=inner.this.copy(), expression=inner.args["low"].copy()))
+            check_decided(rows, exp.LTE(this=inner.this.copy(), expression=inner.args["high"].copy()))
+        case _ if isinstance(inner, _COMPARISONS):
+            _check_apart(rows, inner.left, inner.right)
+        case _ if isinstance(inner, _PREDICATES) and not isinstance(inner, (exp.And, exp.Or, exp.Not)):
+            raise NotEvaluable("a condition on a sum of doubles")
+        case _:
+            for child in inner.iter_expressions():
+                check_decided(rows, child)
+
+
+def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
+    """Raise NotEvaluable where two values may be compared in either way."""
+    types = {field.name: field.type for field in rows.schema}
+    values = []
+    spread = np.zeros(rows.num_rows)
+    for side in (left, right):
+        if identifiers(side) & rounded_in(rows):
+            name = plain_identifier(side)
+            if name is None:
+                raise NotEvaluable("a condition on an expression over a sum of doubles")
+            spread = spread + spread_of(rows, name)
+        values.append(to_double(computed(rows, row_expression(side, types))))
+    one, other = (each.fill_null(np.nan).to_numpy(zero_copy_only=False) for each in values)
+    distance = np.abs(one - other)
+    # NULL is decided, and so are equal values that are exact.
+    if np.any((spread > 0) & ~(distance > spread * _SLACK) & ~np.isnan(distance)):
+        raise NotEvaluable("a sum of doubles is too near to what it is compared with")
+
+
+def check_order(rows: pa.Table, keys: Sequence[exp.Expr], order: IntegerArray, boundaries: Iterable[int]) -> None:
+    """Check that which rows come before some places of an order does not depend on rounding.
+
+    Args:
+        order: places of the rows as they are sorted.
+
+    Raises NotEvaluable.
+    """
+    rounded = rounded_in(rows)
+    if not any(identifiers(key) & rounded for key in keys):
+        return
+    types = {field.name: field.type for field in rows.schema}
+    for boundary in boundaries:
+        if 0 < boundary < len(order):
+            pair = rows.take(pa.array(order[boundary - 1 : boundary + 1]))
+            _check_pair(rows, pair, keys, types)
+
+
+def _check_pair(rows: pa.Table, pair: pa.Table, keys: Sequence[exp.Expr], types: Mapping[str, pa.DataType]) -> None:
+    for key in keys:
+        values = computed(pair, row_expression(key, types))
+        name = plain_identifier(key)
+        if not identifiers(key) & rounded_in(rows):
+            if values[0] != values[1]:
+                return
+        elif name is None:
+            raise NotEvaluable("an order by an expression over a sum of doubles")
+        elif values[0].is_valid != values[1].is_valid:
+            return
+        elif values[0].is_valid:
+            # Any row may have the widest spread.
+            if abs(values[0].as_py() - values[1].as_py()) > 2 * spread_of(rows, name).max() * _SLACK:
+                return
+            raise NotEvaluable("sums of doubles are too near to each other where a LIMIT ends")

@@ -1,0 +1,98 @@
+"""sum and avg of doubles as the correctly rounded ones: Spark's own differ from these, and from run to run, within a known spread.
+
+The parts of the values on fixed grids (exact_sums.py) stand beside what is known of any order of summation (floats.py), which gives the
+spread, and decides where a value cannot be told: with NaN, infinite or huge values among the arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
+from imp_driver.dataflow.aggregate.accumulator import floats as float_part
+from imp_driver.dataflow.aggregate.double_sums import TrackedSum, delta_error
+from imp_driver.dataflow.aggregate.exact_sums import MOST_VALUES, rest_error, rounded_sums, split
+from imp_driver.dataflow.aggregate.floats import FloatSum
+from imp_driver.dataflow.bounds.interval import Interval
+from imp_driver.values.codes import FloatArray, IntegerArray
+from imp_driver.values.float_grids import LIMIT, PARTS
+
+
+class ExactFloatSum:
+    """``small`` counts the values that are split; the rest of these is known within a bound."""
+
+    def __init__(self, bounded: FloatSum, small: IntegerArray, parts: FloatArray, rest: TrackedSum, *, average: bool) -> None:
+        self._bounded = bounded
+        self._small = small
+        self._parts = parts
+        self._rest = rest
+        self._average = average
+
+    @classmethod
+    def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> ExactFloatSum:
+        small = integers(parts["small"])
+        errors = float_part(parts["rest_error"]) if "rest_error" in parts else rest_error(small)
+        sums = np.stack([float_part(parts[f"part_{place}"]) for place in range(PARTS)]) if len(small) else np.zeros((PARTS, 0))
+        bounded = FloatSum.load(parts, rows, average=average)
+        return cls(bounded, small, sums, TrackedSum(float_part(parts["rest"]), errors), average=average)
+
+    def grow(self, capacity: int) -> None:
+        self._bounded.grow(capacity)
+        self._rest.grow(capacity)
+        if capacity > len(self._small):
+            self._small = resized(self._small, capacity)
+            self._parts = np.concatenate((self._parts, np.zeros((PARTS, capacity - self._parts.shape[1]))), axis=1)
+
+    def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
+        assert argument is not None
+        commit_bounded = self._bounded.prepare(change, argument)
+        values = float_part(argument)
+        with np.errstate(invalid="ignore"):
+            is_small = np.abs(values) < LIMIT
+        values[~is_small] = 0.0
+        parts, rest = split(values)
+        slots = change.slots
+        present = is_small if not argument.null_count else is_small & argument.is_valid().to_numpy(zero_copy_only=False)
+        small = self._small[slots] + change.total(np.where(present, change.weights, 0))
+        sums = self._parts[:, slots] + np.stack([change.float_total(part * change.weights) for part in parts])
+        empty = small == 0
+        if np.any(small < 0) or np.any(sums[:, empty]):
+            raise StateCorrupt("a delta deleted other doubles of a group than the state summed; the state must be captured again")
+        churn = change.float_total(np.abs(rest * change.weights))
+        error = delta_error(change, churn, np.bincount(change.inverse, minlength=len(slots)))
+        commit_rest = self._rest.prepare(change, change.float_total(rest * change.weights), error, empty)
+
+        def commit() -> None:
+            commit_bounded()
+            commit_rest()
+            self._small[slots] = small
+            self._parts[:, slots] = sums
+
+        return commit
+
+    def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
+        return self._bounded.interval(rows, slots)
+
+    def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
+        counts, small = self._bounded.counts_at(rows, slots), self._small[slots]
+        with np.errstate(all="ignore"):
+            sums, known = rounded_sums(self._parts[:, slots], self._rest.values[slots], self._rest.errors_at(slots))
+            spread = self._bounded.spread_at(rows, slots)
+            if self._average:
+                sums, spread = sums / np.maximum(counts, 1), spread / np.maximum(counts, 1)
+        known &= (small == counts) & (counts < MOST_VALUES) & np.isfinite(spread)
+        return Values(pa.array(sums, mask=counts == 0), known | (counts == 0), np.where(counts == 0, 0.0, spread))
+
+    def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
+        own = {f"part_{place}": pa.array(part[slots]) for place, part in enumerate(self._parts)}
+        rest = {"rest": pa.array(self._rest.values[slots]), "rest_error": pa.array(self._rest.errors_at(slots))}
+        return self._bounded.parts(slots, rows) | {"small": pa.array(self._small[slots])} | own | rest
+
+    @property
+    def memory(self) -> int:
+        return self._bounded.memory + int(self._small.nbytes) + int(self._parts.nbytes) + self._rest.memory
+
+    def inexact(self, rows: IntegerArray) -> int:
+        """Count groups whose bounds outgrew what capturing again would leave."""
+        return self._bounded.inexact(rows)

@@ -1,0 +1,59 @@
+"""Sums of doubles without rounding: the parts of a value on fixed grids add up exactly, whatever their order (values/float_grids.py).
+
+Each part is a whole number of units of its grid below 2**26, so that 2**27 of them stay below 2**53. What is left below the finest grid is
+summed with a bound of its error. So values can be taken away again exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
+from imp_driver.values.float_grids import SHIFTS, UNITS
+
+MOST_VALUES = 2**26
+"""In one group; beyond these a sum of parts might be rounded."""
+_UNIT_ROUNDOFF = 2.0**-53
+_SLACK = 1.0 + 2.0**-20
+
+
+def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the parts of values below LIMIT, one row for each grid, and what is left of them: the value is the sum of all, exactly."""
+    coarse, middle = ((values + shift) - shift for shift in SHIFTS[:2])
+    left = values - middle
+    fine, finest = ((left + shift) - shift for shift in SHIFTS[2:])
+    return np.stack((coarse, middle - coarse, fine, finest - fine)), left - finest
+
+
+def rest_error(counts: IntegerArray) -> FloatArray:
+    """Bound the error of adding what is left of so many values, in any order."""
+    largest = UNITS[-1] / 2
+    error: FloatArray = np.maximum(counts - 1, 0) * _UNIT_ROUNDOFF * counts * largest * _SLACK
+    return error
+
+
+def rounded_sums(parts: FloatArray, rest: FloatArray, errors: FloatArray) -> tuple[FloatArray, BooleanArray]:
+    """Return the doubles nearest to the exact sums, and which of them are known to be.
+
+    Args:
+        rest: the sums of what is left, each known within plus or minus its ``errors``.
+    """
+    high, low_high = _two_sum(parts[0], parts[1])
+    fine, low_fine = _two_sum(parts[2], parts[3])
+    total, low = _two_sum(high, fine)
+    correction, doubt = low, errors
+    for more in (low_high, low_fine, rest):
+        correction, lost = _two_sum(correction, more)
+        doubt = doubt + np.abs(lost) * _SLACK
+    result, remainder = _two_sum(total, correction)
+    # The neighbour towards zero may be nearer than the other one.
+    half = (np.abs(result) - np.nextafter(np.abs(result), 0.0)) / 2
+    known = (doubt == 0) | (np.abs(remainder) + doubt < half)
+    return result, known
+
+
+def _two_sum(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the rounded sum and its exact rounding error."""
+    total = left + right
+    shadow = total - left
+    return total, (left - (total - shadow)) + (right - shadow)
