@@ -16,11 +16,10 @@ from imp_driver.answer.summary import Groups, plain_text, report_of_groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.identity import lifted, prefix_of, state_key
 from imp_driver.maintain.prefix import forms
-from imp_driver.maintain.request import Request
+from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
-from imp_driver.parse.template import make_template
 from imp_driver.plan.bind import bind, with_values
 from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import Session
@@ -30,9 +29,8 @@ from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Grouped, Reading
-from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Maintained
-from imp_driver.values.options import Floats, Options, Policy, SketchMode
+from imp_driver.values.options import Floats, Options, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Parameters, Run
 
@@ -130,23 +128,10 @@ class Answers:
         block = bind(analysis.block, parameters, analysis.columns)
         check_maintained(block)
         wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
-        snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
-        identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         # Numbers below 0 are those of blocks that are answered from.
-        template = make_template(grouped.template_text, identity, reading.settings, -1 - place)
-        self._relations.check_trusted(template.identifier)
-        by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
-        return Request(
-            template,
-            analysis,
-            block,
-            snapshots,
-            reading.settings,
-            self._options.fragments,
-            wide,
-            by_cost=by_cost,
-            is_pinned=reading.is_pinned,
-        )
+        request = request_of(reading, analysis, (block, wide), grouped.template_text, -1 - place, self._options)
+        self._relations.check_trusted(request.template.identifier)
+        return request
 
     def _groups(self, request: Request, aggregate: Aggregate, means: Means) -> Groups:
         def read(own: Request, relation: Maintained) -> Groups:
@@ -171,9 +156,6 @@ class Answers:
         return None
 
     def _read(self, request: Request, relation: Maintained, aggregate: Aggregate, means: Means) -> Groups:
-        failure = relation.failure
-        if failure is not None and failure.stands(vector_of(request.tables), request.rows):
-            raise Refused(failure.reason, failure.detail)
         request, upkeep = self._relations.brought_up_to_date(request, relation, means)
         contents = relation.in_memory
         if contents is None:

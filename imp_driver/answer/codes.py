@@ -38,10 +38,13 @@ def numbered(columns: Sequence[pa.Array], count: int) -> IntegerArray:
     """Return a number for each row, the same for rows of equal values, where NULL equals NULL. Raises NotEvaluable."""
     numbers = np.zeros(count, dtype=np.int64)
     for column in columns:
-        own = ranks(column)
-        # Renumbered after each column, so that the product never leaves 64 bits.
-        numbers = np.unique(numbers * (own.max(initial=0) + 2) + own + 1, return_inverse=True)[1].astype(np.int64)
+        numbers = renumbered(numbers, ranks(column))
     return numbers
+
+
+def renumbered(numbers: IntegerArray, own: IntegerArray) -> IntegerArray:
+    """Return a number for each pair of a number and a rank; dense, so that the product never leaves 64 bits."""
+    return np.unique(numbers * (own.max(initial=0) + 2) + own + 1, return_inverse=True)[1].astype(np.int64)
 
 
 def first_of_each(numbers: IntegerArray) -> IntegerArray:

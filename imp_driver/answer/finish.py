@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.answer.columns import types_of, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.join import joined, semijoined
 from imp_driver.answer.order import SortKey, in_order, sorted_places, ties_at
@@ -27,7 +28,6 @@ from imp_driver.answer.rounding import (
     without_spreads,
 )
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.select import select
 from imp_driver.plan.convert import constant, row_expression
 from imp_driver.plan.nodes import (
@@ -139,19 +139,15 @@ class Finish:
         return rows
 
 
-def _types(rows: pa.Table) -> dict[str, pa.DataType | None]:
-    return {field.name: field.type for field in rows.schema}
-
-
 def _filtered(rows: pa.Table, conjuncts: Sequence[exp.Expr]) -> pa.Table:
     for conjunct in conjuncts:
         check_decided(rows, conjunct)
-    conditions: list[Expression] = [row_expression(conjunct, _types(rows)) for conjunct in conjuncts]
+    conditions: list[Expression] = [row_expression(conjunct, types_of(rows)) for conjunct in conjuncts]
     return rows.filter(pa.array(select(rows, And(tuple(conditions)))))
 
 
 def _projected(plan: Project, rows: pa.Table) -> pa.Table:
-    arrays = [computed(rows, row_expression(expression, _types(rows))) for expression in plan.expressions]
+    arrays = [value_of(rows, expression) for expression in plan.expressions]
     spreads = {
         attribute.identifier: spread
         for attribute, expression in zip(plan.output, plan.expressions, strict=True)
@@ -175,7 +171,7 @@ def _unrounded(rows: pa.Table, what: str) -> pa.Table:
 
 
 def _sort_keys(rows: pa.Table, order: Sequence[OrderKey]) -> list[SortKey]:
-    return [SortKey(computed(rows, row_expression(key.expression, _types(rows))), key.descending, key.nulls_first) for key in order]
+    return [SortKey(value_of(rows, key.expression), key.descending, key.nulls_first) for key in order]
 
 
 def _number(part: exp.Expr) -> int:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.answer.codes import NULL, ranks
+from imp_driver.answer.codes import NULL, ranks, renumbered
+from imp_driver.answer.columns import types_of, value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.dataflow.expression.evaluate import computed, truth
+from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Join, JoinKind, SemiJoin
@@ -24,7 +25,7 @@ MOST_PAIRS = 2_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Places of the rows that meet; ``is_unknown`` are those of pairs of which a condition is NULL, where these were asked for."""
+    """Places of the rows that meet."""
 
     left: IntegerArray
     right: IntegerArray
@@ -59,7 +60,7 @@ def semijoined(plan: SemiJoin, left: pa.Table, right: pa.Table) -> pa.Table:
 
 
 def _without(count: int, places: IntegerArray) -> IntegerArray:
-    return np.setdiff1d(np.arange(count), places, assume_unique=False)
+    return np.setdiff1d(np.arange(count), places)
 
 
 def _nulls(schema: pa.Schema, count: int) -> pa.Table:
@@ -71,7 +72,7 @@ def _side_by_side(left: pa.Table, right: pa.Table) -> pa.Table:
 
 
 def _truth(rows: pa.Table, condition: exp.Expr) -> pa.Array:
-    return truth(rows, row_expression(condition, {field.name: field.type for field in rows.schema}))
+    return truth(rows, row_expression(condition, types_of(rows)))
 
 
 def _pairs(conjuncts: Sequence[exp.Expr], left: pa.Table, right: pa.Table) -> Pairs:
@@ -103,10 +104,7 @@ def _sides(conjunct: exp.Expr, left: pa.Table, right: pa.Table) -> tuple[pa.Arra
         return None
     if not (identifiers(other) and identifiers(other) <= set(right.column_names)):
         return None
-    values = (
-        computed(left, row_expression(one, {field.name: field.type for field in left.schema})),
-        computed(right, row_expression(other, {field.name: field.type for field in right.schema})),
-    )
+    values = value_of(left, one), value_of(right, other)
     # Values of other kinds meet as Spark casts them: that is for the condition itself to decide, on every pair.
     kind = common_type([each.type for each in values])
     if kind is None or (pa.types.is_floating(kind) and values[0].type != values[1].type):
@@ -122,7 +120,7 @@ def _equal(equalities: Sequence[tuple[pa.Array, pa.Array]], left: pa.Table, righ
     for one, other in equalities:
         own = ranks(pa.concat_arrays([one, other]))
         is_null |= own == NULL
-        numbers = np.unique(numbers * (own.max(initial=0) + 2) + own + 1, return_inverse=True)[1].astype(np.int64)
+        numbers = renumbered(numbers, own)
     places = np.flatnonzero(~is_null[count:])
     keys = numbers[count:][places]
     order = np.argsort(keys, kind="stable")

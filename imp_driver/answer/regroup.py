@@ -10,15 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.answer.columns import types_of, value_of
 from imp_driver.answer.rounding import check_decided, check_unread, rounded_in, with_spreads
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.bind import bound_aggregate
-from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import is_orderable
@@ -31,9 +30,9 @@ def regrouped(plan: Aggregate, rows: pa.Table) -> pa.Table:
     """Return the groups of rows whose columns are named by the attributes of the plan's input. Raises NotEvaluable."""
     if not plan.output:
         raise NotEvaluable("groups without columns")
-    types = {field.name: field.type for field in rows.schema}
+    types = types_of(rows)
     check_unread(rows, plan.keys, "groups by")
-    keys = [computed(rows, row_expression(key, types)) for key in plan.keys]
+    keys = [value_of(rows, key) for key in plan.keys]
     for attribute, key in zip(plan.key_attributes, keys, strict=True):
         if not is_orderable(key.type):
             raise NotEvaluable(f"{attribute.name}: values of type {key.type} are not grouped in process")

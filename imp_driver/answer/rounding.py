@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.answer.columns import value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
-from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.convert import row_expression
 from imp_driver.values.codes import FloatArray, IntegerArray, one_array
 
 _SUFFIX = " spread"
@@ -96,7 +95,6 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
 
 def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
     """Raise NotEvaluable where two values may be compared in either way."""
-    types = {field.name: field.type for field in rows.schema}
     values = []
     spread = np.zeros(rows.num_rows)
     for side in (left, right):
@@ -105,7 +103,7 @@ def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
             if name is None:
                 raise NotEvaluable("a condition on an expression over a sum of doubles")
             spread = spread + spread_of(rows, name)
-        values.append(to_double(computed(rows, row_expression(side, types))))
+        values.append(to_double(value_of(rows, side)))
     one, other = (each.fill_null(np.nan).to_numpy(zero_copy_only=False) for each in values)
     distance = np.abs(one - other)
     # NULL is decided, and so are equal values that are exact.
@@ -124,16 +122,15 @@ def check_order(rows: pa.Table, keys: Sequence[exp.Expr], order: IntegerArray, b
     rounded = rounded_in(rows)
     if not any(identifiers(key) & rounded for key in keys):
         return
-    types = {field.name: field.type for field in rows.schema}
     for boundary in boundaries:
         if 0 < boundary < len(order):
             pair = rows.take(pa.array(order[boundary - 1 : boundary + 1]))
-            _check_pair(rows, pair, keys, types)
+            _check_pair(rows, pair, keys)
 
 
-def _check_pair(rows: pa.Table, pair: pa.Table, keys: Sequence[exp.Expr], types: Mapping[str, pa.DataType]) -> None:
+def _check_pair(rows: pa.Table, pair: pa.Table, keys: Sequence[exp.Expr]) -> None:
     for key in keys:
-        values = computed(pair, row_expression(key, types))
+        values = value_of(pair, key)
         name = plain_identifier(key)
         if not identifiers(key) & rounded_in(rows):
             if values[0] != values[1]:

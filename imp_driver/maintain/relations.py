@@ -66,7 +66,10 @@ class Relations:
             raise Refused(Reason.TEMPLATE_DISABLED, problem)
 
     def held(self, request: Request, means: Means, read: Callable[[Request, Maintained], ReadT]) -> ReadT:
-        """Return what a reader makes of the relation of a request, which is made where there is none, and is held meanwhile."""
+        """Return what a reader makes of the relation of a request, which is made where there is none, and is held meanwhile.
+
+        Raises what ``read`` raises, and Refused where another try to capture it would fail again.
+        """
         key = state_key(request)
         while True:
             relation = self.registry.get_or_add(key, lambda: Maintained(identity_of(request)))
@@ -78,6 +81,9 @@ class Relations:
 
     def _read_or_drop(self, request: Request, relation: Maintained, read: Callable[[Request, Maintained], ReadT]) -> ReadT:
         try:
+            failure = relation.failure
+            if failure is not None and failure.stands(vector_of(request.tables), request.rows):
+                raise Refused(failure.reason, failure.detail)
             return read(request, relation)
         except BaseException:
             if not relation.is_wanted:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.maintain.upkeep import Upkeep
-from imp_driver.parse.template import Template
+from imp_driver.parse.template import Template, make_template
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
@@ -17,8 +17,10 @@ from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCuts, name_in
 from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.sketch import Sketch
+from imp_driver.snapshot.reading import Blocks, Reading
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
+from imp_driver.values.options import Options, Policy, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import TableSnapshot
 
@@ -91,6 +93,17 @@ class Request:
     def rows(self) -> int:
         """Rows of all tables together; 0 for what is not known."""
         return sum(snapshot.row_count or 0 for snapshot in self.tables)
+
+
+def request_of(reading: Reading, analysis: Analysis, blocks: Blocks, template_text: str, number: int, options: Options) -> Request:
+    """Return what is asked for one block of a query; ``number`` tells it from the other blocks of the text."""
+    snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
+    identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
+    template = make_template(template_text, identity, reading.settings, number)
+    block, wide = blocks
+    by_cost = options.policy is Policy.AUTO and options.sketch is not SketchMode.SHADOW
+    fragments, is_pinned = options.fragments, reading.is_pinned
+    return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

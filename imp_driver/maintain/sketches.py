@@ -24,7 +24,6 @@ from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
 from imp_driver.values.cuts import CutName
-from imp_driver.values.refusal import Refused
 
 
 class Sketches:
@@ -109,9 +108,6 @@ class Sketches:
         return None if relation is None else (relation, request.block)
 
     def _read(self, request: Request, relation: Maintained, means: Means) -> Prepared:
-        failure = relation.failure
-        if failure is not None and failure.stands(vector_of(request.tables), request.rows):
-            raise Refused(failure.reason, failure.detail)
         kept = self._kept(request, relation)
         if kept:
             return self._prepared(request, relation, kept, Upkeep(Decision.FRESH, relation.version, detail="kept"))

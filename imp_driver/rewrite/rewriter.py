@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from imp_driver.maintain.data_skipping import own_share
-from imp_driver.maintain.request import CutSketch, Prepared, Request
+from imp_driver.maintain.request import CutSketch, Prepared, Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
-from imp_driver.parse.template import make_template
 from imp_driver.reasons import Reason
 from imp_driver.rewrite.splice import Pin, pin_of, pinned
 from imp_driver.rewrite.use import Part, Use, conditions_of, gains, plan_use
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused, accepted
 from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import TableSnapshot
@@ -83,13 +82,7 @@ class Rewriter:
         return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
-        block, wide = reading.bound(analysis, parameters)
-        snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
-        identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
-        template = make_template(reading.template_text, identity, reading.settings, number)
-        by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
-        fragments, is_pinned = self._options.fragments, reading.is_pinned
-        return Request(template, analysis, block, snapshots, reading.settings, fragments, wide, by_cost=by_cost, is_pinned=is_pinned)
+        return request_of(reading, analysis, reading.bound(analysis, parameters), reading.template_text, number, self._options)
 
     def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from imp_driver.dataflow.aggregate.double_sums import SLACK, add_exactly, order_error
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 from imp_driver.values.float_grids import SHIFTS, UNITS
 
 MOST_VALUES = 2**26
 """In one group; beyond these a sum of parts might be rounded."""
-_UNIT_ROUNDOFF = 2.0**-53
-_SLACK = 1.0 + 2.0**-20
 
 
 def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -27,9 +26,7 @@ def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def rest_error(counts: IntegerArray) -> FloatArray:
     """Bound the error of adding what is left of so many values, in any order."""
-    largest = UNITS[-1] / 2
-    error: FloatArray = np.maximum(counts - 1, 0) * _UNIT_ROUNDOFF * counts * largest * _SLACK
-    return error
+    return order_error(counts, counts.astype(np.float64) * (UNITS[-1] / 2))
 
 
 def rounded_sums(parts: FloatArray, rest: FloatArray, errors: FloatArray) -> tuple[FloatArray, BooleanArray]:
@@ -38,22 +35,15 @@ def rounded_sums(parts: FloatArray, rest: FloatArray, errors: FloatArray) -> tup
     Args:
         rest: the sums of what is left, each known within plus or minus its ``errors``.
     """
-    high, low_high = _two_sum(parts[0], parts[1])
-    fine, low_fine = _two_sum(parts[2], parts[3])
-    total, low = _two_sum(high, fine)
+    high, low_high = add_exactly(parts[0], parts[1])
+    fine, low_fine = add_exactly(parts[2], parts[3])
+    total, low = add_exactly(high, fine)
     correction, doubt = low, errors
     for more in (low_high, low_fine, rest):
-        correction, lost = _two_sum(correction, more)
-        doubt = doubt + np.abs(lost) * _SLACK
-    result, remainder = _two_sum(total, correction)
+        correction, lost = add_exactly(correction, more)
+        doubt = doubt + np.abs(lost) * SLACK
+    result, remainder = add_exactly(total, correction)
     # The neighbour towards zero may be nearer than the other one.
     half = (np.abs(result) - np.nextafter(np.abs(result), 0.0)) / 2
     known = (doubt == 0) | (np.abs(remainder) + doubt < half)
     return result, known
-
-
-def _two_sum(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the rounded sum and its exact rounding error."""
-    total = left + right
-    shadow = total - left
-    return total, (left - (total - shadow)) + (right - shadow)
