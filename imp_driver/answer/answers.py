@@ -86,7 +86,8 @@ class Answers:
                     may_round=self._options.floats is Floats.ROUNDED,
                 )
                 rows = finish.answer(with_values(grouped.plan, run.parameters), may_tie=not self._is_compared)
-            return Answer(ShapedRows(rows, self._shapes.of(reading, run)), tuple(parts))
+            shape = self._shapes.of(reading, lambda: plain_text(reading, parts) if reading.is_pinned else reading.statement.text, run)
+            return Answer(ShapedRows(rows, shape), tuple(parts))
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -25,13 +26,17 @@ class Shapes:
         self._session = session
         self._known: BoundedCache[_Key, ResultShape] = BoundedCache(MOST_SHAPES)
 
-    def of(self, reading: Reading, run: Run) -> ResultShape:
-        """Return the shape of a query. Raises Error where Spark does not accept it."""
+    def of(self, reading: Reading, text: Callable[[], str], run: Run) -> ResultShape:
+        """Return the shape of a query. Raises Error where Spark does not accept it.
+
+        Args:
+            text: gives the query as Spark is to analyse it: at its versions, where these are asked for, columns may be others.
+        """
         tables = tuple((name, table.snapshot.table_id, table.snapshot.schema) for name, table in reading.tables.items())
         key = (typed_text(reading.statement, run.parameters), reading.grouped().template_text, tables, reading.settings)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._session.describe(run.with_text(reading.statement.text))
+            found = self._known[key] = self._session.describe(run.with_text(text()))
         return found
 
 
