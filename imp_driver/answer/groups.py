@@ -36,22 +36,17 @@ def rows_of(state: GroupState, block: BoundBlock, aggregate: Aggregate) -> pa.Ta
     if block.having:
         keys = pa.table({f"key_{place}": state.key_values(place, slots) for place in range(len(block.keys))})
         slots = slots[select(keys, And(tuple(_over_columns(each) for each in block.having)))]
-    found, values = state.rows_at(slots), state.values_at(slots)
-    if found is None:
-        inexact = (each for each, value in zip(block.aggregates, values, strict=True) if not value.exact.all())
-        raise Refused(Reason.NOT_EXACT, ", ".join(f"{each.specification.kind.value} {each.argument_sql}" for each in inexact))
-    names = {attribute.identifier: f"key_{place}" for place, attribute in enumerate(aggregate.key_attributes)}
-    for attribute, output in zip(aggregate.function_attributes, block.outputs, strict=True):
-        assert isinstance(output, AggregateReference)
-        names[attribute.identifier] = f"aggregate_{output.index}"
-    rows = pa.table([found.rows.column(name) for name in names.values()], names=list(names))
     outputs = [output.index for output in block.outputs if isinstance(output, AggregateReference)]
+    values = {place: state.value_at(place, slots) for place in dict.fromkeys(outputs)}
+    inexact = [block.aggregates[place] for place, each in values.items() if not each.exact.all()]
+    if inexact:
+        raise Refused(Reason.NOT_EXACT, ", ".join(f"{each.specification.kind.value} {each.argument_sql}" for each in inexact))
+    columns = {attribute.identifier: state.key_values(place, slots) for place, attribute in enumerate(aggregate.key_attributes)}
+    found = {attribute.identifier: values[place] for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)}
+    rows = pa.table(columns | {name: each.array for name, each in found.items()})
     if not aggregate.keys and not len(slots):
         return of_no_rows(rows.schema, [block.aggregates[place].specification for place in outputs])
-    spreads = (
-        (attribute.identifier, values[place].spread) for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)
-    )
-    return with_spreads(rows, {name: spread for name, spread in spreads if spread is not None})
+    return with_spreads(rows, {name: each.spread for name, each in found.items() if each.spread is not None})
 
 
 def _over_columns(expression: Expression) -> Expression:

@@ -213,15 +213,16 @@ class GroupState:
     def rows_at(self, slots: IntegerArray) -> ZSet | None:
         """Return some groups as rows, ``key_i`` and ``aggregate_i`` in Spark's types; None where a value is not known exactly."""
         columns = {f"key_{place}": self.key_values(place, slots) for place in range(len(self._keys))}
-        for place, values in enumerate(self.values_at(slots)):
+        for place in range(len(self._accumulators)):
+            values = self.value_at(place, slots)
             if not values.exact.all():
                 return None
             columns[f"aggregate_{place}"] = values.array
         return ZSet(pa.table(columns), np.ones(len(slots), dtype=np.int64))
 
-    def values_at(self, slots: IntegerArray) -> list[Values]:
-        """Return the values of each aggregate for some groups."""
-        return [accumulator.values(self._rows[slots], slots) for accumulator in self._accumulators]
+    def value_at(self, index: int, slots: IntegerArray) -> Values:
+        """Return the i-th aggregate of some groups."""
+        return self._accumulators[index].values(self._rows[slots], slots)
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""
