@@ -29,7 +29,8 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
-from imp_driver.snapshot.reading import Grouped, Reading
+from imp_driver.snapshot.reading import Reading
+from imp_driver.snapshot.text import Grouped
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, Policy, SketchMode
@@ -72,7 +73,7 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
-        grouped = reading.grouped()
+        grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         self._sketches.restore()
@@ -99,7 +100,7 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, run, is_told=True)
-        grouped = reading.grouped()
+        grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
         lines = []
         for place in range(len(grouped.parts)):
@@ -133,7 +134,7 @@ class Answers:
         snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
         identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
         # Numbers below 0 are those of blocks that are answered from.
-        template = make_template(grouped.template_text, identity, reading.settings, -1 - place)
+        template = make_template(reading.text.template_text, identity, reading.settings, -1 - place)
         self._relations.check_trusted(template.identifier)
         by_cost = self._options.policy is Policy.AUTO and self._options.sketch is not SketchMode.SHADOW
         return Request(
