@@ -28,7 +28,8 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
-from imp_driver.snapshot.reading import Grouped, Reading
+from imp_driver.snapshot.reading import Reading
+from imp_driver.snapshot.text import Grouped
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, SketchMode
 from imp_driver.values.refusal import Refused
@@ -70,7 +71,7 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
-        grouped = reading.grouped()
+        grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         self._sketches.restore()
@@ -97,7 +98,7 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, run, is_told=True)
-        grouped = reading.grouped()
+        grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
         lines = []
         for place in range(len(grouped.parts)):
@@ -129,7 +130,7 @@ class Answers:
         check_maintained(block)
         wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
         # Numbers below 0 are those of blocks that are answered from.
-        request = request_of(reading, analysis, (block, wide), grouped.template_text, -1 - place, self._options)
+        request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
         self._relations.check_trusted(request.template.identifier)
         return request
 

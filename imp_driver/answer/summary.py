@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
-from imp_driver.plan.nodes import scans
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.rewrite.splice import pin_of, pinned
 from imp_driver.snapshot.reading import Reading
@@ -58,6 +57,5 @@ def _report(part: Groups) -> SketchReport:
 def plain_text(reading: Reading, parts: Sequence[Groups]) -> str:
     """Return the query that reads in Spark what the answer stands for. Raises Refused where a table has no position in the text."""
     versions = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
-    places = {id(scan.place): scan for scan in scans(reading.grouped().plan)}
-    pins = [pin_of(reading.statement, scan, versions[reading.tables[scan.table].snapshot.location]) for scan in places.values()]
+    pins = [pin_of(reading.statement, scan, versions[reading.tables[scan.table].snapshot.location]) for scan in reading.text.scans]
     return pinned(reading.statement, pins)

@@ -17,7 +17,8 @@ from imp_driver.safety.cuts import Cut
 from imp_driver.safety.partial import PartialCuts, name_in
 from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.sketch import Sketch
-from imp_driver.snapshot.reading import Blocks, Reading
+from imp_driver.snapshot.reading import Reading
+from imp_driver.snapshot.text import Blocks
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
 from imp_driver.values.options import Options, Policy, SketchMode

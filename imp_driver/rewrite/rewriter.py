@@ -76,13 +76,12 @@ class Rewriter:
         Raises:
             Refused: none is left, or one whose top-k may tie is not.
         """
-        if reading.refused is not None:
-            raise Refused.on(reading.refused)
-        numbered = zip(reading.numbers, reading.analyses, strict=True)
+        blocks = reading.text.cut()
+        numbered = zip(blocks.numbers, blocks.analyses, strict=True)
         return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
-        return request_of(reading, analysis, reading.bound(analysis, parameters), reading.template_text, number, self._options)
+        return request_of(reading, analysis, reading.bound(analysis, parameters), reading.text.template_text, number, self._options)
 
     def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.
@@ -97,7 +96,7 @@ class Rewriter:
     def _spliced(self, reading: Reading, prepared: Sequence[tuple[Request, Prepared]]) -> Rewritten:
         query_bytes = reading.bytes
         parts = [part for request, each in prepared for part in self._parts(request, each, query_bytes)]
-        conditions, used = conditions_of(parts, reading.times_read, self._options.maximum_runs)
+        conditions, used = conditions_of(parts, reading.text.times_read, self._options.maximum_runs)
         if not conditions and any(part.use.is_filter for part in parts):
             raise Refused(Reason.READ_TWICE)
         statement = reading.statement
@@ -128,7 +127,7 @@ def _pins(statement: Statement, reading: Reading, parts: Sequence[Part], conditi
     if any(versions[location] != version for part in parts for location, version in part.cut.sketch.versions.items()):
         raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
     uncut, cut = [], []
-    for scan in reading.scans:
+    for scan in reading.text.scans:
         # By location: one table may have a name and a path in the same query.
         snapshot = reading.tables[scan.table].snapshot
         pin = pin_of(statement, scan, versions.get(snapshot.location, snapshot.version))

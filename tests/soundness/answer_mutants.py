@@ -7,8 +7,8 @@ from tests.soundness.mutants import Mutant
 _ORDER, _JOIN, _COMBINE, _FINISH = "../answer/order.py", "../answer/join.py", "../answer/combine.py", "../answer/finish.py"
 _REGROUP, _CODES = "../answer/regroup.py", "../answer/codes.py"
 ANSWER_MUTANTS = (
-    Mutant("NULLs always first", _ORDER, "np.iinfo(np.int64).min if key.nulls_first else np.iinfo(np.int64).max", "np.iinfo(np.int64).min"),
-    Mutant("always ascending", _ORDER, "-numbers if key.descending else numbers", "numbers.copy()"),
+    Mutant("NULLs always first", _ORDER, "-1 if key.nulls_first else 1, 0", "-1, 0"),
+    Mutant("always ascending", _ORDER, "~numbers if key.descending else numbers", "numbers"),
     Mutant("ties are decided", _FINISH, "if not may_tie and any(", "if False and any("),
     Mutant("ties are decided where rows begin", _FINISH, "for place in (skipped, skipped + count)", "for place in (skipped + count,)"),
     Mutant("nothing is skipped", _FINISH, "places[skipped : skipped + count]", "places[0:count]"),

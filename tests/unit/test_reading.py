@@ -67,8 +67,7 @@ def _snapshot(name: str, schema: tuple[SchemaColumn, ...] = INTEGERS, version: i
 
 def _read(text: str, session: FakeSession, source: Snapshots) -> Reading:
     found = read(parse(text), session, source, Newest())  # type: ignore[arg-type]
-    if found.refused is not None:
-        raise Refused.on(found.refused)
+    found.text.cut()
     return found
 
 
@@ -84,9 +83,9 @@ QUERY = "SELECT g FROM t GROUP BY g HAVING avg(x) > 1"
 def test_every_table_is_read_at_one_version_and_every_place_is_known() -> None:
     text = "SELECT t.g FROM t JOIN s ON s.g = t.g WHERE t.g IN (SELECT g FROM t GROUP BY g HAVING sum(x) > 1)"
     reading = _read(text, FakeSession({"t": _table("t"), "s": _table("s")}), Snapshots({"/t": _snapshot("t"), "/s": _snapshot("s")}))
-    assert [scan.table[-1] for scan in reading.scans] == ["t", "s", "t"]
+    assert [scan.table[-1] for scan in reading.text.scans] == ["t", "s", "t"]
     assert {name[-1]: table.snapshot.version for name, table in reading.tables.items()} == {"t": 1, "s": 1}
-    assert [scan.occurrence for analysis in reading.analyses for scan in analysis.scans] == [2]
+    assert [scan.occurrence for analysis in reading.text.cut().analyses for scan in analysis.scans] == [2]
 
 
 def test_analysis_is_kept_for_new_versions_and_renewed_for_new_columns() -> None:
@@ -94,14 +93,14 @@ def test_analysis_is_kept_for_new_versions_and_renewed_for_new_columns() -> None
     first = _read(QUERY, session, source)
     source.tables["/t"] = _snapshot("t", version=2)
     second = _read(QUERY, session, source)
-    assert second.analyses is first.analyses
+    assert second.text.cut().analyses is first.text.cut().analyses
     assert second.tables[("spark_catalog", "default", "t")].snapshot.version == 2
     source.tables["/t"] = _snapshot("t", (SchemaColumn("g", "boolean", True), SchemaColumn("x", "long", True)))
     with pytest.raises(Refused) as caught:
         _read(QUERY, session, source)
     assert caught.value.reason is Reason.NO_PLAIN_GROUP_KEY
     source.tables["/t"] = _snapshot("t")
-    assert _read(QUERY, session, source).analyses[0].safe == (0,)
+    assert _read(QUERY, session, source).text.cut().analyses[0].safe == (0,)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +134,7 @@ def test_refusals(text: str, reason: Reason) -> None:
 def test_another_table_in_the_folder_of_this_machine_is_not_taken_for_the_servers() -> None:
     tables = {"/t": _snapshot("t")}
     text = "SELECT g, sum(x) FROM t GROUP BY g HAVING sum(x) > 1"
-    assert _read(text, FakeSession({"t": replace(_table("t"), table_id="t")}), Snapshots(tables)).scans
+    assert _read(text, FakeSession({"t": replace(_table("t"), table_id="t")}), Snapshots(tables)).text.scans
     assert _refusal(text, {"t": replace(_table("t"), table_id="other")}, tables) is Reason.STORE_NOT_READABLE
 
 
@@ -144,7 +143,7 @@ def test_a_refusal_is_renewed_when_the_table_changes() -> None:
     with pytest.raises(Refused):
         _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source)
     session.relations["t"] = _table("t")
-    assert _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source).analyses[0].safe == (0,)
+    assert _read("SELECT g FROM t GROUP BY g HAVING sum(x) > 2", session, source).text.cut().analyses[0].safe == (0,)
 
 
 VIEW_QUERY = "SELECT g FROM v GROUP BY g HAVING sum(x) > 1"
@@ -154,29 +153,29 @@ def test_redefined_view_is_another_template() -> None:
     session = FakeSession({"t": _table("t"), "s": _table("s"), "v": _view("v", "SELECT g, x FROM t")})
     source = Snapshots({"/t": _snapshot("t"), "/s": _snapshot("s")})
     first = _read(VIEW_QUERY, session, source)
-    assert _read(VIEW_QUERY, session, source).analyses is first.analyses
+    assert _read(VIEW_QUERY, session, source).text.cut().analyses is first.text.cut().analyses
     assert list(first.tables) == [("spark_catalog", "default", "t")]
-    texts = {first.template_text}
+    texts = {first.text.template_text}
     redefined = (("SELECT g, x FROM s", ("g", "x")), ("SELECT g, x FROM t WHERE x > 3", ("g", "x")), ("SELECT g, x FROM t", ("x", "g")))
     for count, definition in enumerate(redefined, start=2):
         session.relations["v"] = _view("v", *definition)
-        texts.add(_read(VIEW_QUERY, session, source).template_text)
+        texts.add(_read(VIEW_QUERY, session, source).text.template_text)
         assert len(texts) == count
     session.relations["v"] = _table("t")
-    assert _read(VIEW_QUERY, session, source).template_text not in texts
+    assert _read(VIEW_QUERY, session, source).text.template_text not in texts
     session.relations["v"] = _view("v", "SELECT g, x FROM t")
-    assert _read(VIEW_QUERY, session, source).template_text == first.template_text
+    assert _read(VIEW_QUERY, session, source).text.template_text == first.text.template_text
 
 
 def test_view_below_a_view_is_looked_up_each_time() -> None:
     session = FakeSession({"t": _table("t"), "w": _view("w", "SELECT g, x FROM t"), "v": _view("v", "SELECT g, x FROM w")})
     source = Snapshots({"/t": _snapshot("t")})
     first = _read(VIEW_QUERY, session, source)
-    assert [reference.name[-1] for reference in first.scans[0].views] == ["v", "w"]
+    assert [reference.name[-1] for reference in first.text.scans[0].views] == ["v", "w"]
     session.relations["w"] = _view("w", "SELECT g, x FROM t WHERE g > 3")
     second = _read(VIEW_QUERY, session, source)
-    assert second.template_text != first.template_text
-    assert len(second.analyses[0].block.where) == 1
+    assert second.text.template_text != first.text.template_text
+    assert len(second.text.cut().analyses[0].block.where) == 1
     del session.relations["w"]
     with pytest.raises(Refused) as caught:
         _read(VIEW_QUERY, session, source)
@@ -187,13 +186,13 @@ def test_view_read_twice_has_two_places_and_one_in_a_common_table() -> None:
     view = _view("v", "SELECT g, x FROM t")
     blocks = "(SELECT g FROM v GROUP BY g HAVING sum(x) > 1) a JOIN (SELECT g FROM v GROUP BY g HAVING sum(x) > 1) b"
     reading = _read(f"SELECT a.g FROM {blocks} ON a.g = b.g", FakeSession({"t": _table("t"), "v": view}), Snapshots({"/t": _snapshot("t")}))
-    assert (len(reading.analyses), len(reading.scans)) == (2, 2)
-    assert len({id(scan.place) for scan in reading.scans}) == 2
+    assert (len(reading.text.cut().analyses), len(reading.text.scans)) == (2, 2)
+    assert len({id(scan.place) for scan in reading.text.scans}) == 2
     twice = "WITH q AS (SELECT g FROM v GROUP BY g HAVING sum(x) > 1) SELECT a.g FROM q a JOIN q b ON a.g = b.g"
     reading = _read(twice, FakeSession({"t": _table("t"), "v": view}), Snapshots({"/t": _snapshot("t")}))
-    assert (len(reading.analyses), len(reading.scans), reading.numbers) == (2, 1, (0, 0))
-    assert list(reading.times_read.values()) == [2]
+    assert (len(reading.text.cut().analyses), len(reading.text.scans), reading.text.cut().numbers) == (2, 1, (0, 0))
+    assert list(reading.text.times_read.values()) == [2]
     inside = _view("v", "WITH q AS (SELECT g, x FROM t) SELECT a.g, b.x FROM q a JOIN q b ON a.g = b.g")
     query = "SELECT g FROM v WHERE g IN (SELECT g FROM t GROUP BY g HAVING sum(x) > 1)"
     reading = _read(query, FakeSession({"t": _table("t"), "v": inside}), Snapshots({"/t": _snapshot("t")}))
-    assert len(reading.scans) == 2
+    assert len(reading.text.scans) == 2

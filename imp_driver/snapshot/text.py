@@ -1,0 +1,169 @@
+"""What is known of a query's text while its names stand for the same tables: its plan, and what each reader makes of it when it asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from imp_driver.parse.statement import Statement
+from imp_driver.parse.template import VIEW_MARK, template_text
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.check import checked_tree
+from imp_driver.plan.context import Definition, Tables
+from imp_driver.plan.groupings import groupings
+from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
+from imp_driver.plan.resolve import resolve
+from imp_driver.reasons import Reason
+from imp_driver.safety.analysis import Analysis, analyse, analysed_groups
+from imp_driver.safety.cuts import Cut
+from imp_driver.values.refusal import FoundT, Grounds, Refused
+
+Blocks: TypeAlias = tuple[BoundBlock, BoundBlock | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CutBlocks:
+    """The blocks of a query that may be cut.
+
+    Attributes:
+        numbers: one per block; blocks that are readings of one text have the same, and so one state where all else is equal.
+    """
+
+    analyses: tuple[Analysis, ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """A query all rows of which come from groups: its plan with the order of its rows, and the aggregations that are maintained."""
+
+    plan: Plan
+    parts: tuple[tuple[Aggregate, Analysis], ...]
+
+
+@dataclass(slots=True, eq=False)
+class Text:
+    """A text when its names stood for ``definitions``.
+
+    Attributes:
+        plan: with the order of its rows, unless ``unordered`` says why that is not understood.
+        scans: every occurrence of a table, one per place in the text.
+        times_read: how many occurrences a place in the text has, by its ``id``.
+        blocks: those that have no markers, bound, by the ``id`` of their analyses.
+    """
+
+    definitions: Mapping[tuple[str, ...], Definition]
+    template_text: str
+    plan: Plan | Grounds
+    unordered: Grounds | None
+    scans: tuple[Scan, ...]
+    times_read: Mapping[int, int]
+    blocks: dict[int, Blocks] = field(default_factory=dict)
+    _cut: CutBlocks | Grounds | None = None
+    _grouped: Grouped | Grounds | None = None
+
+    def cut(self) -> CutBlocks:
+        """Return the blocks that may be cut. Raises Refused where there is none."""
+        if self._cut is None:
+            self._cut = _found(self._cut_blocks)
+        return _given(self._cut)
+
+    def grouped(self) -> Grouped:
+        """Return the query as operators above maintained groups. Raises Refused where some rows come from no groups."""
+        if self._grouped is None:
+            self._grouped = _found(self._groups)
+        return _given(self._grouped)
+
+    def _resolved(self) -> Plan:
+        if isinstance(self.plan, Grounds):
+            raise Refused.on(self.plan)
+        return self.plan
+
+    def _cut_blocks(self) -> CutBlocks:
+        found = analyse(_without_order(self._resolved()))
+        analyses = tuple(analysis for analysis in found if _may_be_cut(analysis, found, self.times_read))
+        if not analyses or any(analysis.may_tie and analysis not in analyses for analysis in found):
+            raise Refused(Reason.READ_TWICE)
+        return CutBlocks(analyses, _numbers(analyses))
+
+    def _groups(self) -> Grouped:
+        plan = self._resolved()
+        if self.unordered is not None:
+            raise Refused.on(self.unordered)
+        return Grouped(plan, tuple((each.aggregate, analysed_groups(each.block)) for each in groupings(plan)))
+
+
+def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[str, ...], Definition]) -> Text:
+    """Resolve a text; what it is refused for is kept with it. ``definitions`` has those of its names once these were found."""
+    unordered = None
+    try:
+        tree = checked_tree(statement)
+        try:
+            plan = resolve(tree, tables, keeps_order=True)
+        except Refused as refused:
+            unordered = refused.grounds
+            plan = resolve(tree, tables)
+    except Refused as refused:
+        return Text(definitions, "", refused.grounds, None, (), {})
+    every = scans(plan)
+    places = {id(scan.place): scan for scan in every}
+    times_read = Counter(id(scan.place) for scan in every)
+    return Text(definitions, template_text(tree) + _views_text(every), plan, unordered, tuple(places.values()), times_read)
+
+
+def _found(find: Callable[[], FoundT]) -> FoundT | Grounds:
+    try:
+        return find()
+    except Refused as refused:
+        return refused.grounds
+
+
+def _given(found: FoundT | Grounds) -> FoundT:
+    if isinstance(found, Grounds):
+        raise Refused.on(found)
+    return found
+
+
+def _without_order(plan: Plan) -> Plan:
+    """Return the plan without the order of its last rows. Raises Refused where a LIMIT takes any of them."""
+    match plan:
+        case Sort():
+            return plan.child
+        case TopK() if not plan.order:
+            raise Refused(Reason.LIMIT_WITHOUT_ORDER)
+        case Project() if isinstance(plan.child, Sort):
+            return Project(plan.child.child, plan.output, plan.expressions)
+        case _:
+            return plan
+
+
+def _may_be_cut(analysis: Analysis, found: Sequence[Analysis], times_read: Mapping[int, int]) -> bool:
+    """Say whether some key of a block cuts only places that the blocks cut as often as they are read.
+
+    A block without such a key may read no place more than once.
+    """
+
+    def is_cut_often(cut: Cut) -> bool:
+        cuts = [each for other in found for every in other.cuts.values() for each in every if each.scan.place is cut.scan.place]
+        return len({each.scan.occurrence for each in cuts if each.attribute.name == cut.attribute.name}) == times_read[id(cut.scan.place)]
+
+    if not analysis.cuts:
+        return all(times_read[id(scan.place)] == 1 for scan in analysis.scans)
+    return any(all(map(is_cut_often, cuts)) for cuts in analysis.cuts.values())
+
+
+def _numbers(analyses: Sequence[Analysis]) -> tuple[int, ...]:
+    names = [(frozenset(id(scan.place) for scan in each.scans), tuple(key.sql() for key in each.block.keys)) for each in analyses]
+    return tuple(names.index(name) for name in names)
+
+
+def _views_text(every: Iterable[Scan]) -> str:
+    """Render the views that a query looks through: the same text over a redefined view is another template (rules 7, case 31)."""
+    views = {reference.name: reference.view for scan in every for reference in scan.views}
+    return "".join(
+        f"{VIEW_MARK}{'.'.join(name)} ({', '.join(f'{each.source} AS {each.name} {each.type_name}' for each in view.columns)}) "
+        f"IN {'.'.join(view.namespace)} AS {view.text}"
+        for name, view in sorted(views.items(), key=lambda item: item[0])
+    )
