@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
@@ -100,6 +101,9 @@ class Accumulator(Protocol):
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
         """Return what Spark would give for some slots, given their rows, of which each has some."""
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        """Return what Spark would give for groups that some slots fall into, given the rows of these."""
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """Return the state of some slots as columns, which ``load`` takes back, given their rows."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, Values, integers, nothing
 from imp_driver.dataflow.aggregate.null_counts import Missing
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import IntegerArray
 
@@ -42,6 +43,10 @@ class Count:
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
         counts = rows if self._missing is None else self._missing.counts_at(slots, rows)
         return Values(pa.array(counts), np.ones(len(slots), dtype=bool))
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        counts = rows if self._missing is None else self._missing.counts_at(slots, rows)
+        return Values(pa.array(groups.total(counts)), np.ones(groups.count, dtype=bool))
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         return {} if self._missing is None else {"count": pa.array(self._missing.counts_at(slots, rows))}

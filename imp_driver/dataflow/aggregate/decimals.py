@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
 from imp_driver.dataflow.aggregate.null_counts import Missing
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
 from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
 
@@ -97,6 +98,12 @@ class DecimalSum:
             kind = pa.decimal128(min(precision + 10, _MAXIMUM_DIGITS), scale)
         sums[~known] = 0
         return Values(Codec(kind).decode(sums, counts == 0), known | (counts == 0))
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        missing, together = self._missing.rolled_up(rows, slots, groups)
+        limbs = _carried(np.stack([groups.total(limb) for limb in self._limbs[:, slots]]))
+        coarser = DecimalSum(missing, limbs, groups.total(self._lost[slots]), self._type, average=self._average)
+        return coarser.values(together, groups.places)
 
     def _averages(self, lower: FloatArray, upper: FloatArray, counts: IntegerArray) -> tuple[FloatArray, FloatArray, int]:
         """Divide and widen to the neighbours at Spark's scale, whichever way it rounds."""

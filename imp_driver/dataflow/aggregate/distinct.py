@@ -14,7 +14,8 @@ from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, chosen, grouped
 from imp_driver.dataflow.aggregate.null_counts import Missing
-from imp_driver.dataflow.aggregate.pairs import PairCounts, TooFew, members_of, slots_of
+from imp_driver.dataflow.aggregate.pairs import PairCounts, TooFew, members_of, packed, slots_of
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import Codec, IntegerArray
 
@@ -91,6 +92,14 @@ class DistinctCount:
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
         return Values(pa.array(self._distinct[slots]), np.ones(len(slots), dtype=bool))
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        coarser = np.full(len(self._distinct), -1, dtype=np.int64)
+        coarser[slots] = groups.numbers
+        held, members, _ = self._occurrences.pairs()
+        chosen_pairs = coarser[held] >= 0
+        pairs = np.unique(packed(coarser[held][chosen_pairs], members[chosen_pairs]))
+        return Values(pa.array(_tally(slots_of(pairs), groups.count)), np.ones(groups.count, dtype=bool))
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         """``slots`` must be all with a group, ascending: the pairs of others are not left out. The values of a group are sorted."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Slots
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
 BoundArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -71,6 +72,13 @@ class TrackedSum:
                 self._errors[change.slots] = stored
 
         return commit
+
+    def rolled_up(self, slots: Slots, groups: RollUp) -> TrackedSum:
+        """Return the sums of coarser groups; the rounding of the additions joins their bounds."""
+        values, errors = self.values[slots], self.errors_at(slots)
+        with np.errstate(all="ignore"):
+            rounding = order_error(groups.total(np.ones(len(values), dtype=np.int64)), groups.float_total(np.abs(values)))
+            return TrackedSum(groups.float_total(values), (groups.float_total(errors) + rounding) * SLACK)
 
     @property
     def memory(self) -> int:

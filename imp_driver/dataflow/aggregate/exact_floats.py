@@ -14,6 +14,7 @@ from imp_driver.dataflow.aggregate.accumulator import floats as float_part
 from imp_driver.dataflow.aggregate.double_sums import TrackedSum, delta_error
 from imp_driver.dataflow.aggregate.exact_sums import MOST_VALUES, rest_error, rounded_sums, split
 from imp_driver.dataflow.aggregate.floats import FloatSum
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.values.codes import FloatArray, IntegerArray
 from imp_driver.values.float_grids import LIMIT, PARTS
@@ -83,6 +84,11 @@ class ExactFloatSum:
                 sums, spread = sums / np.maximum(counts, 1), spread / np.maximum(counts, 1)
         known &= (small == counts) & (counts < MOST_VALUES) & np.isfinite(spread)
         return Values(pa.array(sums, mask=counts == 0), known | (counts == 0), np.where(counts == 0, 0.0, spread))
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        bounded, small = self._bounded.coarser(rows, slots, groups), groups.total(self._small[slots])
+        parts, rest = np.stack([groups.float_total(part) for part in self._parts[:, slots]]), self._rest.rolled_up(slots, groups)
+        return ExactFloatSum(bounded, small, parts, rest, average=self._average).values(groups.total(rows), groups.places)
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         own = {f"part_{place}": pa.array(part[slots]) for place, part in enumerate(self._parts)}

@@ -15,6 +15,7 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, nothing, resized
 from imp_driver.dataflow.aggregate.buffers import Changes, changed_buffers, consolidated
 from imp_driver.dataflow.aggregate.null_counts import Missing
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Family, Interval, from_codes
 from imp_driver.values.aggregates import BUFFER_SIZE
 from imp_driver.values.codes import TOP_STRING, CodeArray, Codec, IntegerArray
@@ -131,6 +132,17 @@ class Extremum:
         codes = np.where(sizes > 0, self._buffers[slots, 0], self._zero())
         codes = self._codec.restore(codes) if self._maximum else codes
         return Values(self._codec.decode(codes, counts == 0), (counts == 0) | (sizes > 0))
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        counts, dry = self._missing.counts_at(slots, rows), self._sizes[slots] == 0
+        codes = np.where(dry, self._bounds[slots], self._buffers[slots, 0])
+        places = groups.least(codes, dry, np.flatnonzero(counts))
+        found = groups.numbers[places]
+        least = np.full(groups.count, self._zero(), dtype=self._codec.dtype)
+        is_null, known = np.ones(groups.count, dtype=bool), np.ones(groups.count, dtype=bool)
+        least[found[~dry[places]]] = codes[places][~dry[places]]
+        is_null[found], known[found] = False, ~dry[places]
+        return Values(self._codec.decode(self._codec.restore(least) if self._maximum else least, is_null), known)
 
     def _zero(self) -> Any:
         """Return a code that can be restored, for groups without a value."""

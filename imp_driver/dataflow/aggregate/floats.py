@@ -25,6 +25,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
 from imp_driver.dataflow.aggregate.accumulator import floats as float_part
 from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error, order_error
 from imp_driver.dataflow.aggregate.null_counts import Missing
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Family, Interval, outward, widened
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
@@ -130,6 +131,16 @@ class FloatSum:
         """Spark adds doubles in an order that nobody knows, so only a sum of none is known."""
         empty = self._missing.counts_at(slots, rows) == 0
         return Values(pa.nulls(len(slots), pa.float64()), empty)
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        return self.coarser(rows, slots, groups).values(groups.total(rows), groups.places)
+
+    def coarser(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> FloatSum:
+        """Return the sums of groups that some slots fall into, given the rows of these."""
+        nonfinite = None if self._nonfinite is None else groups.total(self._nonfinite[slots])
+        missing, _ = self._missing.rolled_up(rows, slots, groups)
+        total, magnitude = self._total.rolled_up(slots, groups), self._magnitude.rolled_up(slots, groups)
+        return FloatSum(missing, nonfinite, total, magnitude, average=self._average)
 
     def counts_at(self, rows: IntegerArray, slots: IntegerArray) -> IntegerArray:
         """Return the summed values of some slots, given their rows."""

@@ -27,6 +27,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
 from imp_driver.dataflow.aggregate.load import loaded, no_parts
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.dataflow.zset import difference
@@ -223,6 +224,10 @@ class GroupState:
     def value_at(self, index: int, slots: IntegerArray) -> Values:
         """Return the i-th aggregate of some groups."""
         return self._accumulators[index].values(self._rows[slots], slots)
+
+    def rolled_up_at(self, index: int, slots: IntegerArray, groups: RollUp) -> Values:
+        """Return the i-th aggregate of the coarser groups that some groups fall into."""
+        return self._accumulators[index].rolled_up(self._rows[slots], slots, groups)
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""

@@ -25,6 +25,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
 )
 from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
 from imp_driver.dataflow.aggregate.null_counts import Missing
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, from_codes, outward, widened
 from imp_driver.values.codes import FloatArray, IntegerArray
 
@@ -98,6 +99,12 @@ class IntegerSum:
         if self._magnitude is not None:
             known = (counts == 0) | (self._magnitude.upper(slots) < (EXACT_LIMIT if self._average else _WRAP_LIMIT * 0.99))
         return Values(pa.array(sums / np.maximum(counts, 1) if self._average else sums, mask=counts == 0), known)
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        missing, together = self._missing.rolled_up(rows, slots, groups)
+        magnitude = None if self._magnitude is None else self._magnitude.rolled_up(slots, groups)
+        coarser = IntegerSum(missing, groups.total(self._sums[slots]), magnitude, average=self._average)
+        return coarser.values(together, groups.places)
 
     def _averages(self, sums: FloatArray, counts: IntegerArray, magnitude: FloatArray) -> Interval:
         divisor = np.maximum(counts, 1)

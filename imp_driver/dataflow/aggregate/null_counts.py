@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Slots, check_counts, nothing, resized
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.values.codes import IntegerArray
 
 
@@ -42,6 +43,11 @@ class Missing:
             self._values[change.slots] = change.remaining - counts
 
         return counts, commit
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> tuple[Missing, IntegerArray]:
+        """Return the same of coarser groups, and the rows of these."""
+        together = groups.total(rows)
+        return Missing(groups.total(self.counts_at(slots, rows)), together), together
 
     @property
     def memory(self) -> int:
