@@ -10,17 +10,18 @@ from dataclasses import dataclass
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, rows_of
+from imp_driver.answer.matching import Match
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
+from imp_driver.answer.states import States
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.maintain.identity import lifted, prefix_of, state_key
-from imp_driver.maintain.prefix import forms
+from imp_driver.maintain.identity import state_key
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
-from imp_driver.plan.bind import bind, with_values
+from imp_driver.plan.bind import BoundBlock, bind, with_values
 from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
@@ -54,6 +55,7 @@ class Answers:
         self._relations = sketches.relations
         self._options = options
         self._shapes = Shapes(session)
+        self._states = States(sketches)
 
     def serve(self, reading: Reading, run: Run, means: Means) -> Served:
         """Return the rows of a query, with what compares them with Spark's.
@@ -103,8 +105,7 @@ class Answers:
         lines = []
         for place in range(len(grouped.parts)):
             request = self._request(reading, grouped, place, run.parameters)
-            found = self._state_at_hand(request)
-            own = request if found is None else found
+            own = self._states.source(request, is_told=True).request
             relation = self._relations.registry.find(state_key(own))
             version = None if relation is None or not relation.is_ready else relation.version
             state = "to be captured" if relation is None or version is None else f"held as {relation.identifier}, at version {version}"
@@ -135,34 +136,22 @@ class Answers:
         return request
 
     def _groups(self, request: Request, aggregate: Aggregate, means: Means) -> Groups:
+        source = self._states.source(request)
+
         def read(own: Request, relation: Maintained) -> Groups:
-            return self._read(own, relation, aggregate, means)
+            return self._read(own, relation, source.found, request.block, aggregate, means)
 
-        return self._relations.held(self._with_state(request), means, read)
+        return self._relations.held(source.request, means, read)
 
-    def _with_state(self, request: Request) -> Request:
-        """Return the request about a state that is there, also one with more aggregates or of all keys, or about the one to be captured."""
-        found = self._state_at_hand(request)
-        if found is None and self._sketches.restore(is_missed=True):
-            found = self._state_at_hand(request)
-        return self._relations.wide(request) if found is None else found
-
-    def _state_at_hand(self, request: Request) -> Request | None:
-        registry = self._relations.registry
-        for form in forms(request, registry.of_prefix(prefix_of(request))):
-            for own in filter(None, (form, lifted(form))):
-                relation = registry.find(state_key(own))
-                if relation is not None and relation.is_in_service and relation.bucketed is None:
-                    return own
-        return None
-
-    def _read(self, request: Request, relation: Maintained, aggregate: Aggregate, means: Means) -> Groups:
+    def _read(
+        self, request: Request, relation: Maintained, found: Match, asked: BoundBlock, aggregate: Aggregate, means: Means
+    ) -> Groups:
         request, upkeep = self._relations.brought_up_to_date(request, relation, means)
         contents = relation.in_memory
         if contents is None:
             raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
         with means.watch.stage("answer"):
-            rows = rows_of(contents.state, request.block, aggregate)
+            rows = rows_of(contents.state, found, asked, aggregate)
             if self._is_compared:
                 check_comparable(rows, TOLERANCE)
         self._relations.checkpoint.note(relation)

@@ -1,18 +1,29 @@
-"""Groups of a relation -> rows of the aggregation that they are of, for the query that asks."""
+"""Groups of a relation -> rows of the aggregation that a query asks for: of these groups, or of coarser ones."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.answer.codes import first_of_each, numbered
+from imp_driver.answer.matching import Held, Match, OverKeys, key_name
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
 from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import select
-from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.bind import BoundAggregate, BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
-from imp_driver.values.expressions import AggregateReference, And, Column, Expression, KeyReference, parts_of, with_parts
+from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.codes import IntegerArray
+from imp_driver.values.expressions import AggregateReference
 from imp_driver.values.refusal import Refused
 
 
@@ -23,33 +34,83 @@ def check_maintained(block: BoundBlock) -> None:
             raise Refused(Reason.UNSUPPORTED_AGGREGATE, getattr(output, "text", ""))
 
 
-def rows_of(state: GroupState, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
+def rows_of(state: GroupState, found: Match, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
     """Return the rows of an aggregation, in columns named by its attributes.
 
-    Conditions of the block on its keys were lifted from its rows: groups for which they are not TRUE are not asked for.
+    Args:
+        found: how the groups of ``block``, which is asked for, follow from those of the state.
 
     Raises:
         Refused: a value of a group that is asked for is known between bounds only.
-        NotEvaluable: a lifted condition is Spark's to decide.
+        NotEvaluable: a condition on groups or a key is Spark's to compute.
     """
-    slots = np.flatnonzero(state.alive)
-    if block.having:
-        keys = pa.table({f"key_{place}": state.key_values(place, slots) for place in range(len(block.keys))})
-        slots = slots[select(keys, And(tuple(_over_columns(each) for each in block.having)))]
+    asked = _Asked.of(state, found)
     outputs = [output.index for output in block.outputs if isinstance(output, AggregateReference)]
-    values = {place: state.value_at(place, slots) for place in dict.fromkeys(outputs)}
+    values = {place: asked.value(found.aggregates[place], block.aggregates[place]) for place in dict.fromkeys(outputs)}
     inexact = [block.aggregates[place] for place, each in values.items() if not each.exact.all()]
     if inexact:
         raise Refused(Reason.NOT_EXACT, ", ".join(f"{each.specification.kind.value} {each.argument_sql}" for each in inexact))
-    columns = {attribute.identifier: state.key_values(place, slots) for place, attribute in enumerate(aggregate.key_attributes)}
-    found = {attribute.identifier: values[place] for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)}
-    rows = pa.table(columns | {name: each.array for name, each in found.items()})
-    if not aggregate.keys and not len(slots):
+    named = {attribute.identifier: values[place] for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)}
+    # An aggregation without GROUP BY is maintained under a constant key.
+    keys = {attribute.identifier: key for attribute, key in zip(aggregate.key_attributes, asked.keys, strict=False)}
+    rows = pa.table(keys | {name: each.array for name, each in named.items()})
+    if not aggregate.keys and not len(asked.slots):
         return of_no_rows(rows.schema, [block.aggregates[place].specification for place in outputs])
-    return with_spreads(rows, {name: each.spread for name, each in found.items() if each.spread is not None})
+    return with_spreads(rows, {name: each.spread for name, each in named.items() if each.spread is not None})
 
 
-def _over_columns(expression: Expression) -> Expression:
-    if isinstance(expression, KeyReference):
-        return Column(f"key_{expression.index}")
-    return with_parts(expression, [_over_columns(each) for each in parts_of(expression)])
+class _Asked:
+    """The finer groups that pass, and the groups that they fall into, with the keys of these."""
+
+    def __init__(self, state: GroupState, slots: IntegerArray, columns: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
+        self._state = state
+        self._columns = columns
+        self._groups = None if is_same else _together(keys, len(slots))
+        self.slots = slots
+        first = None if self._groups is None else pa.array(first_of_each(self._groups.numbers))
+        self.keys = keys if first is None else [key.take(first) for key in keys]
+
+    @classmethod
+    def of(cls, state: GroupState, found: Match) -> _Asked:
+        slots = np.flatnonzero(state.alive)
+        columns = pa.table({key_name(place): state.key_values(place, slots) for place in found.read})
+        if found.condition is not None:
+            passed = select(columns, found.condition)
+            slots, columns = slots[passed], columns.filter(pa.array(passed))
+        keys = [state.key_values(key, slots) if isinstance(key, int) else _computed(columns, key, len(slots)) for key in found.keys]
+        return cls(state, slots, columns, keys, is_same=found.is_same)
+
+    def value(self, source: Held | OverKeys, asked: BoundAggregate) -> Values:
+        if isinstance(source, Held):
+            return self._state.value_as(asked.specification, source.place, self.slots, self._groups)
+        return self._value_over_keys(source, asked)
+
+    def _value_over_keys(self, source: OverKeys, asked: BoundAggregate) -> Values:
+        """Take every finer group for as many rows as it has."""
+        numbers = np.arange(len(self.slots)) if self._groups is None else self._groups.numbers
+        specification = asked.specification
+        columns = self._columns if self._columns.num_columns else pa.table({"none": numbers})
+        arguments = (None,) if source.argument is None else project(columns, [(source.argument, specification.argument_type)])
+        groups = GroupState.empty((specification,), [pa.int64()])
+        try:
+            groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows[self.slots]))
+        except StateCorrupt as error:
+            raise NotEvaluable("a sum of integers leaves 64 bits") from error
+        slots = np.flatnonzero(groups.alive)
+        order = np.argsort(groups.key_values(0, slots).to_numpy())
+        return groups.value_at(0, slots[order])
+
+
+def _computed(columns: pa.Table, key: object, count: int) -> pa.Array:
+    # A table without columns has no rows, whatever it was filtered from.
+    rows = columns if columns.num_columns else pa.table({"none": pa.nulls(count)})
+    return computed(rows, key)  # type: ignore[arg-type]
+
+
+def _together(keys: Sequence[pa.Array], count: int) -> RollUp:
+    """Number the groups of equal keys in the order in which they come."""
+    numbers = numbered(keys, count)
+    first = first_of_each(numbers)
+    order = np.empty(len(first), dtype=np.int64)
+    order[numbers[first]] = np.arange(len(first))
+    return RollUp(order[numbers] if count else numbers, len(first))

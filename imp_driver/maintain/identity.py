@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from imp_driver.capture.instrument import qualified, rows_sql
 from imp_driver.maintain.request import Request
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.state.values import Identity
 
 
@@ -33,9 +34,20 @@ def family_of(request: Request) -> str:
 
 def prefix_of(request: Request) -> str:
     """Hash what states of several templates may have in common: the groups, whatever is asked of them."""
-    identity = [(name, snapshot.location, snapshot.table_id) for name, snapshot in request.snapshots.items()]
-    rows = rows_sql(request.block, lambda scan: qualified(scan.table))
-    return _hashed(identity, rows, request.block.keys_sql, request.settings)
+    return _hashed(_tables(request), _rows(request.block), request.block.keys_sql, request.settings)
+
+
+def source_of(request: Request) -> str:
+    """Hash what states of several groups may have in common: the rows below their conditions, whichever of their columns are read."""
+    return _hashed(_tables(request), _rows(replace(request.block, columns=())), request.settings)
+
+
+def _tables(request: Request) -> list[tuple[tuple[str, ...], str, str]]:
+    return [(name, snapshot.location, snapshot.table_id) for name, snapshot in request.snapshots.items()]
+
+
+def _rows(block: BoundBlock) -> str:
+    return rows_sql(block, lambda scan: qualified(scan.table))
 
 
 def _hashed(*parts: object) -> str:
@@ -53,4 +65,5 @@ def identity_of(request: Request) -> Identity:
         location=request.snapshots[scan.table].location,
         family=family_of(request),
         prefix=prefix_of(request),
+        source=source_of(request),
     )

@@ -61,6 +61,7 @@ def encoded(record: Record) -> Row:
     body = {
         "family": record.family,
         "prefix": record.prefix,
+        "source": record.source,
         "template": record.template,
         "template_text": record.template_text,
         "templates": list(record.templates),
@@ -100,6 +101,7 @@ def _record(row: Row, body: dict[str, Any]) -> Record:
         key=row.key,
         family=body["family"],
         prefix=body["prefix"],
+        source=body.get("source", ""),
         template=body["template"],
         template_text=body["template_text"],
         templates=tuple(body["templates"]),

@@ -67,7 +67,7 @@ class Record:
     """One state with its cuts and their sketches, at one version of each of its tables.
 
     Attributes:
-        key, family, prefix: hashes of what the state depends on (maintain/identity.py).
+        key, family, prefix, source: hashes of what the state depends on (maintain/identity.py).
         templates: identifiers of all templates that it serves; ``template`` is that of the first.
         state: name of the columns of the state in the store.
         conditions: row conditions of the state as SQL, with which it is compared to others; None where they cannot be written.
@@ -93,6 +93,7 @@ class Record:
     bytes: int
     learned: Mapping[str, object]
     buckets: StoredBuckets | None = None
+    source: str = ""
 
 
 class Repository(Protocol):

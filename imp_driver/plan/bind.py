@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -27,11 +27,12 @@ from imp_driver.values.run import Parameters
 
 @dataclass(frozen=True, slots=True)
 class BoundAggregate:
-    """One maintained aggregate; ``argument_sql`` is over the source, None for count(*)."""
+    """One maintained aggregate; its argument is over the source, None for count(*)."""
 
     specification: AggregateSpecification
     argument_sql: str | None
     argument: Expression | None
+    argument_node: exp.Expr | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class BoundBlock:
         columns: columns of the source that keys, row condition and arguments read.
         offset: rows that the top-k skips.
         outputs: the aggregates that are asked for.
+        key_nodes: the keys as the parser reads them.
     """
 
     source: Plan
@@ -63,6 +65,7 @@ class BoundBlock:
     columns: tuple[str, ...]
     offset: int = 0
     outputs: tuple[Expression, ...] = ()
+    key_nodes: tuple[exp.Expr, ...] = ()
 
     @property
     def condition(self) -> Expression | None:
@@ -108,6 +111,18 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         columns=_columns([*keys, *where, *binder.arguments]),
         offset=binder.number(block.offset),
         outputs=outputs,
+        key_nodes=tuple(keys),
+    )
+
+
+def with_rows(block: BoundBlock, where: tuple[exp.Expr, ...], columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
+    """Return a block with other conditions on its rows."""
+    return replace(
+        block,
+        where_nodes=where,
+        where_sql=condition_sql(where) or None,
+        where=_all(tuple(row_expression(node, columns) for node in where)),
+        columns=tuple(dict.fromkeys((*block.columns, *_columns(list(where))))),
     )
 
 
@@ -241,7 +256,7 @@ def bound_aggregate(
         return None
     form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
     specification = AggregateSpecification(chosen, form, kind)
-    return BoundAggregate(specification, argument.sql(dialect=DIALECT), row_expression(argument, columns)), argument
+    return BoundAggregate(specification, argument.sql(dialect=DIALECT), row_expression(argument, columns), argument), argument
 
 
 def _unconditional(node: exp.Expr) -> exp.Expr:

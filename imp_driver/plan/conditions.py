@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 import sqlglot
@@ -11,10 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from imp_driver.parse.statement import DIALECT
-from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.convert import row_expression
-from imp_driver.plan.render import condition_sql
-from imp_driver.values.expressions import And
+from imp_driver.plan.bind import BoundBlock, with_rows
 
 
 def written_conditions(block: BoundBlock) -> tuple[str, ...] | None:
@@ -28,12 +24,7 @@ def written_conditions(block: BoundBlock) -> tuple[str, ...] | None:
 def with_conditions(block: BoundBlock, texts: Sequence[str], columns: Mapping[str, pa.DataType | None]) -> BoundBlock | None:
     """Return a block with the row conditions of another one over the same source, as ``written_conditions`` gave them."""
     nodes = _parsed(texts)
-    if nodes is None:
-        return None
-    rows = tuple(row_expression(node, dict(columns)) for node in nodes)
-    where = None if not rows else rows[0] if len(rows) == 1 else And(rows)
-    names = tuple(dict.fromkeys((*block.columns, *(column.name for node in nodes for column in node.find_all(exp.Column)))))
-    return replace(block, where_nodes=tuple(nodes), where_sql=condition_sql(tuple(nodes)) or None, where=where, columns=names)
+    return None if nodes is None else with_rows(block, tuple(nodes), columns)
 
 
 def _parsed(texts: Sequence[str]) -> list[exp.Expr] | None:

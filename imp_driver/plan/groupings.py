@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from imp_driver.plan.attributes import reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.blocks import Block, QueryBlock
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Plan, Scan, children
+from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children
+from imp_driver.plan.rebuild import with_inputs
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -33,6 +35,14 @@ def groupings(plan: Plan) -> tuple[Grouping, ...]:
         Refused: some rows come from a table without being grouped, or groups depend on the row around them.
     """
     return tuple(_grouping(aggregate) for aggregate in _lowest(plan))
+
+
+def with_groups(plan: Plan) -> Plan:
+    """Return a plan in which the distinct rows of tables are groups without aggregates."""
+    plan = with_inputs(plan, tuple(map(with_groups, children(plan))))
+    if isinstance(plan, Distinct) and not _is_of_groups(plan.child):
+        return Aggregate(plan.child, plan.output, tuple(map(reference, plan.output)), (), ())
+    return plan
 
 
 def _lowest(plan: Plan) -> Iterator[Aggregate]:

@@ -12,7 +12,7 @@ from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables
-from imp_driver.plan.groupings import groupings
+from imp_driver.plan.groupings import groupings, with_groups
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Reason
@@ -92,6 +92,7 @@ class Text:
         plan = self._resolved()
         if self.unordered is not None:
             raise Refused.on(self.unordered)
+        plan = with_groups(plan)
         return Grouped(plan, tuple((each.aggregate, analysed_groups(each.block)) for each in groupings(plan)))
 
 

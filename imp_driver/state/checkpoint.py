@@ -237,6 +237,7 @@ def _record(relation: Maintained, contents: Contents) -> Record:
         key=identity.key,
         family=identity.family,
         prefix=identity.prefix,
+        source=identity.source,
         template=identity.template,
         template_text=identity.template_text,
         templates=tuple(sorted(relation.templates)),

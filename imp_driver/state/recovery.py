@@ -131,6 +131,7 @@ def _relation(record: Record) -> Maintained:
         location=record.location,
         family=record.family,
         prefix=record.prefix,
+        source=record.source,
     )
     relation = Maintained(identity, Stored.of(record), _costs(record), record.templates)
     versions = {location: table.version for location, table in relation.vector.items()}

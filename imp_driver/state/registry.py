@@ -1,4 +1,4 @@
-"""Where maintained relations are found: by key, template, family and prefix; and which of them leave when memory is short.
+"""Where maintained relations are found: by key, template, family, prefix and source; and which of them leave when memory is short.
 
 What a relation weighs is asked when it was changed, so that neither a look-up nor an eviction looks at all of them.
 """
@@ -68,6 +68,10 @@ class Registry:
     def of_prefix(self, prefix: str) -> tuple[Maintained, ...]:
         """Return the relations of the same groups, whatever aggregates they have; none for the empty prefix."""
         return self._of(("prefix", prefix)) if prefix else ()
+
+    def of_source(self, source: str) -> tuple[Maintained, ...]:
+        """Return the relations of groups of the same rows, whatever groups they are and whichever rows they leave out; none for the empty one."""
+        return self._of(("source", source)) if source else ()
 
     def _of(self, group: _Group) -> tuple[Maintained, ...]:
         with self._lock:
@@ -154,5 +158,6 @@ class Registry:
 def _groups_of(relation: Maintained) -> Iterator[_Group]:
     yield "family", relation.identity.family
     yield "prefix", relation.identity.prefix
+    yield "source", relation.identity.source
     for template in relation.templates:
         yield "template", template

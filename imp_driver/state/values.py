@@ -14,8 +14,8 @@ class Identity:
     """What a relation is, the same in every process.
 
     Attributes:
-        key, family, prefix: hashes of what it depends on (maintain/identity.py): all; all but its row conditions; that without the
-            aggregates. None depends on what cuts it.
+        key, family, prefix, source: hashes of what it depends on (maintain/identity.py): all; all but its row conditions; that without the
+            aggregates; that without the keys. None depends on what cuts it.
         template, template_text: of the first query that it was captured for.
         table: the first that was cut for it; ``location`` of that.
     """
@@ -27,6 +27,7 @@ class Identity:
     location: str
     family: str
     prefix: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)

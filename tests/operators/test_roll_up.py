@@ -62,7 +62,7 @@ def test_coarser_groups_are_those_of_their_rows(place: int, data: st.DataObject,
         except StateCorrupt:
             return
         slots, groups = coarser(state, modulus)
-        found = state.rolled_up_at(0, slots, groups)
+        found = state.value_as(specification, 0, slots, groups)
         for number in range(modulus):
             values = [row[1][0] for row in current if row[0][1] is not None and number_of(canonical(row[0][0]), modulus) == number]
             if found.exact[number]:
@@ -84,6 +84,6 @@ def test_a_dry_minimum_matters_where_its_bound_is_below_what_is_known(other: int
     state = block.capture([*rows, ((2,), (other,))], random.Random(1)).state
     state.apply(block.delta([(((1,), (value,)), -1) for value in range(16)]))
     slots = np.flatnonzero(state.alive)
-    found = state.rolled_up_at(0, slots, RollUp(np.zeros(len(slots), dtype=np.int64), 1))
+    found = state.value_as(block.specifications[0], 0, slots, RollUp(np.zeros(len(slots), dtype=np.int64), 1))
     assert found.exact.tolist() == [expected is not None]
     assert expected is None or found.array.to_pylist() == [expected]

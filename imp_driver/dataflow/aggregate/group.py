@@ -57,8 +57,16 @@ class ChangedGroups:
 class GroupState:
     """All groups of one block. Arrays over groups have one entry per slot; ``alive`` says which slots hold a group."""
 
-    def __init__(self, keys: tuple[KeyColumn, ...], rows: IntegerArray, accumulators: tuple[Accumulator, ...], index: SlotIndex) -> None:
+    def __init__(
+        self,
+        keys: tuple[KeyColumn, ...],
+        rows: IntegerArray,
+        specifications: tuple[AggregateSpecification, ...],
+        accumulators: tuple[Accumulator, ...],
+        index: SlotIndex,
+    ) -> None:
         self._keys = keys
+        self._specifications = specifications
         self._rows = rows
         self._accumulators = accumulators
         self._index = index
@@ -94,7 +102,7 @@ class GroupState:
         for position, specification in enumerate(specifications):
             own = {part: one_array(column) for (aggregate, part), column in parts.items() if aggregate == position}
             accumulators.append(loaded(specification, own, rows))
-        return cls(columns, rows, tuple(accumulators), index)
+        return cls(columns, rows, specifications, tuple(accumulators), index)
 
     @classmethod
     def empty(cls, specifications: tuple[AggregateSpecification, ...], key_types: Sequence[pa.DataType]) -> GroupState:
@@ -225,9 +233,12 @@ class GroupState:
         """Return the i-th aggregate of some groups."""
         return self._accumulators[index].values(self._rows[slots], slots)
 
-    def rolled_up_at(self, index: int, slots: IntegerArray, groups: RollUp) -> Values:
-        """Return the i-th aggregate of the coarser groups that some groups fall into."""
-        return self._accumulators[index].rolled_up(self._rows[slots], slots, groups)
+    def value_as(self, specification: AggregateSpecification, index: int, slots: IntegerArray, groups: RollUp | None = None) -> Values:
+        """Return an aggregate of some groups, or of the coarser ones that they fall into, from what the i-th one holds of its argument."""
+        rows, accumulator = self._rows[slots], self._accumulators[index]
+        if specification != self._specifications[index]:
+            accumulator, slots = loaded(specification, accumulator.parts(slots, rows), rows), np.arange(len(slots))
+        return accumulator.values(rows, slots) if groups is None else accumulator.rolled_up(rows, slots, groups)
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""

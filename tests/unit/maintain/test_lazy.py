@@ -117,7 +117,7 @@ def sketch_of(relation: Maintained, block: BoundBlock, *, may_tie: bool = False)
 
 
 def new_relation() -> Maintained:
-    return Maintained(Identity("key", "template", "text", "t", "/t", "family", "prefix"))
+    return Maintained(Identity("key", "template", "text", "t", "/t", "family", "prefix", "source"))
 
 
 def capture_into(relation: Maintained, source: FakeSource) -> Callable[[], None]:

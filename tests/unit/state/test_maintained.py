@@ -36,7 +36,7 @@ def _vector(version: int) -> Vector:
 
 
 def _captured() -> Maintained:
-    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix"))
+    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix", "source"))
     state = GroupState.capture((pa.array([1, 7], pa.int32()),), pa.array([1, 2]), {}, (), (pa.int32(),))
     relation.captured(CutGroups(state, {CutName(2, 0): KeyCut(state, 0, PARTITION, "g")}), _block(), (pa.int32(),), _vector(0))
     return relation

@@ -408,7 +408,7 @@ def test_a_store_that_cannot_remove_is_asked_again_after_a_while(tmp_path: Path,
             asked.append(keys)
             raise OperationalError("The disk is full.")
 
-    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix"))
+    relation = Maintained(Identity("key", "template", "SELECT", "t", "/t", "family", "prefix", "source"))
     now = [0.0]
     saver = checkpoint.Checkpoint(Failing(str(tmp_path)), a_warehouse(), lambda: now[0])
     saver.forget([relation])

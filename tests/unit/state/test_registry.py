@@ -15,7 +15,7 @@ class _Weighed(Maintained):
     """A relation of a given size that counts how often it is asked for that."""
 
     def __init__(self, name: str, size: int = 0, family: str = "f", prefix: str = "p", parked: int = 0) -> None:
-        super().__init__(Identity(name, "t", "SELECT", "t", "/t", family, prefix))
+        super().__init__(Identity(name, "t", "SELECT", "t", "/t", family, prefix, ""))
         self.size = size
         self.asked = 0
         self._frees = parked

@@ -1,0 +1,82 @@
+"""Which maintained groups a block is answered from: its own, finer ones of the same rows, or those that are to be captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from imp_driver.answer.matching import Match, match, own_match
+from imp_driver.maintain.identity import lifted, source_of, state_key
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.plan.bind import BoundBlock
+
+MOST_CANDIDATES = 64
+"""States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The request about a state, and how the groups that are asked for follow from its groups."""
+
+    request: Request
+    found: Match
+
+
+class States:
+    """Finds states for the answers of a warehouse."""
+
+    def __init__(self, sketches: Sketches) -> None:
+        self._sketches = sketches
+        self._relations = sketches.relations
+
+    def source(self, request: Request, *, is_told: bool = False) -> Source:
+        """Return where the groups of a request come from.
+
+        Args:
+            is_told: nothing is restored or counted.
+        """
+        found = self._at_hand(request)
+        if found is None and not is_told and self._sketches.restore(is_missed=True):
+            found = self._at_hand(request)
+        if found is None and not is_told:
+            found = _from(request, self._relations.wide(request))
+        return found or _own(request)
+
+    def _at_hand(self, request: Request) -> Source | None:
+        """Return the state of the fewest groups among those that are there, the block's own before others."""
+        for own in filter(None, (request, lifted(request))):
+            relation = self._relations.registry.find(state_key(own))
+            found = _from(request, own)
+            if found is not None and relation is not None and relation.is_in_service and relation.bucketed is None:
+                return found
+        finer = sorted(self._finer(request), key=lambda each: each[0])
+        return finer[0][1] if finer else None
+
+    def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
+        """Yield other states of the same rows from which the groups follow, with how many groups they have."""
+        known = self._relations.registry.of_source(source_of(request))
+        for relation in reversed(known[-MOST_CANDIDATES:]):
+            block = relation.block
+            if block is None or not relation.is_held or relation.bucketed is not None:
+                continue
+            found = match(request.block, block, request.analysis.columns)
+            if found is not None:
+                yield relation.groups or 0, Source(replace(request, block=_unread(block), lifted=None), found)
+
+
+def _own(request: Request) -> Source:
+    return Source(request, own_match(request.block))
+
+
+def _from(request: Request, own: Request) -> Source | None:
+    """Return a request about the block's own groups, or about all groups of its keys, as where they come from."""
+    if own is request:
+        return _own(request)
+    found = match(request.block, own.block, request.analysis.columns)
+    return None if found is None else Source(own, found)
+
+
+def _unread(block: BoundBlock) -> BoundBlock:
+    """Return a block without what its first reader asked of its groups."""
+    return replace(block, having_nodes=(), having=(), order=(), limit=None, offset=0)

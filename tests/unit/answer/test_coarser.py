@@ -1,0 +1,94 @@
+"""Groups that follow from finer ones of another template: no capture, and the rows of the query itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from imp_driver.reasons import Decision, ServedBy
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+FINE = "SELECT g, a, sum(x) AS s, count(x) AS c, avg(x) AS m, min(x) AS least, count(DISTINCT x) AS d FROM r GROUP BY g, a"
+ROWS: list[Row] = [
+    *((place, place % 3, place % 4, place % 5) for place in range(40)),
+    (90, None, 1, 7),
+    (91, None, None, None),
+    (92, 1, None, None),
+    (93, 1, None, 3),
+]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    found = World()
+    found.warehouse.commit("r", ROWS)
+    assert found.ask(FINE)[1].decision is Decision.CAPTURED
+    found.commit((94, 2, 3, -4), (95, 0, 0, 0))
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT g, sum(x) AS s FROM r GROUP BY g",
+        "SELECT a, avg(x) AS m, count(x) AS c, min(x) AS least FROM r GROUP BY a",
+        "SELECT sum(x) AS s, count(*) AS n FROM r",
+        "SELECT count(*) AS n FROM r WHERE g = 7",
+        "SELECT sum(x) AS s FROM r WHERE g = 1 OR a > 2",
+        "SELECT g, count(x) AS c FROM r WHERE a NOT IN (1, 2) GROUP BY g",
+        "SELECT g, count(DISTINCT x) AS d FROM r WHERE a IS NULL GROUP BY g",
+        "SELECT g + a AS k, sum(x) AS s FROM r GROUP BY g + a",
+        "SELECT a > 1 AS k, min(x) AS least FROM r GROUP BY a > 1",
+        "SELECT CASE WHEN g = 0 THEN a ELSE g END AS k, count(*) AS n FROM r GROUP BY 1",
+        "SELECT sum(g) AS s, min(a) AS least, max(g) AS most, count(g) AS c, avg(a) AS m FROM r",
+        "SELECT g, count(DISTINCT a) AS d, sum(a) AS s FROM r GROUP BY g HAVING count(*) > 3",
+        "SELECT sum(CASE WHEN a > 1 THEN g ELSE 0 END) AS s, sum(CASE WHEN a > 1 THEN g END) AS t FROM r WHERE g = 5",
+        "SELECT DISTINCT g FROM r",
+        "SELECT 1 AS one FROM r GROUP BY g",
+        "SELECT max(s) AS most FROM (SELECT g, sum(x) AS s FROM r GROUP BY g) q",
+    ],
+)
+def test_coarser_groups_need_no_capture(world: World, text: str) -> None:
+    rows, report = world.ask(text)
+    assert (report.served_by, report.decision in (Decision.FRESH, Decision.MAINTAINED)) == (ServedBy.STATE, True)
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Another column below the groups, another argument, more rows, a key that is not there.
+        "SELECT g, sum(x) AS s FROM r WHERE id > 5 GROUP BY g",
+        "SELECT g, sum(id) AS s FROM r GROUP BY g",
+        "SELECT g, max(x) AS most FROM r GROUP BY g",
+        "SELECT id, sum(x) AS s FROM r GROUP BY id",
+        "SELECT g, sum(x + a) AS s FROM r GROUP BY g",
+    ],
+)
+def test_what_does_not_follow_is_captured(text: str) -> None:
+    world = World()
+    world.warehouse.commit("r", ROWS)
+    world.ask(FINE)
+    rows, report = world.ask(text)
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.CAPTURED)
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())
+
+
+def test_groups_of_some_rows_give_none_of_all() -> None:
+    world = World()
+    world.ask("SELECT g, a, sum(x) AS s FROM r WHERE id > 2 GROUP BY g, a")
+    assert world.ask("SELECT g, sum(x) AS s FROM r GROUP BY g")[1].decision is Decision.CAPTURED
+    assert world.ask("SELECT g, sum(x) AS s FROM r WHERE id > 2 AND a = 5 GROUP BY g")[1].decision is Decision.FRESH
+    assert world.ask("SELECT g, sum(x) AS s FROM r WHERE id > 3 GROUP BY g")[1].decision is Decision.CAPTURED
+
+
+def test_of_several_finer_groups_the_fewest_are_taken() -> None:
+    world = World()
+    world.commit((6, 1, 4, None), (7, 1, 4, None))
+    few = world.ask("SELECT a, x, sum(x) AS s FROM r GROUP BY a, x")[1].sketch_id
+    many = world.ask("SELECT a, id, sum(x) AS s FROM r GROUP BY a, id")[1].sketch_id
+    assert many != few
+    assert world.ask("SELECT a, sum(x) AS s FROM r GROUP BY a")[1].sketch_id == few
+    assert world.ask("SELECT id, sum(x) AS s FROM r GROUP BY id")[1].sketch_id == many
