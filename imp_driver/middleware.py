@@ -140,6 +140,7 @@ class Middleware:
     def close(self) -> None:
         try:
             self._advisor.close()
+            self._sketches.relations.background.leave(self._session)
             self._session.close()
         finally:
             if self._is_open:

@@ -23,6 +23,8 @@ class Reason(Enum):
     COVERS_ALMOST_ALL = "the sketch would save next to nothing of what the query reads"
     NOT_EXACT = "a value of the groups that are asked for is not known exactly"
     LEFT_TO_SPARK = "something above the groups is computed by Spark alone"
+    LIFT_NEEDED = "the columns of conditions with changing constants become keys of the groups first; these are captured in the background"
+    LIFT_TOO_LARGE = "with the columns of its changing conditions among the keys the groups would be too many"
     SKETCH_OFF = "sketches are switched off for this connection"
     NOT_A_QUERY = "the statement is not a SELECT"
     NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"

@@ -55,7 +55,7 @@ class Answers:
         self._relations = sketches.relations
         self._options = options
         self._shapes = Shapes(session)
-        self._states = States(sketches)
+        self._states = States(sketches, session)
 
     def serve(self, reading: Reading, run: Run, means: Means) -> Served:
         """Return the rows of a query, with what compares them with Spark's.

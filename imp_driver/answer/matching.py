@@ -114,7 +114,7 @@ class _Keys:
             return Opaque(each.name) if isinstance(each, exp.Column) else None
 
         found = convert(node, leaf)
-        if _is_opaque(found):
+        if is_opaque(found):
             return None
         self.read |= read
         return found
@@ -153,8 +153,9 @@ def text(node: exp.Expr) -> str:
     return node.sql(dialect=DIALECT)
 
 
-def _is_opaque(expression: Expression) -> bool:
-    return isinstance(expression, Opaque) or any(map(_is_opaque, parts_of(expression)))
+def is_opaque(expression: Expression) -> bool:
+    """Say whether some part of an expression is Spark's to compute."""
+    return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
 
 
 def _all_found(every: Sequence[object | None]) -> bool:

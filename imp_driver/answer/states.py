@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from imp_driver.answer.matching import Match, match, own_match
+from imp_driver.answer.lifting import why_too_large, with_lifted
+from imp_driver.answer.matching import Match, match, own_match, text
+from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import means_of
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.ports import Session
+from imp_driver.reasons import Reason
+from imp_driver.safety.verdict import readable
+from imp_driver.snapshot.vector import vector_of
+from imp_driver.values.refusal import Refused
+from imp_driver.values.run import Run
 
 MOST_CANDIDATES = 64
 """States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
+
+FINER = "from finer groups"
+"""What the report says of groups that others follow from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +38,8 @@ class Source:
 class States:
     """Finds states for the answers of a warehouse."""
 
-    def __init__(self, sketches: Sketches) -> None:
+    def __init__(self, sketches: Sketches, session: Session) -> None:
+        self._session = session
         self._sketches = sketches
         self._relations = sketches.relations
 
@@ -40,8 +53,38 @@ class States:
         if found is None and not is_told and self._sketches.restore(is_missed=True):
             found = self._at_hand(request)
         if found is None and not is_told:
+            self._lift(request)
             found = _from(request, self._relations.wide(request))
         return found or _own(request)
+
+    def _lift(self, request: Request) -> None:
+        """Have the state captured in which the columns of conditions with changing constants are keys.
+
+        Raises Refused where it will be.
+        """
+        conditions = tuple(text(node) for node in request.block.where_nodes)
+        places = self._relations.constants.varying(request.template.identifier, conditions)
+        wide = None if request.is_pinned else with_lifted(request, places)
+        if wide is None or not wide.columns:
+            return
+        known = self._relations.registry.find(state_key(wide.request))
+        failure = None if known is None else known.failure
+        is_hopeless = failure is not None and failure.stands(vector_of(request.tables), request.rows)
+        if not is_hopeless and self._relations.background.ask(self._job(wide.request)):
+            raise Refused(Reason.LIFT_NEEDED, ", ".join(map(readable, wide.columns)))
+
+    def _job(self, request: Request) -> Job:
+        run = Run("")
+        means = means_of(self._session, run)
+
+        def why_not(groups: int, rows: int) -> str:
+            return why_too_large(request.block, groups, rows, self._relations.registry.memory_budget)
+
+        def cancel() -> None:
+            run.token.cancel()
+            self._session.interrupt(run)
+
+        return Job(state_key(request), self._session, lambda: self._relations.capture_ahead(request, means, why_not), cancel)
 
     def _at_hand(self, request: Request) -> Source | None:
         """Return the state of the fewest groups among those that are there, the block's own before others."""
@@ -62,7 +105,7 @@ class States:
                 continue
             found = match(request.block, block, request.analysis.columns)
             if found is not None:
-                yield relation.groups or 0, Source(replace(request, block=_unread(block), lifted=None), found)
+                yield relation.groups or 0, Source(replace(request, block=_unread(block), lifted=None, reuse=FINER), found)
 
 
 def _own(request: Request) -> Source:

@@ -40,7 +40,7 @@ def _report(part: Groups) -> SketchReport:
     return SketchReport(
         decision=upkeep.decision,
         reason=Reason.ANSWERED,
-        detail=upkeep.detail,
+        detail=", ".join(filter(None, (request.reuse, upkeep.detail))),
         template=request.template.identifier,
         sketch_id=part.relation.identifier,
         table=".".join(table),

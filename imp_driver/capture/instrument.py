@@ -50,6 +50,13 @@ def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool =
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
 
 
+def size_sql(block: BoundBlock, relation: RelationOf) -> str:
+    """Return the query of about how many groups there are, and of how many rows: ``groups``, ``row_count``."""
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    items = f"approx_count_distinct(struct({', '.join(block.keys_sql)})) AS `groups`, count(*) AS row_count"
+    return f"SELECT {items} FROM {rows_sql(block, relation)}{where}"
+
+
 def cells_sql(block: BoundBlock, relation: RelationOf, cut: CutColumn) -> str:
     """Return the query of rows per group and fragment of ``cut``: ``key_{i}``, ``cell_fragment``, ``cell_rows``.
 

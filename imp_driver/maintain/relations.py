@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+from imp_driver.capture.instrument import at_versions, size_sql
+from imp_driver.maintain.background import Background
 from imp_driver.maintain.buckets import attach_buckets
 from imp_driver.maintain.capture import capture_into
 from imp_driver.maintain.choice import check_again
@@ -23,9 +25,11 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
+from imp_driver.state.constants import SeenConstants
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
+from imp_driver.state.values import CaptureFailure
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource
@@ -56,6 +60,8 @@ class Relations:
         self.checkpoint = Checkpoint(repository, source)
         self.recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
         self.admission = Admission()
+        self.constants = SeenConstants()
+        self.background = Background()
         self._folders = Folders(buckets)
         self._source = source
 
@@ -178,6 +184,27 @@ class Relations:
             self.metrics.count("imp_maintenance_steps_total", "query")
             self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)
 
+    def capture_ahead(self, request: Request, means: Means, why_not: Callable[[int, int], str]) -> None:
+        """Capture groups that no query waits for, unless ``why_not``, told of groups and rows, says something.
+
+        Raises what a capture raises.
+        """
+
+        def read(own: Request, relation: Maintained) -> None:
+            if relation.is_held:
+                return
+            size = means.read(size_sql(own.block, at_versions(own.versions))).to_pylist()[0]
+            problem = why_not(size["groups"], size["row_count"])
+            if problem:
+                relation.failed(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
+                return
+            capture_into(relation, own, means, self.registry.memory_budget, None)
+            self.metrics.count("imp_captures_total", "BACKGROUND")
+            self.checkpoint.note(relation)
+
+        self.held(request, means, read)
+        self.evict()
+
     def note_bucket_version(self, relation: Maintained) -> None:
         """Learn of versions of a state in buckets that other processes have made."""
         bucketed = relation.bucketed
@@ -233,6 +260,7 @@ class Relations:
     def open(self, options: Options) -> None:
         """Count a connection, which keeps the background threads running."""
         self.checkpoint.open()
+        self.background.open()
         if options.sketch is SketchMode.EAGER:
             self.eager.open(options.eager_batch)
 
@@ -240,4 +268,5 @@ class Relations:
         """Count a connection off; the last waits for the background threads."""
         if options.sketch is SketchMode.EAGER:
             self.eager.close()
+        self.background.close()
         self.checkpoint.close()

@@ -34,6 +34,7 @@ from imp_driver.values.ranges import RangePartition
 from imp_driver.values.run import Run
 from imp_driver.values.tables import TableSnapshot
 from tests.pairs.grammar import STATES, asked_before, random_choice, text_of
+from tests.soundness.answer_shapes import of_one_source
 from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
@@ -150,6 +151,7 @@ KINDS: Mapping[str, Kind] = {
             Manner(_asked_of_all, changes_each=3, answers=True),
             Manner(_asked_by_grammar, changes_each=2, answers=True),
             Manner(_asked_ahead, changes_each=3, is_eager=True, answers=True),
+            Manner(of_one_source, changes_each=3, answers=True),
         )
     ),
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
@@ -267,9 +269,13 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
             tally.crashed += 1
             return
         warehouse.change = None
+        # What runs beside the queries would be another thing in every run.
+        sketches.relations.background.settle(60)
         tally.decisions[report.decision] += 1
         tally.reasons[report.reason] += 1
         tally.answered += report.served_by is ServedBy.STATE
+        tally.coarser += report.served_by is ServedBy.STATE and "finer" in report.detail
+        tally.lifted += report.not_answered is not None and report.not_answered.reason is Reason.LIFT_NEEDED
         tally.reused += "other constants" in report.detail
         tally.united += "together" in report.detail
         used = Counter(each.sketch_id for each in (report, *report.also) if each.reason is Reason.FILTERED)
@@ -320,7 +326,7 @@ def main() -> int:
     return 0
 
 
-_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "answered", "crashed")
+_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "answered", "coarser", "lifted", "crashed")
 
 
 if __name__ == "__main__":

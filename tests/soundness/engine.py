@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +72,7 @@ class Warehouse:
     looked_up: int = 0
     has_look_up: bool = True
     buckets: MemoryBuckets = field(init=False)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         self.buckets = MemoryBuckets(self.query)
@@ -80,10 +82,11 @@ class Warehouse:
         name = f"{table}__{len(self.history[table])}"
         columns = COLUMNS[table]
         data = pa.table({column: pa.array([row[place] for row in rows], pa.int32()) for place, column in enumerate(columns)})
-        self.connection.register("__imp_rows", data)
-        self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM __imp_rows")
-        self.connection.unregister("__imp_rows")
-        self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM {name}")
+        with self.lock:
+            self.connection.register("__imp_rows", data)
+            self.connection.execute(f"CREATE TABLE {name} AS SELECT * FROM __imp_rows")
+            self.connection.unregister("__imp_rows")
+            self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM {name}")
         self.history[table].append(list(rows))
         self.times[table].append(self.now)
 
@@ -95,7 +98,8 @@ class Warehouse:
 
     def query(self, text: str) -> pa.Table:
         """Run a query of Spark SQL."""
-        found = self.connection.sql(in_duckdb(text)).to_arrow_table()
+        with self.lock:
+            found = self.connection.sql(in_duckdb(text)).to_arrow_table()
         return pa.table({name: _narrow(found.column(place)) for place, name in enumerate(_unique(found.column_names))})
 
     # The change source.
@@ -196,11 +200,12 @@ class DuckSession:
 
     def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         self.joined += 1
-        self.warehouse.connection.register(view, rows)
-        try:
-            return self.warehouse.query(text)
-        finally:
-            self.warehouse.connection.unregister(view)
+        with self.warehouse.lock:
+            self.warehouse.connection.register(view, rows)
+            try:
+                return self.warehouse.query(text)
+            finally:
+                self.warehouse.connection.unregister(view)
 
     def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError

@@ -1,0 +1,102 @@
+"""Constants that change from query to query: their columns become keys of a state that no query waits for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from imp_driver.answer import lifting
+from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.report import SketchReport
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+ROWS: list[Row] = [*((place, place % 3, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
+
+
+def _world() -> World:
+    world = World()
+    world.warehouse.commit("r", ROWS)
+    return world
+
+
+def _checked(world: World, text: str) -> SketchReport:
+    rows, report = world.ask(text)
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())
+    return report
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g",
+        "SELECT g, count(*) AS n FROM r WHERE a BETWEEN {} AND 5 AND x IS NOT NULL GROUP BY g",
+        "SELECT sum(x) AS s, count(*) AS n FROM r WHERE a = {} OR x > 3",
+        "SELECT g, avg(x) AS m FROM r WHERE a IN ({}, 6) AND g = 1 GROUP BY g",
+        "SELECT max(s) AS most FROM (SELECT g, sum(x) AS s FROM r WHERE a <> {} GROUP BY g) q",
+        "SELECT g, s FROM (SELECT g, sum(x) AS s FROM r WHERE NOT a = {} GROUP BY g) q WHERE s > 3 ORDER BY s, g LIMIT 2",
+    ],
+)
+def test_other_constants_are_answered_from_one_state(text: str) -> None:
+    world = _world()
+    assert _checked(world, text.format(1)).decision is Decision.CAPTURED
+    second = _checked(world, text.format(2))
+    assert second.not_answered is not None
+    assert second.not_answered.reason is Reason.LIFT_NEEDED
+    assert world.sketches.relations.background.settle(30)
+    for number in (2, 3, 4, 99):
+        world.commit((100 + number, number % 4, number, 7), (200 + number, None, number, None))
+        report = _checked(world, text.format(number))
+        assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+    # The first constants have a state of their own, of fewer groups.
+    assert _checked(world, text.format(1)).served_by is ServedBy.STATE
+
+
+def test_only_what_changes_is_lifted() -> None:
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} AND id > {} GROUP BY g"
+    for number in (1, 2):
+        _checked(world, text.format(number, 7))
+    assert world.sketches.relations.background.settle(30)
+    (wide,) = (each for each in world.sketches.relations.registry.relations() if len(each.key_types) == 2)
+    assert wide.block is not None
+    assert [wide.block.keys_sql, wide.block.where_sql] == [("g", "a"), "id > 7"]
+    assert _checked(world, text.format(5, 7)).decision is Decision.FRESH
+    second = _checked(world, text.format(5, 8))
+    assert second.not_answered is not None
+    assert (second.not_answered.reason, second.not_answered.detail) == (Reason.LIFT_NEEDED, "a, id")
+    assert world.sketches.relations.background.settle(30)
+    assert _checked(world, text.format(2, 30)).decision is Decision.FRESH
+
+
+def test_what_only_spark_decides_is_not_lifted() -> None:
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE sha1(CAST(a AS STRING)) > '{}' GROUP BY g"
+    found = [world.ask(text.format(number))[1].not_answered for number in (1, 2, 3)]
+    assert [each and each.reason for each in found[1:]] == [Reason.CAPTURE_DEFERRED] * 2
+
+
+def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifting, "FEW_GROUPS", 10)
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
+    for number in (10, 20):
+        _checked(world, text.format(number))
+    assert world.sketches.relations.background.settle(30)
+    (failure,) = (each.failure for each in world.sketches.relations.registry.relations() if each.failure)
+    assert failure.reason is Reason.LIFT_TOO_LARGE
+    assert "groups of 62 rows" in failure.detail
+    # It is not tried again; the same constants have a state of their own once they are asked for again.
+    assert [_checked(world, text.format(20)).served_by for _ in range(2)] == [ServedBy.SPARK, ServedBy.STATE]
+
+
+def test_a_connection_that_closes_takes_its_captures_along() -> None:
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
+    for number in (1, 2):
+        world.ask(text.format(number))
+    world.path.close()
+    background = world.sketches.relations.background
+    assert background.settle(0)
+    assert background._life is None
