@@ -157,6 +157,9 @@ class Session(Protocol):
     def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
         """Run a query of the driver's own while ``rows`` are visible as the temporary view named ``view``."""
 
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+        """Run a query of the driver's own while rows are visible as temporary views of these names."""
+
     def buckets(self, run: Run) -> BucketEngine | None:
         """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled with ``run``."""
 

@@ -77,6 +77,7 @@ class ServedBy(Enum):
     """Where the rows of a SELECT came from."""
 
     STATE = "groups that the driver maintains"
+    STATE_AND_SPARK = "Spark, which had the groups that the driver maintains in the place of tables"
     SKETCH = "Spark, which read what a sketch had left"
     SPARK = "Spark alone"
 

@@ -5,12 +5,16 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, rows_of
 from imp_driver.answer.matching import Match
+from imp_driver.answer.rest import Payoff, Rest, check_left
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.states import States
@@ -22,9 +26,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.bind import BoundBlock, bind, with_values
-from imp_driver.plan.nodes import Aggregate, Plan, scans
-from imp_driver.ports import Session
-from imp_driver.reasons import Reason
+from imp_driver.plan.nodes import Aggregate, Plan, Scan, scans
+from imp_driver.ports import ResultShape, ResultStream, Session
+from imp_driver.reasons import Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.safety.verdict import readable
@@ -39,10 +43,12 @@ from imp_driver.values.run import Parameters, Run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """A query's rows, and the groups that they come from."""
+    """A query's rows, the groups that they come from, and whether these are all that they come from."""
 
-    rows: ShapedRows
+    rows: ResultStream
     parts: tuple[Groups, ...]
+    served_by: ServedBy
+    text: str = ""
 
 
 class Answers:
@@ -55,6 +61,7 @@ class Answers:
         self._relations = sketches.relations
         self._options = options
         self._shapes = Shapes(session)
+        self._payoff = Payoff()
         self._states = States(sketches, session)
 
     def serve(self, reading: Reading, run: Run, means: Means) -> Served:
@@ -64,7 +71,8 @@ class Answers:
         """
         answer = self.answer(reading, run, means)
         text = plain_text(reading, answer.parts) if self._is_compared else ""
-        return Served(answer.rows, report_of_groups(answer.parts, run.watch.times), text, tuple(part.relation for part in answer.parts))
+        report = replace(report_of_groups(answer.parts, run.watch.times), served_by=answer.served_by, executed_sql=answer.text)
+        return Served(answer.rows, report, text, tuple(part.relation for part in answer.parts))
 
     def answer(self, reading: Reading, run: Run, means: Means) -> Answer:
         """Return the rows of a query.
@@ -75,22 +83,39 @@ class Answers:
         """
         grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
+        self._payoff.check(reading.text.template_text, _bytes_of(reading, grouped.others), reading.bytes)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         self._sketches.restore()
         try:
             parts = [self._groups(request, aggregate, means) for request, (aggregate, _) in zip(requests, grouped.parts, strict=True)]
-            self._relations.evict()
-            _check_one_moment(parts)
-            with run.watch.stage("answer"):
-                finish = Finish(
-                    {aggregate.output[0].identifier: part.rows for (aggregate, _), part in zip(grouped.parts, parts, strict=True)},
-                    may_round=self._options.floats is Floats.ROUNDED,
-                )
-                rows = finish.answer(with_values(grouped.plan, run.parameters), may_tie=not self._is_compared)
-            shape = self._shapes.of(reading, lambda: plain_text(reading, parts) if reading.is_pinned else reading.statement.text, run)
-            return Answer(ShapedRows(rows, shape), tuple(parts))
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
+        self._relations.evict()
+        _check_one_moment(parts)
+        groups = {aggregate.output[0].identifier: part.rows for (aggregate, _), part in zip(grouped.parts, parts, strict=True)}
+        plan = with_values(grouped.plan, run.parameters)
+        shape = self._shapes.of(reading, lambda: plain_text(reading, parts) if reading.is_pinned else reading.statement.text, run)
+        try:
+            if grouped.others:
+                raise NotEvaluable("a table that is not grouped")
+            with run.watch.stage("answer"):
+                rows = Finish(groups, may_round=self._may_round).answer(plan, may_tie=not self._is_compared)
+                return Answer(ShapedRows(rows, shape), tuple(parts), ServedBy.STATE)
+        except NotEvaluable as error:
+            check_left(plan, groups, may_round=self._may_round, may_tie=not self._is_compared, why=str(error))
+            return self._rest_by_spark(reading, plan, groups, parts, shape, run)
+
+    def _rest_by_spark(
+        self, reading: Reading, plan: Plan, groups: Mapping[str, pa.Table], parts: Sequence[Groups], shape: ResultShape, run: Run
+    ) -> Answer:
+        rest = Rest(plan, groups, _versions(reading, parts))
+        before = time.perf_counter()
+        with run.watch.stage("execute"):
+            rows = rest.stream(self._session, shape, run)
+        captured = [part.relation.costs.captured for part in parts]
+        longest = None if None in captured else max(filter(None, captured), default=0.0)
+        self._payoff.note(reading.text.template_text, time.perf_counter() - before, longest)
+        return Answer(rows, tuple(parts), ServedBy.STATE_AND_SPARK, rest.text)
 
     def told(self, statement: Statement, run: Run) -> list[str]:
         """Say where the rows of a query would come from, without computing them; nothing where answers are switched off.
@@ -116,6 +141,10 @@ class Answers:
     def _is_compared(self) -> bool:
         """Whether answers may be compared with Spark's, which takes other ones of rows that tie."""
         return self._options.sketch is SketchMode.SHADOW or self._options.sketch_guard > 0
+
+    @property
+    def _may_round(self) -> bool:
+        return self._options.floats is Floats.ROUNDED
 
     def _check_permitted(self, plan: Plan) -> None:
         """Rows that do not come from Spark are not seen by its own checks."""
@@ -143,9 +172,7 @@ class Answers:
 
         return self._relations.held(source.request, means, read)
 
-    def _read(
-        self, request: Request, relation: Maintained, found: Match, asked: BoundBlock, aggregate: Aggregate, means: Means
-    ) -> Groups:
+    def _read(self, request: Request, relation: Maintained, found: Match, asked: BoundBlock, aggregate: Aggregate, means: Means) -> Groups:
         request, upkeep = self._relations.brought_up_to_date(request, relation, means)
         contents = relation.in_memory
         if contents is None:
@@ -165,6 +192,17 @@ def _names(plan: Plan) -> Iterable[tuple[str, ...]]:
     """Return the tables and views that a query reads."""
     every = scans(plan)
     return dict.fromkeys([*(scan.table for scan in every), *(view.name for scan in every for view in scan.views)])
+
+
+def _bytes_of(reading: Reading, every: Iterable[Scan]) -> int:
+    """Return the bytes of the files of some occurrences of tables."""
+    return sum(int(reading.tables[scan.table].snapshot.files.sizes.sum()) for scan in every)
+
+
+def _versions(reading: Reading, parts: Sequence[Groups]) -> dict[tuple[str, ...], int]:
+    """Return the version of each table, which is that of the groups where they are of it."""
+    known = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
+    return {name: known.get(table.snapshot.location, table.snapshot.version) for name, table in reading.tables.items()}
 
 
 def _check_one_moment(parts: Sequence[Groups]) -> None:

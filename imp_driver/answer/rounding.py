@@ -23,6 +23,11 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeE
 _PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
 
 
+def has_condition(expression: exp.Expr) -> bool:
+    """Say whether anything in an expression is decided by values."""
+    return expression.find(*_PREDICATES, exp.Case, exp.If, exp.Nullif) is not None
+
+
 def with_spreads(rows: pa.Table, spreads: Mapping[str, FloatArray]) -> pa.Table:
     """Add the spreads of some columns."""
     for name, spread in spreads.items():

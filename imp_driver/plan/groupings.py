@@ -5,7 +5,7 @@ The lowest aggregations are taken, so that what stands above them, other aggrega
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from imp_driver.plan.attributes import reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.blocks import Block, QueryBlock
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children
+from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children, scans
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -29,12 +29,25 @@ class Grouping:
 
 
 def groupings(plan: Plan) -> tuple[Grouping, ...]:
-    """Return the aggregations that give all rows of a query.
+    """Return the aggregations that rows of a query come from.
 
     Raises:
-        Refused: some rows come from a table without being grouped, or groups depend on the row around them.
+        Refused: there is none; some read the row around them, or a table is not grouped at all.
     """
-    return tuple(_grouping(aggregate) for aggregate in _lowest(plan))
+    found = tuple(map(_grouping, _lowest(plan)))
+    if not found:
+        first = next(iter(scans(plan)), None)
+        is_correlated = any(isinstance(each, Aggregate) for each in _every(plan))
+        if is_correlated:
+            raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
+        raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if first is None else ".".join(first.table))
+    return found
+
+
+def ungrouped(plan: Plan, grouped: Collection[Aggregate]) -> tuple[Scan, ...]:
+    """Return the occurrences of tables whose rows reach a query without these aggregations."""
+    known = {scan.occurrence for aggregate in grouped for scan in scans(aggregate)}
+    return tuple(scan for scan in scans(plan) if scan.occurrence not in known)
 
 
 def with_groups(plan: Plan) -> Plan:
@@ -46,13 +59,18 @@ def with_groups(plan: Plan) -> Plan:
 
 
 def _lowest(plan: Plan) -> Iterator[Aggregate]:
-    if isinstance(plan, Aggregate) and not _is_of_groups(plan.child):
+    """Yield the lowest aggregations that stand on their own and do not only have groups below."""
+    if isinstance(plan, Aggregate) and not _is_of_groups(plan.child) and not free_identifiers(plan):
         yield plan
         return
-    if isinstance(plan, Scan):
-        raise Refused(Reason.ROWS_WITHOUT_GROUPS, ".".join(plan.table))
     for child in children(plan):
         yield from _lowest(child)
+
+
+def _every(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    for child in children(plan):
+        yield from _every(child)
 
 
 def _is_of_groups(plan: Plan) -> bool:
@@ -61,8 +79,6 @@ def _is_of_groups(plan: Plan) -> bool:
 
 
 def _grouping(aggregate: Aggregate) -> Grouping:
-    if free_identifiers(aggregate):
-        raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
     below = unfold(aggregate.child)
     query = QueryBlock(
         source=below.source,

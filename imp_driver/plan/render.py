@@ -6,8 +6,8 @@ in it (IMP paper 5.2.1-5.2.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -22,6 +22,7 @@ from imp_driver.plan.nodes import (
     Filter,
     Join,
     JoinKind,
+    OrderKey,
     Plan,
     Project,
     Scalar,
@@ -60,11 +61,13 @@ class Renderer:
         relation: gives the SQL relation of a scan, with the table's columns.
         wanted: attributes that are read by anyone; other columns of tables are left out.
         changed: the occurrence whose relation holds signed rows with WEIGHT_COLUMN; None when there is none.
+        given: relations with the rows of some aggregations, by the identifier of the first attribute of each.
     """
 
     relation: RelationOf
     wanted: frozenset[str]
     changed: int | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def sql(self, plan: Plan) -> str:
         """Return the query of a plan; with the weight as its last column where the changed occurrence is below."""
@@ -92,6 +95,8 @@ class Renderer:
                 return f"SELECT * FROM ({both})"
             case Distinct():
                 return f"SELECT DISTINCT * FROM {self._nested(plan.child)}"
+            case Aggregate() if plan.output and plan.output[0].identifier in self.given:
+                return f"SELECT * FROM {self.given[plan.output[0].identifier]}"
             case Aggregate():
                 keys = _list(map(_not_ordinal, plan.keys))
                 items = _list(_named(plan.output, (*plan.keys, *plan.functions)))
@@ -102,6 +107,17 @@ class Renderer:
                 return self.sql(plan.child)
             case Window():
                 return f"SELECT *, {_list(_named(plan.added, plan.functions))} FROM {self._nested(plan.child)}"
+
+    def last_sql(self, plan: Plan) -> str:
+        """Return the query of a whole plan, with the order of its last rows."""
+        match plan:
+            case Sort():
+                return f"SELECT * FROM {self._nested(plan.child)}{_order(plan.order)}"
+            case Project() if isinstance(plan.child, (Sort, TopK)):
+                # Spark keeps no order of a subquery; it knows columns that are not selected.
+                return self.sql(plan) + _order(plan.child.order)
+            case _:
+                return self.sql(plan)
 
     def _nested(self, plan: Plan) -> str:
         return f"({self.sql(plan)})"
@@ -140,12 +156,16 @@ class Renderer:
         return f"SELECT {_list([*items, *weight])} FROM {self._nested(plan)}"
 
     def _topk(self, plan: TopK) -> str:
-        order = ", ".join(
-            f"{_not_ordinal(key.expression)} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
-            for key in plan.order
-        )
         offset = "" if plan.offset is None else f" OFFSET {_text(plan.offset)}"
-        return f"SELECT * FROM {self._nested(plan.child)} ORDER BY {order} LIMIT {_text(plan.limit)}{offset}"
+        return f"SELECT * FROM {self._nested(plan.child)}{_order(plan.order)} LIMIT {_text(plan.limit)}{offset}"
+
+
+def _order(keys: tuple[OrderKey, ...]) -> str:
+    items = (
+        f"{_not_ordinal(key.expression)} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+        for key in keys
+    )
+    return f" ORDER BY {_list(items)}" if keys else ""
 
 
 def _text(expression: exp.Expr) -> str:

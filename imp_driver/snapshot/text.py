@@ -12,7 +12,7 @@ from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables
-from imp_driver.plan.groupings import groupings, with_groups
+from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Reason
@@ -37,10 +37,14 @@ class CutBlocks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """A query all rows of which come from groups: its plan with the order of its rows, and the aggregations that are maintained."""
+    """A query with rows from groups: its plan with the order of its rows, and the aggregations that are maintained.
+
+    ``others`` are the occurrences of tables whose rows reach it otherwise.
+    """
 
     plan: Plan
     parts: tuple[tuple[Aggregate, Analysis], ...]
+    others: tuple[Scan, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +75,7 @@ class Text:
         return _given(self._cut)
 
     def grouped(self) -> Grouped:
-        """Return the query as operators above maintained groups. Raises Refused where some rows come from no groups."""
+        """Return the query as operators above maintained groups. Raises Refused where no rows come from groups."""
         if self._grouped is None:
             self._grouped = _found(self._groups)
         return _given(self._grouped)
@@ -93,7 +97,9 @@ class Text:
         if self.unordered is not None:
             raise Refused.on(self.unordered)
         plan = with_groups(plan)
-        return Grouped(plan, tuple((each.aggregate, analysed_groups(each.block)) for each in groupings(plan)))
+        found = groupings(plan)
+        parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
+        return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]))
 
 
 def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[str, ...], Definition]) -> Text:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -104,6 +104,13 @@ class ConnectSession:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
         with self._visible(view, rows, run):
             return self.read(text, run)
+
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> BatchStream:
+        """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
+        with ExitStack() as visible:
+            for view, rows in views.items():
+                visible.enter_context(self._visible(view, rows, run))
+            return self.execute(run)
 
     def buckets(self, run: Run) -> SparkBuckets:
         """Return the holder of states of this session."""

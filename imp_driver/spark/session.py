@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -100,6 +100,13 @@ class SparkChildSession:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
         with self._visible(view, rows, run):
             return self.read(text, run)
+
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> BatchStream:
+        """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
+        with ExitStack() as visible:
+            for view, rows in views.items():
+                visible.enter_context(self._visible(view, rows, run))
+            return self.execute(run)
 
     def buckets(self, run: Run) -> SparkBuckets:
         """Return the holder of states of this session."""

@@ -70,7 +70,7 @@ class Registry:
         return self._of(("prefix", prefix)) if prefix else ()
 
     def of_source(self, source: str) -> tuple[Maintained, ...]:
-        """Return the relations of groups of the same rows, whatever groups they are and whichever rows they leave out; none for the empty one."""
+        """Return the relations of groups of the same rows, whatever keys they have and rows they leave out; none for the empty source."""
         return self._of(("source", source)) if source else ()
 
     def _of(self, group: _Group) -> tuple[Maintained, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -139,6 +140,15 @@ class LakeSession:
             return self.lake.query(text)
         finally:
             self.lake.connection.unregister(view)
+
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+        for view, rows in views.items():
+            self.lake.connection.register(view, rows)
+        try:
+            return self.execute(run)
+        finally:
+            for view in views:
+                self.lake.connection.unregister(view)
 
     def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError

@@ -326,7 +326,21 @@ def main() -> int:
     return 0
 
 
-_COUNTS = ("reused", "partial", "of_rows", "united", "looked_up", "in_memory", "asked_engine", "ahead", "in_buckets", "answered", "coarser", "lifted", "crashed")
+_COUNTS = (
+    "reused",
+    "partial",
+    "of_rows",
+    "united",
+    "looked_up",
+    "in_memory",
+    "asked_engine",
+    "ahead",
+    "in_buckets",
+    "answered",
+    "coarser",
+    "lifted",
+    "crashed",
+)
 
 
 if __name__ == "__main__":

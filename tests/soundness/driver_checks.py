@@ -32,7 +32,8 @@ class Tally:
     ``looked_up`` times that the partners of changed rows were, ``ahead`` steps that were made between and during queries,
     ``in_buckets`` changes of states that do not fit into memory, ``crashed`` warehouses that were given up for an error inside the engine,
     ``shared`` answers from a state that serves several templates, ``several`` those of a block that several sketches filter,
-    ``answered`` those whose rows came from groups, ``coarser`` those from finer groups, ``lifted`` states asked for with more keys, ``cut_anew`` times that ranges were split or merged,
+    ``answered`` those whose rows came from groups, ``coarser`` those from finer groups,
+    ``lifted`` states asked for with more keys, ``cut_anew`` times that ranges were split or merged,
     ``followed`` operators below groups through which changes were followed in process,
     ``found_in`` the number of the warehouse with a difference.
     """

@@ -207,6 +207,16 @@ class DuckSession:
             finally:
                 self.warehouse.connection.unregister(view)
 
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+        with self.warehouse.lock:
+            for view, rows in views.items():
+                self.warehouse.connection.register(view, rows)
+            try:
+                return self.execute(run)
+            finally:
+                for view in views:
+                    self.warehouse.connection.unregister(view)
+
     def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError
 

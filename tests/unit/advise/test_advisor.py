@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -100,6 +101,9 @@ class FakeSession:
         return None
 
     def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+        raise AssertionError("nothing else runs")
+
+    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
         raise AssertionError("nothing else runs")
 
     def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:

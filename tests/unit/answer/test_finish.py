@@ -11,7 +11,7 @@ import sqlglot
 from imp_driver.answer.finish import Finish
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.plan.context import TableDefinition
-from imp_driver.plan.groupings import groupings
+from imp_driver.plan.groupings import groupings, ungrouped
 from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -76,19 +76,24 @@ def test_what_is_not_certain_is_left_to_spark(text: str, problem: str) -> None:
         finished(text, {"g": [1, 2], "t": ["a", "a"]} if "max(t)" in text else {"g": [1, 2], "n": [0, 1]})
 
 
+def test_rows_that_come_from_no_groups_are_named() -> None:
+    with pytest.raises(Refused) as refused:
+        groupings(resolve(sqlglot.parse_one("SELECT g FROM q", read="spark"), Tables(), keeps_order=True))
+    assert refused.value.reason is Reason.ROWS_WITHOUT_GROUPS
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "expected"),
     [
-        "SELECT g FROM q",
-        "SELECT g FROM q UNION ALL SELECT g FROM q GROUP BY g",
-        "SELECT u.g FROM q u JOIN (SELECT g FROM q GROUP BY g) v ON u.g = v.g",
+        ("SELECT g FROM q UNION ALL SELECT g FROM q GROUP BY g", 1),
+        ("SELECT u.g FROM q u JOIN (SELECT g FROM q GROUP BY g) v ON u.g = v.g", 1),
+        ("SELECT g FROM q WHERE x > (SELECT avg(x) FROM q) AND EXISTS (SELECT 1 FROM q)", 2),
+        ("SELECT g, sum(x) FROM q WHERE g IN (SELECT g FROM q GROUP BY g HAVING sum(x) > 3) GROUP BY g", 0),
     ],
 )
-def test_rows_that_come_from_no_groups_are_named(text: str) -> None:
+def test_tables_beside_the_groups_are_known(text: str, expected: int) -> None:
     plan = resolve(sqlglot.parse_one(text, read="spark"), Tables(), keeps_order=True)
-    with pytest.raises(Refused) as refused:
-        groupings(plan)
-    assert refused.value.reason is Reason.ROWS_WITHOUT_GROUPS
+    assert len(ungrouped(plan, [each.aggregate for each in groupings(plan)])) == expected
 
 
 def test_the_lowest_aggregations_are_those_that_are_maintained() -> None:

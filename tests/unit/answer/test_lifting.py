@@ -61,7 +61,7 @@ def test_only_what_changes_is_lifted() -> None:
     assert world.sketches.relations.background.settle(30)
     (wide,) = (each for each in world.sketches.relations.registry.relations() if len(each.key_types) == 2)
     assert wide.block is not None
-    assert [wide.block.keys_sql, wide.block.where_sql] == [("g", "a"), "id > 7"]
+    assert [wide.block.keys_sql, wide.block.where_sql] == [("`g`", "`a`"), "(`id` > 7)"]
     assert _checked(world, text.format(5, 7)).decision is Decision.FRESH
     second = _checked(world, text.format(5, 8))
     assert second.not_answered is not None

@@ -1,0 +1,152 @@
+"""The rest by Spark: what only Spark computes above groups, and joins of these with tables, over the groups as small local tables.
+
+The groups stand in the place of their aggregations; the other tables are read at the versions that the groups stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import uuid4
+
+import pyarrow as pa
+
+from imp_driver.answer.rounding import has_condition, rounded_in, without_spreads
+from imp_driver.plan.attributes import identifiers
+from imp_driver.plan.expressions import expressions_of
+from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Project, SetOperation, TopK, UnionAll, Window, children
+from imp_driver.plan.render import Renderer, read_identifiers
+from imp_driver.ports import ResultShape, ResultStream, Session
+from imp_driver.reasons import Reason
+from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.quoting import qualified
+from imp_driver.values.refusal import Refused
+from imp_driver.values.run import Run
+from imp_driver.values.tables import at_version
+
+MOST_BYTES = 8 << 20
+"""Of groups that are handed over: Spark takes longer to take more of them over than to compute them."""
+MOST_BESIDE = 0.5
+"""Share of what a query reads that may stand beside its groups."""
+CHEAP = 0.3
+"""Seconds below which the rest always pays: estimates are not better than that."""
+DEAR = 0.8
+PATIENCE = 3
+_MOST_TEMPLATES = 2_000
+_Groups = Mapping[str, pa.Table]
+"""Rows of aggregations, by the identifier of the first attribute of each."""
+
+
+def check_left(plan: Plan, groups: _Groups, *, may_round: bool, may_tie: bool, why: str) -> None:
+    """Raise Refused where Spark's rows over these groups may be others than over the tables.
+
+    Args:
+        may_round: sums of doubles may be the correctly rounded ones where nothing is decided by them.
+        may_tie: of rows that tie any may come first.
+        why: it is left to Spark at all.
+    """
+    if any(map(rounded_in, groups.values())) and not may_round:
+        raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of doubles (option floats)")
+    _rounded(plan, groups, why)
+    if not may_tie and _may_tie(plan, groups):
+        raise Refused(Reason.LEFT_TO_SPARK, f"{why}; rows may tie, and are compared with Spark's own")
+    size = sum(each.nbytes for each in groups.values())
+    if size > MOST_BYTES:
+        raise Refused(Reason.LEFT_TO_SPARK, f"{why}; {size >> 20} MB of groups are too many to hand over")
+
+
+def _given(plan: Plan, groups: _Groups) -> pa.Table | None:
+    """Return the rows of an aggregation that is given."""
+    return groups.get(plan.output[0].identifier) if isinstance(plan, Aggregate) and plan.output else None
+
+
+def _rounded(plan: Plan, groups: _Groups, why: str) -> frozenset[str]:
+    """Return the columns of an operator that are rounded sums. Raises Refused where anything is decided by one."""
+    given = _given(plan, groups)
+    if given is not None:
+        return rounded_in(given)
+    every = [_rounded(child, groups, why) for child in children(plan)]
+    below = frozenset().union(*every)
+    read = [node for node in expressions_of(plan) if identifiers(node) & below]
+    is_compared = isinstance(plan, (Distinct, SetOperation)) and bool(below)
+    if is_compared or any(has_condition(node) for node in read) or (read and not isinstance(plan, Project)):
+        raise Refused(Reason.LEFT_TO_SPARK, f"{why}; something is decided by a sum of doubles")
+    if isinstance(plan, Project):
+        return frozenset(each.identifier for each, node in zip(plan.output, plan.expressions, strict=True) if identifiers(node) & below)
+    if isinstance(plan, UnionAll):
+        places = {
+            place
+            for branch, own in zip(plan.branches, every, strict=True)
+            for place, each in enumerate(branch.output)
+            if each.identifier in own
+        }
+        return frozenset(plan.output[place].identifier for place in places)
+    return below
+
+
+def _may_tie(plan: Plan, groups: _Groups) -> bool:
+    """Say whether which rows come first may be Spark's choice."""
+    if _given(plan, groups) is not None:
+        return False
+    return isinstance(plan, (TopK, Window)) or any(_may_tie(child, groups) for child in children(plan))
+
+
+class Rest:
+    """A query over groups, as it is left to Spark."""
+
+    def __init__(self, plan: Plan, groups: _Groups, versions: Mapping[tuple[str, ...], int]) -> None:
+        """Take a plan with values for its markers.
+
+        Args:
+            versions: of the tables that stand beside the groups.
+        """
+        names = {identifier: f"__imp_groups_{uuid4().hex}" for identifier in groups}
+        self._views = {names[identifier]: without_spreads(rows) for identifier, rows in groups.items()}
+        wanted = read_identifiers(plan) | {attribute.identifier for attribute in plan.output}
+        renderer = Renderer(lambda scan: at_version(qualified(scan.table), versions[scan.table]), wanted, given=names)
+        self.text = renderer.last_sql(plan)
+
+    def stream(self, session: Session, shape: ResultShape, run: Run) -> ResultStream:
+        """Run it. Raises Refused where Spark gives values of other types than the query has, Error where it fails."""
+        found = session.execute_with(run.of(self.text), self._views)
+        if [each.type for each in found.schema] != [each.type for each in shape.schema]:
+            found.close()
+            raise Refused(Reason.LEFT_TO_SPARK, "over groups the columns have other types")
+        return _Renamed(found, shape)
+
+
+class Payoff:
+    """Remembers where leaving the rest to Spark took about as long as all of it. Used by one connection."""
+
+    def __init__(self) -> None:
+        self._dear: BoundedCache[str, int] = BoundedCache(_MOST_TEMPLATES)
+
+    def check(self, template: str, beside: int, whole: int) -> None:
+        """Raise Refused where the rest is not likely to pay.
+
+        Args:
+            beside, whole: bytes of tables that stand beside the groups, and of all.
+        """
+        if beside > MOST_BESIDE * whole:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "most of what is read stands beside the groups")
+        if (self._dear.get(template) or 0) >= PATIENCE:
+            raise Refused(Reason.LEFT_TO_SPARK, "the rest of the query alone takes Spark about as long as all of it")
+
+    def note(self, template: str, seconds: float, captured: float | None) -> None:
+        """Learn what the rest of a query took, whose groups took ``captured`` seconds to compute."""
+        is_dear = captured is not None and seconds > CHEAP and seconds > DEAR * captured
+        self._dear[template] = (self._dear.get(template) or 0) + 1 if is_dear else 0
+
+
+class _Renamed:
+    """A stream under the names of a shape."""
+
+    def __init__(self, stream: ResultStream, shape: ResultShape) -> None:
+        self.columns, self.schema = shape.columns, shape.schema
+        self._stream = stream
+
+    def next_batch(self) -> pa.RecordBatch | None:
+        batch = self._stream.next_batch()
+        return None if batch is None else pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+
+    def close(self) -> None:
+        self._stream.close()

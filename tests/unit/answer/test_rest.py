@@ -1,0 +1,91 @@
+"""What stands above groups and only Spark computes: it gets the groups in the place of their tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from imp_driver.answer import rest
+from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.options import SketchMode
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+ROWS: list[Row] = [*((place, place % 4, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
+OTHERS: list[Row] = [(0, 0, 1, 10), (1, 1, 2, 20), (2, 1, 2, 30), (3, None, 4, 40)]
+
+
+def _world(**options: object) -> World:
+    world = World(**options)
+    world.warehouse.commit("r", ROWS)
+    world.warehouse.commit("s", OTHERS)
+    return world
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT g, sum(a) AS s, sum(sum(a)) OVER (ORDER BY g) AS running FROM r GROUP BY g",
+        "SELECT g, rank() OVER (ORDER BY count(*) DESC) AS place FROM r GROUP BY g",
+        "SELECT g, md5(CAST(sum(a) AS STRING)) AS digest FROM r GROUP BY g ORDER BY digest DESC LIMIT 3",
+        "SELECT q.g, q.n, s.b FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q JOIN s ON s.k = q.g WHERE s.b > 10",
+        "SELECT s.k, s.b, q.n FROM s LEFT JOIN (SELECT g, count(*) AS n FROM r GROUP BY g HAVING count(*) > 2) q ON s.k = q.g ORDER BY s.b",
+        "SELECT s.id FROM s WHERE s.k IN (SELECT g FROM r GROUP BY g HAVING count(*) > 14)",
+        "SELECT s.id, s.b FROM s WHERE s.b > (SELECT avg(a) FROM r WHERE x > 1)",
+        "WITH q AS (SELECT g, sum(a) AS s FROM r GROUP BY g) SELECT u.g, md5(CAST(v.s AS STRING)) AS m FROM q u JOIN q v ON u.g = v.g",
+    ],
+)
+def test_spark_gets_the_groups_in_the_place_of_their_tables(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of these tiny tables most of what is read may stand beside the groups.
+    monkeypatch.setattr(rest, "MOST_BESIDE", 0.9)
+    world = _world()
+    for number in range(3):
+        rows, report = world.ask(text)
+        assert report.served_by is ServedBy.STATE_AND_SPARK
+        assert report.decision is (Decision.CAPTURED, Decision.MAINTAINED, Decision.MAINTAINED)[number]
+        assert "__imp_groups_" in report.executed_sql
+        expected = [tuple(row.values()) for row in world.warehouse.query(text).to_pylist()]
+        assert Counter(rows) == Counter(expected)
+        if "ORDER BY digest" in text or "ORDER BY s.b" in text:
+            assert rows == expected
+        world.commit((100 + number, number % 4, number, 9), (200 + number, None, number, None))
+        world.warehouse.commit("s", [*world.warehouse.rows("s"), (10 + number, number, number, 15)])
+
+
+def test_tables_beside_the_groups_are_read_at_their_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "MOST_BESIDE", 0.9)
+    report = _world().ask("SELECT q.n, s.b FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q JOIN s ON s.k = q.g")[1]
+    assert "s VERSION AS OF 1" in report.executed_sql.replace("`", "")
+    assert " r VERSION" not in report.executed_sql.replace("`", "")
+
+
+def test_most_of_the_bytes_beside_the_groups_are_not_worth_it() -> None:
+    world = _world()
+    report = world.ask("SELECT r.id, q.n FROM r JOIN (SELECT k, count(*) AS n FROM s GROUP BY k) q ON q.k = r.g")[1]
+    assert report.not_answered is not None
+    assert (report.served_by, report.not_answered.reason) == (ServedBy.SPARK, Reason.ROWS_WITHOUT_GROUPS)
+
+
+def test_shadow_mode_leaves_what_may_tie_to_spark_alone() -> None:
+    world = _world(sketch=SketchMode.SHADOW)
+    report = world.ask("SELECT g, row_number() OVER (ORDER BY count(*)) AS n FROM r GROUP BY g")[1]
+    assert report.not_answered is not None
+    assert (report.served_by, "may tie" in report.not_answered.detail) == (ServedBy.SPARK, True)
+    assert world.ask("SELECT g, md5(CAST(sum(a) AS STRING)) AS m FROM r GROUP BY g")[1].served_by is ServedBy.STATE_AND_SPARK
+
+
+def test_many_groups_are_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "MOST_BYTES", 10)
+    report = _world().ask("SELECT g, md5(CAST(sum(a) AS STRING)) AS m FROM r GROUP BY g")[1]
+    assert report.not_answered is not None
+    assert (report.served_by, "too many to hand over" in report.not_answered.detail) == (ServedBy.SPARK, True)
+
+
+def test_what_takes_as_long_as_the_query_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "CHEAP", 0.0)
+    monkeypatch.setattr(rest, "DEAR", 0.0)
+    world = _world()
+    text = "SELECT g, md5(CAST(sum(a) AS STRING)) AS m FROM r GROUP BY g"
+    served = [world.ask(text)[1].served_by for _ in range(4)]
+    assert served == [ServedBy.STATE_AND_SPARK] * 3 + [ServedBy.SPARK]
