@@ -18,7 +18,7 @@ from imp_driver.answer.rest import Payoff, Rest, check_left
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.states import States
-from imp_driver.answer.summary import Groups, plain_text, report_of_groups
+from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.identity import state_key
 from imp_driver.maintain.request import Request, request_of
@@ -71,7 +71,9 @@ class Answers:
         """
         answer = self.answer(reading, run, means)
         text = plain_text(reading, answer.parts) if self._is_compared else ""
-        report = replace(report_of_groups(answer.parts, run.watch.times), served_by=answer.served_by, executed_sql=answer.text)
+        report = report_of_groups(answer.parts, run.watch.times)
+        versions = {".".join(name): version for name, version in versions_of(reading, answer.parts).items()}
+        report = replace(report, served_by=answer.served_by, executed_sql=answer.text, tables=versions)
         return Served(answer.rows, report, text, tuple(part.relation for part in answer.parts))
 
     def answer(self, reading: Reading, run: Run, means: Means) -> Answer:
@@ -108,7 +110,7 @@ class Answers:
     def _rest_by_spark(
         self, reading: Reading, plan: Plan, groups: Mapping[str, pa.Table], parts: Sequence[Groups], shape: ResultShape, run: Run
     ) -> Answer:
-        rest = Rest(plan, groups, _versions(reading, parts))
+        rest = Rest(plan, groups, versions_of(reading, parts))
         before = time.perf_counter()
         with run.watch.stage("execute"):
             rows = rest.stream(self._session, shape, run)
@@ -197,12 +199,6 @@ def _names(plan: Plan) -> Iterable[tuple[str, ...]]:
 def _bytes_of(reading: Reading, every: Iterable[Scan]) -> int:
     """Return the bytes of the files of some occurrences of tables."""
     return sum(int(reading.tables[scan.table].snapshot.files.sizes.sum()) for scan in every)
-
-
-def _versions(reading: Reading, parts: Sequence[Groups]) -> dict[tuple[str, ...], int]:
-    """Return the version of each table, which is that of the groups where they are of it."""
-    known = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
-    return {name: known.get(table.snapshot.location, table.snapshot.version) for name, table in reading.tables.items()}
 
 
 def _check_one_moment(parts: Sequence[Groups]) -> None:

@@ -54,8 +54,13 @@ def _report(part: Groups) -> SketchReport:
     )
 
 
+def versions_of(reading: Reading, parts: Sequence[Groups]) -> dict[tuple[str, ...], int]:
+    """Return the version of each table of a query, which is that of the groups where they are of it."""
+    known = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
+    return {name: known.get(table.snapshot.location, table.snapshot.version) for name, table in reading.tables.items()}
+
+
 def plain_text(reading: Reading, parts: Sequence[Groups]) -> str:
     """Return the query that reads in Spark what the answer stands for. Raises Refused where a table has no position in the text."""
-    versions = {snapshot.location: snapshot.version for part in parts for snapshot in part.request.tables}
-    pins = [pin_of(reading.statement, scan, versions[reading.tables[scan.table].snapshot.location]) for scan in reading.text.scans]
-    return pinned(reading.statement, pins)
+    versions = versions_of(reading, parts)
+    return pinned(reading.statement, [pin_of(reading.statement, scan, versions[scan.table]) for scan in reading.text.scans])
