@@ -58,7 +58,7 @@ def _connections(warehouse: str) -> Iterator[dict[str, imp_driver.Connection]]:
         plain = stack.enter_context(imp_driver.connect(warehouse=warehouse, sketch="off"))
         yield {"plain": plain} | {
             place: stack.enter_context(
-                imp_driver.connect(warehouse=warehouse, memory=budget, store=f"{folder}/{place}", policy="incremental")
+                imp_driver.connect(warehouse=warehouse, memory=budget, store=f"{folder}/{place}", policy="incremental", answers="off")
             )
             for place, budget in PLACES.items()
         }

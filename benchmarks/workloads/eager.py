@@ -91,7 +91,9 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, *, is_qu
         systems.drop_sketches()
         with (
             tempfile.TemporaryDirectory() as store,
-            imp_driver.connect(warehouse=warehouse, sketch="eager", policy="incremental", eager_batch=batch, store=store) as connection,
+            imp_driver.connect(
+                warehouse=warehouse, sketch="eager", answers="off", policy="incremental", eager_batch=batch, store=store
+            ) as connection,
         ):
             eager = Eager(systems, connection, text, updates, batch)
             ways: dict[str, Way] = {"NS": Asked(systems, "NS", text), "eager": eager.ask, "lazy": Asked(systems, "IMP", text)}

@@ -35,8 +35,8 @@ def run(journal: Journal, plan: Plan, systems: Systems, warehouse: str, rows: in
     for fragments in FRAGMENTS:
         with (
             tempfile.TemporaryDirectory() as store,
-            imp_driver.connect(warehouse=warehouse, fragments=fragments, store=store) as full,
-            imp_driver.connect(warehouse=warehouse, fragments=fragments) as incremental,
+            imp_driver.connect(warehouse=warehouse, fragments=fragments, answers="off", store=store) as full,
+            imp_driver.connect(warehouse=warehouse, fragments=fragments, answers="off") as incremental,
         ):
             own = replace(systems, full=full, incremental=incremental)
             for delta in DELTAS:

@@ -144,7 +144,7 @@ def _with_store(page: Page, groups: int) -> Turn:
 def _steps(repository: DeltaRepository | None, groups: int) -> tuple[Maintained, float]:
     """Return a relation after steps of 100 changed rows, the same at each call, and the seconds in which the caller waited for them."""
     chance = np.random.default_rng(11)
-    relation = Maintained(Identity("00", "t", "SELECT", "t", "/t", "family", "prefix"))
+    relation = Maintained(Identity("00", "t", "SELECT", "t", "/t", "family", "prefix", "source"))
     analysis = analysis_of(TEXT, SCHEMA)
     relation.captured(make(chance, SPECIFICATIONS, groups), bind(analysis.block, None, analysis.columns), (), {})
     saver = Checkpoint(repository, _source())

@@ -45,7 +45,7 @@ def _rate(page: Page, warehouse: str, mode: str, count: int, text: str) -> Turn:
 def _ask(begin: threading.Barrier, warehouse: str, mode: str, text: str) -> tuple[int, Rows]:
     """Return how many queries one thread had answers of, and the last answer."""
     try:
-        with imp_driver.connect(warehouse=warehouse, sketch=mode) as connection:
+        with imp_driver.connect(warehouse=warehouse, sketch=mode, answers="off") as connection:
             cursor = connection.cursor()
             rows = cursor.execute(text).fetchall()
             begin.wait()

@@ -20,7 +20,6 @@ from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.states import States
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.maintain.identity import state_key
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
@@ -31,7 +30,6 @@ from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
-from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
@@ -129,15 +127,12 @@ class Answers:
         reading = self._reader.read(statement, run, is_told=True)
         grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
-        lines = []
-        for place in range(len(grouped.parts)):
-            request = self._request(reading, grouped, place, run.parameters)
-            own = self._states.source(request, is_told=True).request
-            relation = self._relations.registry.find(state_key(own))
-            version = None if relation is None or not relation.is_ready else relation.version
-            state = "to be captured" if relation is None or version is None else f"held as {relation.identifier}, at version {version}"
-            lines.append(f"  groups by {', '.join(map(readable, own.block.keys_sql))} of {len(own.block.aggregates)} aggregates: {state}")
-        return ["Answered from groups, unless a value of theirs is not known exactly:", *lines]
+        requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
+        lines = [line for request in requests for line in self._states.told(request)]
+        beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
+            grouped.others
+        )
+        return ["Answered from groups, unless a value of theirs is not known exactly:", *lines, *beside]
 
     @property
     def _is_compared(self) -> bool:
@@ -183,6 +178,7 @@ class Answers:
             rows = rows_of(contents.state, found, asked, aggregate)
             if self._is_compared:
                 check_comparable(rows, TOLERANCE)
+        relation.answered()
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
             # What is not computed by Spark would have taken about as long as the capture.

@@ -6,7 +6,7 @@ every row that passes is in exactly one of those that are left (Goldstein and La
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -58,6 +58,14 @@ class Match:
     is_same: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why groups do not follow from others: ``what`` of which ``parts``, as SQL."""
+
+    what: str
+    parts: Sequence[str]
+
+
 def key_name(place: int) -> str:
     return f"key_{place}"
 
@@ -68,8 +76,8 @@ def own_match(block: BoundBlock) -> Match:
     return Match((), None, keys, tuple(map(Held, range(len(block.aggregates)))), True)
 
 
-def match(asked: BoundBlock, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> Match | None:
-    """Return how the groups of ``asked`` follow from those of ``finer``, None where they do not; both are over the same source.
+def match(asked: BoundBlock, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> Match | Miss:
+    """Return how the groups of ``asked`` follow from those of ``finer``, or why they do not; both are over the same source.
 
     Args:
         types: of the source's columns.
@@ -77,17 +85,26 @@ def match(asked: BoundBlock, finer: BoundBlock, types: Mapping[str, pa.DataType 
     keys_of = _Keys(finer, types)
     own = {text(node) for node in finer.where_nodes}
     wanted = {text(node): node for node in asked.where_nodes}
-    if not own <= wanted.keys():
-        # The finer groups lack rows that are asked for.
-        return None
-    conditions = [keys_of.over(node) for each, node in wanted.items() if each not in own]
-    keys = [keys_of.source(node) for node in asked.key_nodes]
+    lacking = sorted(own - wanted.keys())
+    if lacking:
+        return Miss("has only the rows of", lacking)
+    residual = {each: keys_of.over(node) for each, node in wanted.items() if each not in own}
+    keys = {text(node): keys_of.source(node) for node in asked.key_nodes}
     aggregates = [_aggregate(each, finer, keys_of) for each in asked.aggregates]
-    if not (_all_found(conditions) and _all_found(keys) and _all_found(aggregates)):
-        return None
-    is_same = set(range(len(finer.keys))) <= {key for key in keys if isinstance(key, int)}
-    condition = None if not conditions else And(tuple(_found(conditions)))
-    return Match(tuple(sorted(keys_of.read)), condition, tuple(_found(keys)), tuple(_found(aggregates)), is_same)
+    if None in residual.values():
+        return Miss("its keys do not decide", [each for each, found in residual.items() if found is None])
+    if None in keys.values():
+        return Miss("its keys do not give", [each for each, found in keys.items() if found is None])
+    if None in aggregates:
+        return Miss("has not", [_named(each) for each, found in zip(asked.aggregates, aggregates, strict=True) if found is None])
+    sources = tuple(keys[text(node)] for node in asked.key_nodes)
+    is_same = set(range(len(finer.keys))) <= {key for key in sources if isinstance(key, int)}
+    condition = And(tuple(_found(residual.values()))) if residual else None
+    return Match(tuple(sorted(keys_of.read)), condition, tuple(_found(sources)), tuple(_found(aggregates)), is_same)
+
+
+def _named(aggregate: BoundAggregate) -> str:
+    return f"{aggregate.specification.kind.value} {aggregate.argument_sql or ''}".strip()
 
 
 class _Keys:
@@ -158,9 +175,5 @@ def is_opaque(expression: Expression) -> bool:
     return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
 
 
-def _all_found(every: Sequence[object | None]) -> bool:
-    return all(each is not None for each in every)
-
-
-def _found(every: Sequence[_T | None]) -> Iterator[_T]:
+def _found(every: Iterable[_T | None]) -> Iterator[_T]:
     return (each for each in every if each is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from imp_driver.answer.lifting import why_too_large, with_lifted
-from imp_driver.answer.matching import Match, match, own_match, text
+from imp_driver.answer.matching import Match, Miss, match, own_match, text
 from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
@@ -96,6 +96,26 @@ class States:
         finer = sorted(self._finer(request), key=lambda each: each[0])
         return finer[0][1] if finer else None
 
+    def told(self, request: Request) -> list[str]:
+        """Say from which state a block would be answered, and for other states of the same rows why not from them."""
+        used = self.source(request, is_told=True).request
+        lines = [self._line(used, state_key(used))]
+        for relation in self._relations.registry.of_source(source_of(request))[-MOST_CANDIDATES:]:
+            if relation.identity.key == state_key(used) or relation.block is None:
+                continue
+            found = match(request.block, relation.block, request.analysis.columns)
+            why = (
+                f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else "could be used, but has more groups"
+            )
+            lines.append(f"    state {relation.identifier} by {_keys(relation.block)}: {why}")
+        return lines
+
+    def _line(self, own: Request, key: str) -> str:
+        relation = self._relations.registry.find(key)
+        version = None if relation is None or not relation.is_ready else relation.version
+        state = "to be captured" if relation is None or version is None else f"held as {relation.identifier}, at version {version}"
+        return f"  groups by {_keys(own.block)} of {len(own.block.aggregates)} aggregates: {state}"
+
     def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
         """Yield other states of the same rows from which the groups follow, with how many groups they have."""
         known = self._relations.registry.of_source(source_of(request))
@@ -104,8 +124,12 @@ class States:
             if block is None or not relation.is_held or relation.bucketed is not None:
                 continue
             found = match(request.block, block, request.analysis.columns)
-            if found is not None:
+            if isinstance(found, Match):
                 yield relation.groups or 0, Source(replace(request, block=_unread(block), lifted=None, reuse=FINER), found)
+
+
+def _keys(block: BoundBlock) -> str:
+    return ", ".join(map(readable, block.keys_sql))
 
 
 def _own(request: Request) -> Source:
@@ -117,7 +141,7 @@ def _from(request: Request, own: Request) -> Source | None:
     if own is request:
         return _own(request)
     found = match(request.block, own.block, request.analysis.columns)
-    return None if found is None else Source(own, found)
+    return Source(own, found) if isinstance(found, Match) else None
 
 
 def _unread(block: BoundBlock) -> BoundBlock:

@@ -1,4 +1,4 @@
-"""SHOW SKETCHES and ADVISE SKETCHES as rows."""
+"""SHOW STATES and ADVISE SKETCHES as rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pyarrow as pa
 from imp_driver.advise.advice import Advice
 from imp_driver.commands.local import LocalStream
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
 
 
@@ -28,10 +30,13 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "version": (number, values(lambda r: r.version if r.is_held else None)),
             "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
             "lives_in": (text, values(_lives_in)),
+            "group_keys": (text, values(lambda r: None if r.block is None else ", ".join(map(readable, r.block.keys_sql)))),
+            "aggregates": (text, values(lambda r: None if r.block is None else _aggregates(r.block))),
             "groups": (number, values(lambda r: r.groups)),
             "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
             "bytes": (number, values(sketches.relations.registry.weight)),
             "uses": (number, values(lambda r: r.counts.uses)),
+            "answers": (number, values(lambda r: r.counts.answers)),
             "captures": (number, values(lambda r: r.counts.captures)),
             "maintained": (number, values(lambda r: r.counts.maintained)),
             "delta_rows": (number, values(lambda r: r.counts.delta_rows)),
@@ -46,6 +51,10 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "statement": (text, values(lambda r: r.identity.template_text)),
         }
     )
+
+
+def _aggregates(block: BoundBlock) -> str:
+    return ", ".join(f"{each.specification.kind.value} {readable(each.argument_sql or '')}".strip() for each in block.aggregates)
 
 
 def _lives_in(relation: Maintained) -> str | None:

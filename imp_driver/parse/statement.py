@@ -93,7 +93,7 @@ class Statement:
 
 
 _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
-    (re.compile(r"\s*SHOW\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.SHOW),
+    (re.compile(r"\s*SHOW\s+(?:SKETCHES|STATES)\s*;?\s*", re.IGNORECASE), CommandKind.SHOW),
     (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
     (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
     (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),

@@ -231,6 +231,10 @@ class Maintained:
         """Count one query."""
         self._counts = replace(self._counts, uses=self._counts.uses + 1)
 
+    def answered(self) -> None:
+        """Count one query whose rows came from the groups."""
+        self._counts = replace(self._counts, answers=self._counts.answers + 1)
+
     def captured(
         self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
     ) -> None:

@@ -79,9 +79,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How often a relation was used and what it took."""
+    """How often a relation was used, in ``answers`` of these for the rows themselves, and what it took."""
 
     uses: int = 0
+    answers: int = 0
     captures: int = 0
     maintained: int = 0
     delta_rows: int = 0

@@ -80,7 +80,7 @@ class Options:
     shared_files: bool = False
     schema: str | None = None
     sketch: SketchMode = SketchMode.LAZY
-    answers: bool = False
+    answers: bool = True
     floats: Floats = Floats.ROUNDED
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0

@@ -193,7 +193,7 @@ class Process:
         self.path = self.connect(mode)
 
     def connect(self, mode: SketchMode = SketchMode.SHADOW) -> Middleware:
-        return Middleware(LakeSession(self.lake), self.source, self.sketches, Options(sketch=mode))
+        return Middleware(LakeSession(self.lake), self.source, self.sketches, Options(answers=False, sketch=mode))
 
     def ask(self, text: str) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""

@@ -117,7 +117,7 @@ class Reader:
         self._turns = turns
         self._warehouse = warehouse
         self._seen: set[str] = set()
-        self._path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options(sketch=SketchMode.LAZY))
+        self._path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options(answers=False, sketch=SketchMode.LAZY))
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def _stop(self, step: str) -> None:
@@ -185,7 +185,7 @@ def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tup
         warehouse.commit("r", ROWS)
         sketches = Sketches(Relations(warehouse, 1 << 30))
         if is_warm:
-            path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options())
+            path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options(answers=False))
             path.run(Run(QUERY.format(3), tag="warm"))
             path.close()
         yield warehouse, sketches

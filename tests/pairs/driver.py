@@ -51,7 +51,7 @@ class _Play:
         for table in ("r", "s"):
             self._warehouse.commit(table, [self._row(number) for number in range(chance.randint(30, 60))])
         self._sketches = Sketches(Relations(self._warehouse, 1 << 30, buckets="buckets"))
-        options = Options(sketch=SketchMode.SHADOW, fragments=int(choice["fragments"]), maximum_runs=int(choice["runs"]))
+        options = Options(answers=False, sketch=SketchMode.SHADOW, fragments=int(choice["fragments"]), maximum_runs=int(choice["runs"]))
         self._session = DuckSession(self._warehouse)
         self._path = Middleware(self._session, self._warehouse, self._sketches, options)
 

@@ -28,7 +28,7 @@ def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
 @pytest.fixture
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
     """A cursor in shadow mode; a module that wants another one has its own."""
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         yield connection.cursor()
 
 

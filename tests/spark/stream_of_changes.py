@@ -87,6 +87,8 @@ class Stream:
     def _cursor(self, key: Hashable) -> imp_driver.Cursor:
         if key not in self._cursors:
             store = str(self._stores / str(len(self._cursors)))
-            connection = self._open.enter_context(imp_driver.connect(warehouse=str(self._warehouse), sketch="shadow", store=store))
+            connection = self._open.enter_context(
+                imp_driver.connect(warehouse=str(self._warehouse), sketch="shadow", answers="off", store=store)
+            )
             self._cursors[key] = connection.cursor()
         return self._cursors[key]

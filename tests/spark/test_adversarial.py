@@ -31,7 +31,7 @@ LIMITS = (
 
 @pytest.fixture(scope="module")
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         cursor = connection.cursor()
         cursor.execute("CREATE SCHEMA adversarial")
         cursor.execute("USE adversarial")

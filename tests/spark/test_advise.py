@@ -18,7 +18,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def cursor(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="lazy") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="lazy", answers="off") as connection:
         yield connection.cursor()
 
 

@@ -37,7 +37,9 @@ def table(engine: imp_driver.Connection) -> str:
 @pytest.fixture
 def small(warehouse: Path, tmp_path: Path) -> Iterator[imp_driver.Connection]:
     """A connection whose sketches have a store and a small budget of their own."""
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", memory=MEMORY, store=str(tmp_path / "store")) as connection:
+    with imp_driver.connect(
+        warehouse=str(warehouse), sketch="shadow", answers="off", memory=MEMORY, store=str(tmp_path / "store")
+    ) as connection:
         yield connection
 
 

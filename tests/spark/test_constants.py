@@ -35,7 +35,7 @@ OVER_CHANGED_ROWS = (
 
 @pytest.fixture(scope="module")
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         cursor = connection.cursor()
         rows = (
             "CAST(id DIV 4 AS SMALLINT) AS sm, CAST(id DIV 4 AS TINYINT) AS ti, CAST((id DIV 4) * 0.25 AS DECIMAL(8,2)) AS d, "

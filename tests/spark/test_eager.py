@@ -32,7 +32,7 @@ def eager(engine: imp_driver.Connection, warehouse: Path) -> Iterator[imp_driver
         engine.execute(f"DROP TABLE IF EXISTS {name}").close()
         rows = f"SELECT CAST(id DIV 20 AS INT) AS {column}, CAST(id % 7 AS INT) AS x FROM range(2000)"
         engine.execute(f"CREATE TABLE {name} AS SELECT /*+ REPARTITION_BY_RANGE(10, {column}) */ * FROM ({rows})").close()
-    with imp_driver.connect(warehouse=str(warehouse), sketch="eager", eager_batch=1) as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="eager", answers="off", eager_batch=1) as connection:
         connection.execute("DROP SKETCH ALL").close()
         yield connection
     assert _workers() == []
@@ -128,6 +128,6 @@ def test_answers_are_those_of_plain_queries_while_the_worker_runs(eager: imp_dri
 
 
 def test_two_connections_share_the_worker(eager: imp_driver.Connection, warehouse: Path) -> None:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="eager"):
+    with imp_driver.connect(warehouse=str(warehouse), sketch="eager", answers="off"):
         assert len(_workers()) == 1
     assert len(_workers()) == 1

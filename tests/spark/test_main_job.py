@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def connection(warehouse: Path) -> Iterator[imp_driver.Connection]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         yield connection
 
 
@@ -129,7 +129,7 @@ def test_derived_tables(cursor: imp_driver.Cursor, table: str) -> None:
 
 @pytest.mark.parametrize("mode", ["off", "lazy"])
 def test_modes(warehouse: Path, table: str, mode: str) -> None:
-    with imp_driver.connect(warehouse=str(warehouse), sketch=mode) as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch=mode, answers="off") as connection:
         cursor = connection.execute(f"SELECT g FROM {table} GROUP BY g HAVING avg(x) > 90")
         assert cursor.fetchall() == [(9,)]
         assert _reason(cursor) is (Reason.SKETCH_OFF if mode == "off" else Reason.FILTERED)

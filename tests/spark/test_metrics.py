@@ -23,7 +23,7 @@ def connection(engine: imp_driver.Connection, warehouse: Path) -> Iterator[imp_d
     engine.execute("DROP TABLE IF EXISTS metered").close()
     rows = "SELECT CAST(id DIV 20 AS INT) AS g, CAST(id % 7 AS INT) AS x FROM range(2000)"
     engine.execute(f"CREATE TABLE metered AS SELECT /*+ REPARTITION_BY_RANGE(10, g) */ * FROM ({rows})").close()
-    with imp_driver.connect(warehouse=str(warehouse), policy="incremental") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental", answers="off") as connection:
         connection.execute("DROP SKETCH ALL").close()
         yield connection
 

@@ -15,7 +15,7 @@ from tests.soundness.session import ask, make_tables
 
 @pytest.fixture(scope="module")
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         cursor = connection.cursor()
         make_tables(cursor, "random_queries")
         yield cursor

@@ -127,7 +127,10 @@ def changes_and_queries(cursor: imp_driver.Cursor, seed: int, feed: bool, steps:
 
 @pytest.fixture
 def cursor(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", fragments=3) as connection, connection.cursor() as cursor:
+    with (
+        imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off", fragments=3) as connection,
+        connection.cursor() as cursor,
+    ):
         yield cursor
 
 

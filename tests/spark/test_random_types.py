@@ -73,7 +73,9 @@ def cursors(warehouse: Path) -> Iterator[list[imp_driver.Cursor]]:
     """Cursors of connections with other settings, over the same states."""
     with ExitStack() as stack:
         settings: list[dict[str, Any]] = [{}, {"fragments": 3, "maximum_runs": 2}]
-        made = [stack.enter_context(imp_driver.connect(warehouse=str(warehouse), sketch="shadow", **each)) for each in settings]
+        made = [
+            stack.enter_context(imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off", **each)) for each in settings
+        ]
         cursors = [connection.cursor() for connection in made]
         cursors[0].execute("CREATE SCHEMA random_types")
         for cursor in cursors:

@@ -29,7 +29,7 @@ Key = tuple[str, str]
 def reports(engine: imp_driver.Connection, warehouse: Path) -> dict[Key, list[SketchReport | imp_driver.Error]]:
     """What the driver reported of each statement, round by round."""
     found: dict[Key, list[SketchReport | imp_driver.Error]] = {(each.tool, each.name): [] for each in STATEMENTS}
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", policy="incremental") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off", policy="incremental") as connection:
         cursor = connection.cursor()
         cursor.execute("CREATE SCHEMA recorded")
         cursor.execute("USE recorded")

@@ -136,7 +136,7 @@ def test_values_are_rows(connection: imp_driver.Connection) -> None:
 
 
 def test_a_change_of_another_format_may_come_first(warehouse: Path) -> None:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="lazy") as fresh:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="lazy", answers="off") as fresh:
         fresh.execute("CREATE TABLE other_format (a INT) USING PARQUET")
         fresh.execute("INSERT INTO other_format VALUES (1)")
         assert fresh.execute("SELECT * FROM other_format").fetchall() == [(1,)]

@@ -39,7 +39,7 @@ def table(engine: imp_driver.Connection) -> list[datetime.datetime]:
 
 @pytest.fixture
 def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off") as connection:
         yield connection.cursor()
 
 
@@ -136,7 +136,7 @@ def test_a_transaction_reads_one_version_whatever_others_write(
 
 def test_the_option_reads_the_past(warehouse: Path, spark: SparkSession, table: list[datetime.datetime]) -> None:
     past = QUERY.replace("versions_t", "versions_t VERSION AS OF 1")
-    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", snapshot=table[1]) as connection:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow", answers="off", snapshot=table[1]) as connection:
         cursor = connection.cursor()
         assert _asked(cursor) == _rows(spark, past)
         assert _asked(cursor, "SELECT count(*) FROM versions_t") == [(5001,)]

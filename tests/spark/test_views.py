@@ -47,7 +47,7 @@ class Both:
 def both(engine: imp_driver.Connection, warehouse: Path) -> Iterator[Both]:
     """``r`` in ``d``: ten groups of ten rows, g, x = 10 * g + 0..9, one file per two groups; ``r`` in ``o``: the same groups in reverse."""
     number = next(_numbers)
-    with imp_driver.connect(warehouse=str(warehouse), policy="incremental") as connection:
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental", answers="off") as connection:
         found = Both(connection.cursor(), engine.cursor(), {"d": f"views_d{number}", "o": f"views_o{number}"})
         for schema, key in (("d", "id DIV 10"), ("o", "9 - id DIV 10")):
             found.run(f"CREATE SCHEMA {{{schema}}}")

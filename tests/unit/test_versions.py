@@ -72,7 +72,7 @@ class World:
 
     def connect(self, snapshot: float | None = None, mode: SketchMode = SketchMode.SHADOW) -> Middleware:
         session = Session(self.warehouse)
-        path = Middleware(session, self.warehouse, self.sketches, replace(Options(sketch=mode), snapshot=snapshot))
+        path = Middleware(session, self.warehouse, self.sketches, replace(Options(answers=False, sketch=mode), snapshot=snapshot))
         path._transaction._clock = lambda: self.warehouse.now
         return path
 

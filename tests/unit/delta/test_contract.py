@@ -147,7 +147,7 @@ class House:
         self.warehouse.commit("s", [])
         chance = random.Random(5)
         self.commit([(number, number // 10, number % 7, chance.randint(0, 9)) for number in range(400)])
-        self.driver = Middleware(Engine(self.warehouse), self.lists, Sketches(Relations(self.lists, 1 << 20)), Options())
+        self.driver = Middleware(Engine(self.warehouse), self.lists, Sketches(Relations(self.lists, 1 << 20)), Options(answers=False))
 
     def commit(self, rows: list[Row]) -> None:
         self.lists.versions.append(rows)

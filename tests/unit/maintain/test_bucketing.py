@@ -40,7 +40,7 @@ class SmallProcess:
     def __init__(self, warehouse: Warehouse, *, buckets: str | None = "buckets", sketch: SketchMode = SketchMode.SHADOW) -> None:
         self.warehouse = warehouse
         self.sketches = Sketches(Relations(warehouse, LITTLE, buckets=buckets))
-        self.middleware = Middleware(DuckSession(warehouse), warehouse, self.sketches, Options(sketch=sketch))
+        self.middleware = Middleware(DuckSession(warehouse), warehouse, self.sketches, Options(answers=False, sketch=sketch))
 
     def ask(self, text: str) -> SketchReport:
         """Run a query, whose rows shadow mode compares."""

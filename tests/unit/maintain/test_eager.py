@@ -87,7 +87,7 @@ class Opened:
         self.middleware = self.connect(batch)
 
     def connect(self, batch: int | None) -> Middleware:
-        return Middleware(self.session, self.warehouse, self.sketches, Options(sketch=SketchMode.EAGER, eager_batch=batch))
+        return Middleware(self.session, self.warehouse, self.sketches, Options(answers=False, sketch=SketchMode.EAGER, eager_batch=batch))
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
@@ -444,5 +444,5 @@ def test_a_worker_may_be_started_again() -> None:
 @pytest.mark.parametrize("mode", [SketchMode.LAZY, SketchMode.SHADOW, SketchMode.OFF])
 def test_other_modes_have_no_worker(mode: SketchMode) -> None:
     warehouse = Warehouse()
-    Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(sketch=mode))
+    Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False, sketch=mode))
     assert _workers() == []

@@ -35,7 +35,10 @@ class Process:
     def __init__(self, warehouse: Warehouse, memory: int = 1 << 30, fragments: int = 10_000) -> None:
         self.session = DuckSession(warehouse)
         self.path = Middleware(
-            self.session, warehouse, Sketches(Relations(warehouse, memory)), Options(sketch=SketchMode.SHADOW, fragments=fragments)
+            self.session,
+            warehouse,
+            Sketches(Relations(warehouse, memory)),
+            Options(answers=False, sketch=SketchMode.SHADOW, fragments=fragments),
         )
 
     def ask(self, text: str) -> SketchReport:

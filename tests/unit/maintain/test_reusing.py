@@ -74,7 +74,9 @@ class _Overflowing(DuckSession):
 
 def test_where_all_groups_cannot_be_captured_those_that_the_conditions_leave_are() -> None:
     world = World()
-    world.middleware = Middleware(_Overflowing(world.warehouse), world.warehouse, world.sketches, Options(sketch=SketchMode.SHADOW))
+    world.middleware = Middleware(
+        _Overflowing(world.warehouse), world.warehouse, world.sketches, Options(answers=False, sketch=SketchMode.SHADOW)
+    )
     text = "SELECT g, sum(a) AS f FROM r WHERE g < {} AND g * 2 < {} GROUP BY g HAVING sum(a) > 3"
     assert world.ask(text.format(7, 9)).decision is Decision.CAPTURED
     assert world.ask(text.format(8, 11)).reason is Reason.CAPTURE_FAILED

@@ -33,7 +33,9 @@ class World:
         self.warehouse.commit("s", [(number, number % 10, number % 3, number % 5) for number in range(30)])
         self.sketches = Sketches(Relations(self.warehouse, 1 << 30))
         # Shadow mode compares each answer with the plain one.
-        self.middleware = Middleware(DuckSession(self.warehouse), self.warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
+        self.middleware = Middleware(
+            DuckSession(self.warehouse), self.warehouse, self.sketches, Options(answers=False, sketch=SketchMode.SHADOW)
+        )
 
     def ask(self, text: str) -> SketchReport:
         outcome = self.middleware.run(Run(text))

@@ -71,8 +71,8 @@ def warehouse() -> Iterator[Warehouse]:
 
 def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Warehouse) -> None:
     sketches, session = Sketches(Relations(warehouse, 1 << 30)), _Slow(warehouse)
-    first = Middleware(session, warehouse, sketches, Options())
-    second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
+    first = Middleware(session, warehouse, sketches, Options(answers=False))
+    second = Middleware(DuckSession(warehouse), warehouse, sketches, Options(answers=False))
     capturing = _Asking(first)
     assert session.began.wait(PATIENT)
     [relation] = sketches.relations.registry.relations()
@@ -93,8 +93,8 @@ def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Wareho
 
 def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehouse: Warehouse) -> None:
     sketches, session = Sketches(Relations(warehouse, 1 << 30)), _Slow(warehouse)
-    first = Middleware(session, warehouse, sketches, Options())
-    second = Middleware(DuckSession(warehouse), warehouse, sketches, Options())
+    first = Middleware(session, warehouse, sketches, Options(answers=False))
+    second = Middleware(DuckSession(warehouse), warehouse, sketches, Options(answers=False))
     capturing = _Asking(first)
     assert session.began.wait(PATIENT)
     [relation] = sketches.relations.registry.relations()
@@ -112,7 +112,7 @@ def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehous
 
 
 def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: Warehouse) -> None:
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options())
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False))
     texts = {
         "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > rand()": Reason.NON_DETERMINISTIC,
         "SELECT x, count(*) AS f FROM r GROUP BY x HAVING count(*) < 3": Reason.NOT_CLUSTERED,
@@ -129,7 +129,7 @@ def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: W
 
 
 def test_what_another_connection_is_changing_can_be_shown(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options())
+    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False))
     middleware.run(Run(SUMS))
 
     def changing(_: Maintained) -> int:

@@ -24,7 +24,7 @@ from tests.unit.dbapi.fakes import REPORT, numbers
 from tests.unit.observe.watched import SECRET, BreakingStream, FakeWatched, World, observed, rows_of
 
 SUMS = f"SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > {6 * SECRET + 12}"
-OFTEN = Options(policy=Policy.INCREMENTAL)
+OFTEN = Options(answers=False, policy=Policy.INCREMENTAL)
 
 
 def _counters(observer: Observer, name: str) -> dict[tuple[str, ...], float]:
@@ -61,7 +61,7 @@ def test_queries_by_decision_and_what_was_done_for_them() -> None:
 
 
 def test_bytes_that_a_filter_skips() -> None:
-    world = World(Options())
+    world = World(Options(answers=False))
     world.warehouse.commit("r", [(number, number // 4, 0, SECRET if number < 8 else 1) for number in range(80)])
     report = world.ask(f"SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > {SECRET}").report
     assert report.reason.name == "FILTERED"
@@ -73,7 +73,7 @@ def test_bytes_that_a_filter_skips() -> None:
 
 
 def test_states_that_were_dropped_for_their_size() -> None:
-    world = World(Options())
+    world = World(Options(answers=False))
     other = SUMS.replace("sum(a)", "max(x)")
     world.ask(SUMS)
     world.ask(other)
@@ -176,7 +176,7 @@ def test_one_line_says_what_was_decided(caplog: pytest.LogCaptureFixture) -> Non
 
 
 def test_a_query_without_a_template_is_known_by_its_shape(caplog: pytest.LogCaptureFixture) -> None:
-    world = World(Options())
+    world = World(Options(answers=False))
     shapes = []
     for constant in (1, 2):
         caplog.clear()
@@ -216,7 +216,7 @@ def test_details_that_quote_others_are_not_told(reason: Reason, recapture_reason
 
 
 def test_an_entry_without_a_state_is_no_sketch() -> None:
-    world = World(Options())
+    world = World(Options(answers=False))
     world.ask(SUMS)
     (entry,) = world.sketches.relations.registry.relations()
     entry._contents = None
@@ -227,7 +227,7 @@ def test_an_entry_without_a_state_is_no_sketch() -> None:
 @pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
 def test_there_is_no_line_above_debug(level: int, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(level, "imp_driver"):
-        World(Options()).ask(SUMS)
+        World(Options(answers=False)).ask(SUMS)
     assert caplog.records == []
 
 
@@ -243,7 +243,7 @@ def _differ(world: World) -> None:
 
 
 def test_no_constant_and_no_value_of_a_row_is_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(Options(policy=Policy.INCREMENTAL, sketch_guard=1.0))
+    world = World(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     with caplog.at_level(logging.DEBUG, "imp_driver"):
         for text in (
             SUMS,
@@ -270,7 +270,7 @@ def _broken(*_: object) -> None:
 
 
 def test_a_difference_is_an_error_in_the_log_and_its_rows_are_in_the_report_alone(caplog: pytest.LogCaptureFixture) -> None:
-    world = World(Options(policy=Policy.INCREMENTAL, sketch_guard=1.0))
+    world = World(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     _differ(world)
     with caplog.at_level(logging.DEBUG, "imp_driver"):
         report = world.ask(SUMS).report

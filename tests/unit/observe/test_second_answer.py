@@ -65,7 +65,7 @@ def _asked(options: Options) -> tuple[_Failing, Middleware]:
 
 
 def test_an_answer_that_cannot_be_checked_is_given(caplog: pytest.LogCaptureFixture) -> None:
-    session, path = _asked(Options(policy=Policy.INCREMENTAL, sketch_guard=1.0))
+    session, path = _asked(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     with caplog.at_level(logging.WARNING, "imp_driver"):
         outcome = path.run(Run(SUMS))
     assert outcome.report.reason is Reason.FILTERED
@@ -75,7 +75,7 @@ def test_an_answer_that_cannot_be_checked_is_given(caplog: pytest.LogCaptureFixt
 
 
 def test_who_cancels_the_check_cancels_the_query() -> None:
-    session, path = _asked(Options(policy=Policy.INCREMENTAL, sketch_guard=1.0))
+    session, path = _asked(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     session.is_interrupted = True
     with pytest.raises(OperationalError) as caught:
         path.run(Run(SUMS))
@@ -84,7 +84,7 @@ def test_who_cancels_the_check_cancels_the_query() -> None:
 
 
 def test_in_shadow_mode_an_answer_without_its_comparison_is_an_error_and_closed() -> None:
-    session, path = _asked(Options(sketch=SketchMode.SHADOW))
+    session, path = _asked(Options(answers=False, sketch=SketchMode.SHADOW))
     with pytest.raises(OperationalError, match="a worker was lost"):
         path.run(Run(SUMS))
     assert session.streams[0].is_closed

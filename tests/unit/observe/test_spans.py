@@ -49,7 +49,7 @@ def recorded() -> Iterator[Recorded]:
 
 
 def test_a_statement_has_a_span_with_its_stages_below(recorded: Recorded) -> None:
-    world = World(Options(), Spans(with_text=False, tracer=recorded.tracer))
+    world = World(Options(answers=False), Spans(with_text=False, tracer=recorded.tracer))
     report = world.ask(SUMS).report
     statement, *stages = recorded.take()
     assert (statement.name, statement.kind, statement.parent, statement.status.status_code) == (
@@ -81,7 +81,7 @@ def test_a_statement_has_a_span_with_its_stages_below(recorded: Recorded) -> Non
 
 
 def test_a_refusal_is_no_error_and_its_stage_ends(recorded: Recorded) -> None:
-    world = World(Options(), Spans(with_text=False, tracer=recorded.tracer))
+    world = World(Options(answers=False), Spans(with_text=False, tracer=recorded.tracer))
     world.ask("SELECT a FROM r LIMIT 3")
     every = recorded.take()
     assert {span.status.status_code for span in every} == {StatusCode.UNSET}
@@ -112,7 +112,7 @@ def test_an_error_of_another_kind_has_the_name_of_its_class(recorded: Recorded) 
 
 @pytest.mark.parametrize("with_text", [True, False])
 def test_the_text_is_there_when_asked_for(recorded: Recorded, with_text: bool) -> None:
-    world = World(Options(policy=Policy.INCREMENTAL), Spans(with_text=with_text, tracer=recorded.tracer))
+    world = World(Options(answers=False, policy=Policy.INCREMENTAL), Spans(with_text=with_text, tracer=recorded.tracer))
     world.ask(SUMS)
     attributes = recorded.take()[0].attributes or {}
     assert attributes.get(db_attributes.DB_QUERY_TEXT) == (SUMS if with_text else None)

@@ -53,7 +53,9 @@ def a_warehouse() -> Warehouse:
 
 def rewritten(question: str, warehouse: Warehouse) -> str:
     """Return what is run for a question whose state is there, or why it is run unchanged; the answer is compared with the plain one."""
-    middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(sketch=SketchMode.SHADOW))
+    middleware = Middleware(
+        DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False, sketch=SketchMode.SHADOW)
+    )
     for _ in range(2):
         outcome = middleware.run(Run(question))
         assert outcome.stream is not None

@@ -91,7 +91,7 @@ def users() -> Users:
     for table in ("r", "s"):
         warehouse.commit(table, [(number, number // 8, chance.randint(0, 4), chance.randint(0, 9)) for number in range(160)])
     sketches, session = Sketches(Relations(warehouse, 1 << 20)), Guarded(warehouse)
-    owner, guest = (Middleware(each, warehouse, sketches, Options()) for each in (DuckSession(warehouse), session))
+    owner, guest = (Middleware(each, warehouse, sketches, Options(answers=False)) for each in (DuckSession(warehouse), session))
     for low in (0, 1, 2):
         assert owner.run(Run(QUERY.format(low), tag="owner")).report.decision is not Decision.NOT_USED
     return Users(warehouse, sketches, owner, guest, session)

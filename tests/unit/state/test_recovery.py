@@ -55,7 +55,7 @@ class Process:
         self.repository = DeltaRepository(str(store))
         self.sketches = Sketches(Relations(warehouse, 1 << 30, self.repository))
         self.session = SharedSession(warehouse)
-        self.middleware = Middleware(self.session, warehouse, self.sketches, Options(sketch=SketchMode.SHADOW))
+        self.middleware = Middleware(self.session, warehouse, self.sketches, Options(answers=False, sketch=SketchMode.SHADOW))
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
@@ -310,7 +310,7 @@ def test_what_was_learned_about_costs_comes_back(tmp_path: Path) -> None:
 def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     sketches = Sketches(Relations(warehouse, 1 << 30))
-    middleware = Middleware(SharedSession(warehouse), warehouse, sketches, Options())
+    middleware = Middleware(SharedSession(warehouse), warehouse, sketches, Options(answers=False))
     middleware.run(Run(SUMS))
     middleware.close()
     assert list(tmp_path.iterdir()) == []
@@ -322,7 +322,7 @@ def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, m
     with process(warehouse, tmp_path) as first:
         first.ask()
         first.sketches.relations.checkpoint.flush()
-        guarded = Middleware(first.session, warehouse, first.sketches, Options(sketch_guard=1.0))
+        guarded = Middleware(first.session, warehouse, first.sketches, Options(answers=False, sketch_guard=1.0))
         plain = SharedSession.execute
 
         def wrong(own: SharedSession, run: Run) -> ResultStream:
