@@ -111,12 +111,15 @@ def test_the_first_query_captures_and_the_others_need_no_job(cursor: imp_driver.
 
 
 def test_what_is_left_to_spark_says_why(cursor: imp_driver.Cursor, table: str) -> None:
-    cursor.execute(f"SELECT g, upper(t), count(*) FROM {table} GROUP BY g, t").fetchall()
+    cursor.execute(f"SELECT g, md5(t), count(*) FROM {table} GROUP BY g, t").fetchall()
     report = cursor.sketch_report
     assert report is not None
-    assert report.served_by is not ServedBy.STATE
+    assert report.served_by is ServedBy.STATE_AND_SPARK
+    cursor.execute(f"SELECT g, row_number() OVER (ORDER BY count(*)) AS place FROM {table} GROUP BY g").fetchall()
+    report = cursor.sketch_report
+    assert report is not None
     assert report.not_answered is not None
-    assert report.not_answered.reason is Reason.LEFT_TO_SPARK
+    assert (report.served_by, report.not_answered.reason) == (ServedBy.SPARK, Reason.LEFT_TO_SPARK)
     cursor.execute(f"INSERT INTO {table} (g, f) VALUES (1, CAST('NaN' AS DOUBLE))")
     cursor.execute(f"SELECT g, sum(f) FROM {table} GROUP BY g").fetchall()
     assert cursor.sketch_report is not None

@@ -1,0 +1,114 @@
+"""Answers from groups of other templates, from groups with more keys, and with the rest left to Spark: compared with Spark's own rows."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import imp_driver
+from imp_driver.reasons import Decision, Reason, ServedBy
+
+_numbers = itertools.count()
+PATIENCE = 120.0
+"""Seconds for a capture in the background, on a busy machine."""
+FINE = "SELECT d, t, g, sum(m) AS s, avg(m) AS a, min(n) AS least, count(n) AS c, sum(f) AS x FROM {t} GROUP BY d, t, g"
+COARSER = (
+    "SELECT g, sum(m) AS s, count(*) AS c FROM {t} GROUP BY g ORDER BY g",
+    "SELECT sum(m) AS s, avg(m) AS a, min(n) AS least, sum(f) AS x, avg(f) AS y FROM {t}",
+    "SELECT sum(m) AS s, count(*) AS c FROM {t} WHERE d >= DATE'2024-02-01' AND t LIKE 'a%'",
+    "SELECT year(d) AS y, month(d) AS mo, sum(m) AS s, count(n) AS c FROM {t} WHERE t IS NOT NULL GROUP BY year(d), month(d)",
+    "SELECT t, max(d) AS last, min(g) AS low, sum(g) AS total, count(DISTINCT g) AS k FROM {t} WHERE g = 1 OR d IS NULL GROUP BY t",
+    "SELECT CASE WHEN g > 1 THEN 'many' ELSE t END AS k, sum(m) AS s FROM {t} GROUP BY CASE WHEN g > 1 THEN 'many' ELSE t END",
+    "SELECT DISTINCT g, t FROM {t}",
+)
+RESTS = (
+    "SELECT g, sum(m) AS s, md5(CAST(sum(m) AS STRING)) AS digest FROM {t} GROUP BY g ORDER BY g",
+    "SELECT q.g, q.s, o.name FROM (SELECT g, sum(m) AS s FROM {t} GROUP BY g) q JOIN {o} o ON o.g = q.g AND length(o.name) > 2",
+    "SELECT o.g, o.name, q.x FROM {o} o LEFT JOIN (SELECT g, sum(f) AS x, max(d) AS last FROM {t} GROUP BY g) q ON o.g = q.g",
+    "SELECT name FROM {o} WHERE g IN (SELECT g FROM {t} GROUP BY g HAVING count(*) > 1)",
+)
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse), sketch="shadow") as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def names(cursor: imp_driver.Cursor) -> dict[str, str]:
+    number = next(_numbers)
+    table, other = f"finer{number}", f"beside{number}"
+    cursor.execute(
+        f"CREATE TABLE {table} USING DELTA AS SELECT CAST(id % 4 AS INT) AS g, "
+        "CASE WHEN id % 5 > 0 THEN substr('abcäa', CAST(id % 5 AS INT), 2) END AS t, date_add(DATE'2023-12-20', CAST(id * 7 % 90 AS INT)) AS d, "
+        "CAST(id * 1.37 AS DECIMAL(10, 2)) AS m, id * 1000000007 AS n, id / 7 AS f FROM range(200)"
+    )
+    cursor.execute(
+        f"CREATE TABLE {other} USING DELTA AS SELECT * FROM VALUES (0, 'zero'), (1, 'one'), (1, 'uno'), (7, 'x'), (NULL, 'none') AS v(g, name)"
+    )
+    return {"t": table, "o": other}
+
+
+def asked(cursor: imp_driver.Cursor, text: str) -> imp_driver.SketchReport:
+    cursor.execute(text).fetchall()
+    assert cursor.sketch_report is not None
+    return cursor.sketch_report
+
+
+def test_other_templates_are_answered_from_finer_groups(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    """Shadow mode compares the rows of every answer with Spark's."""
+    assert asked(cursor, FINE.format(**names)).decision is Decision.CAPTURED
+    changes = (
+        "SELECT 1",
+        "DELETE FROM {t} WHERE g = 2 OR n % 3 = 0",
+        "INSERT INTO {t} VALUES (9, NULL, NULL, 0.05, 1, 0.1), (1, 'ab', DATE'2024-02-29', NULL, NULL, NULL)",
+    )
+    for change in changes:
+        cursor.execute(change.format(**names))
+        for query in COARSER:
+            report = asked(cursor, query.format(**names))
+            assert (report.served_by, report.decision in (Decision.FRESH, Decision.MAINTAINED)) == (ServedBy.STATE, True), (query, report)
+
+
+def test_constants_that_change_are_lifted_in_the_background(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    text = f"SELECT g, sum(m) AS s FROM {names['t']} WHERE d BETWEEN DATE'{{}}' AND DATE'2024-02-20' GROUP BY g"
+    assert asked(cursor, text.format("2024-01-01")).decision is Decision.CAPTURED
+    first = asked(cursor, text.format("2024-01-02"))
+    assert first.not_answered is not None
+    assert (first.not_answered.reason, first.not_answered.detail) == (Reason.LIFT_NEEDED, "d")
+    end = time.monotonic() + PATIENCE
+    while asked(cursor, text.format("2024-01-03")).served_by is not ServedBy.STATE:
+        assert time.monotonic() < end
+    for day in ("2024-01-04", "2023-12-25", "2030-01-01"):
+        assert asked(cursor, text.format(day)).served_by is ServedBy.STATE
+    cursor.execute(f"UPDATE {names['t']} SET d = DATE'2024-02-01' WHERE g = 1")
+    assert asked(cursor, text.format("2024-01-31")).decision is Decision.MAINTAINED
+
+
+def test_the_rest_runs_in_spark_over_the_groups(cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:
+    plain = engine.cursor()
+    for change in ("SELECT 1", "DELETE FROM {t} WHERE n % 3 = 0", "INSERT INTO {o} VALUES (3, 'three')"):
+        cursor.execute(change.format(**names))
+        for query in RESTS:
+            text = query.format(**names)
+            report = asked(cursor, text)
+            assert report.served_by is ServedBy.STATE_AND_SPARK, (query, report.not_answered)
+            assert cursor.description == plain.execute(text).description
+            assert set(report.versions) == {f"spark_catalog.default.{name}" for name in names.values() if name in text}
+
+
+def test_windows_run_over_the_groups(warehouse: Path, names: dict[str, str], engine: imp_driver.Connection) -> None:
+    items = "sum(m) AS s, sum(sum(m)) OVER (ORDER BY g) AS running, rank() OVER (ORDER BY g DESC) AS place"
+    text = f"SELECT g, {items} FROM {names['t']} GROUP BY g ORDER BY g"
+    with imp_driver.connect(warehouse=str(warehouse)) as connection:
+        cursor = connection.cursor()
+        for _ in range(2):
+            assert cursor.execute(text).fetchall() == engine.cursor().execute(text).fetchall()
+            assert cursor.sketch_report is not None
+            assert cursor.sketch_report.served_by is ServedBy.STATE_AND_SPARK
+            cursor.execute(f"DELETE FROM {names['t']} WHERE n % 5 = 0")
