@@ -185,4 +185,52 @@ DRIVER_MUTANTS = (
         "if plan.null_aware else condition",
         "if False else condition",
     ),
+    Mutant(
+        "conditions on finer keys are forgotten",
+        "../answer/matching.py",
+        "condition = And(tuple(_found(residual.values()))) if residual else None",
+        "condition = None",
+    ),
+    Mutant(
+        "finer groups of other rows",
+        "../answer/matching.py",
+        "    if lacking:",
+        "    if False:",
+    ),
+    Mutant(
+        "finer groups never fall together",
+        "../answer/matching.py",
+        "is_same = set(range(len(finer.keys))) <=",
+        "is_same = set() <=",
+    ),
+    Mutant(
+        "a maximum is taken for a minimum",
+        "../answer/matching.py",
+        "if held.kind is asked.kind or",
+        "if {held.kind.name, asked.kind.name} == {'MINIMUM', 'MAXIMUM'} or held.kind is asked.kind or",
+    ),
+    Mutant(
+        "a finer group counts once among values of keys",
+        "../answer/groups.py",
+        "tuple(arguments), self._state.rows[self.slots])",
+        "tuple(arguments), np.ones(len(self.slots), dtype=np.int64))",
+    ),
+    Mutant(
+        "values of keys in the order of their first rows",
+        "../answer/groups.py",
+        "order = np.argsort(groups.key_values(0, slots).to_numpy())",
+        "order = np.argsort(-groups.key_values(0, slots).to_numpy())",
+    ),
+    Mutant(
+        "an expression of a key is the key",
+        "../answer/matching.py",
+        "return self.over(node) if place is None else place",
+        "return next(iter(self._places.values())) if place is None and self.over(node) is not None else place",
+    ),
+    Mutant(
+        "NULL keys pass conditions",
+        "../dataflow/expression/select.py",
+        "truth(rows, condition).fill_null(False)",
+        "truth(rows, condition).fill_null(True)",
+    ),
 )

@@ -45,12 +45,12 @@ def names(cursor: imp_driver.Cursor) -> dict[str, str]:
     table, other = f"finer{number}", f"beside{number}"
     cursor.execute(
         f"CREATE TABLE {table} USING DELTA AS SELECT CAST(id % 4 AS INT) AS g, "
-        "CASE WHEN id % 5 > 0 THEN substr('abcäa', CAST(id % 5 AS INT), 2) END AS t, date_add(DATE'2023-12-20', CAST(id * 7 % 90 AS INT)) AS d, "
+        "CASE WHEN id % 5 > 0 THEN substr('abcäa', CAST(id % 5 AS INT), 2) END AS t, "
+        "date_add(DATE'2023-12-20', CAST(id * 7 % 90 AS INT)) AS d, "
         "CAST(id * 1.37 AS DECIMAL(10, 2)) AS m, id * 1000000007 AS n, id / 7 AS f FROM range(200)"
     )
-    cursor.execute(
-        f"CREATE TABLE {other} USING DELTA AS SELECT * FROM VALUES (0, 'zero'), (1, 'one'), (1, 'uno'), (7, 'x'), (NULL, 'none') AS v(g, name)"
-    )
+    rows = "(0, 'zero'), (1, 'one'), (1, 'uno'), (7, 'x'), (NULL, 'none')"
+    cursor.execute(f"CREATE TABLE {other} USING DELTA AS SELECT * FROM VALUES {rows} AS v(g, name)")
     return {"t": table, "o": other}
 
 
