@@ -204,12 +204,6 @@ DRIVER_MUTANTS = (
         "is_same = set() <=",
     ),
     Mutant(
-        "a maximum is taken for a minimum",
-        "../answer/matching.py",
-        "if held.kind is asked.kind or",
-        "if {held.kind.name, asked.kind.name} == {'MINIMUM', 'MAXIMUM'} or held.kind is asked.kind or",
-    ),
-    Mutant(
         "a finer group counts once among values of keys",
         "../answer/groups.py",
         "tuple(arguments), self._state.rows[self.slots])",
