@@ -16,8 +16,8 @@ from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.project import project
+from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import identifiers
-from imp_driver.plan.bind import bound_aggregate
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import is_orderable
