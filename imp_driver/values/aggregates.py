@@ -121,6 +121,12 @@ class AggregateSpecification:
     argument_type: pa.DataType | None
     share: Share | None = None
 
+    @property
+    def is_rounded(self) -> bool:
+        """Whether values are the correctly rounded ones, from which Spark's own may differ."""
+        is_distinct = self.kind is AccumulatorKind.SUM_DISTINCT and pa.types.is_floating(self.argument_type)
+        return is_distinct or self.kind in (AccumulatorKind.SUM_FLOAT_EXACT, AccumulatorKind.VARIANCE)
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectedRows:
