@@ -1,11 +1,13 @@
 """Variances from exact sums, and how far those may be that Spark finds by updating and merging in doubles.
 
-The bound. Let S be the sum of squared distances from the mean of n values, u = 2**-53. A mean that is updated or merged lies between the
-two that it comes from but for rounding, which is at most u (4 R + 2 A) for values within a range R and below A. So each of at most
-n + 8 steps to a mean adds that much, E in all. A merge adds d**2 w to S, for two parts whose means are d apart, w = n1 n2 / (n1 + n2),
-with d known within 2 E. The sum of all w is below W = n (log2(n) / 2 + 1), that of all d**2 w is S, so with Cauchy and Schwarz the error is
-below 4 E sqrt(S W) + 4 E**2 W, beside (2 n + 16) u S for the roundings of products and additions. Converting values to doubles moves
-sqrt(S) by u sqrt(Q) at most. R is below 2 sqrt(S), A below the mean and sqrt(S). Everything is taken half as large again.
+The bound. Let S be the sum of squared distances from the mean of n values, u = 2**-53. The mean of k of them is within sqrt(S / k) of that
+of all. A mean is a buffer's, which grows with each step, or is merged into one, by each of the stages of a query, of which 16 are allowed
+for. A step mixes two means exactly but for u times the new mean and 3.1 u times its distance from the buffer's old one; along all steps the
+former add up to u ((n + 32) |mean| + 2 sqrt(n S)), the latter to 3.1 u 4 sqrt(n S), the merges of stages to 120 u sqrt(S) at most: E.
+A step adds d**2 w to S, for two parts whose means are d apart, w = n1 n2 / (n1 + n2), with d known within 2 E. The sum of all w is below
+W = n (log2(n) / 2 + 1), that of all d**2 w is S, so with Cauchy and Schwarz the error is below 4 E sqrt(S W) + 4 E**2 W, beside
+(2 n + 64) u S for the roundings of products and additions. Converting values to doubles moves sqrt(S) by u sqrt(Q) at most. All is taken
+half as large again.
 """
 
 from __future__ import annotations
@@ -80,8 +82,8 @@ def _spread(counts: IntegerArray, sums: Limbs, squares: Limbs, scale: int, varia
     moment = variance * divisor
     root = np.sqrt(moment) + converted
     mean = np.abs(as_floats(sums)) / number / unit
-    means = (2 * number + 8) * UNIT_ROUNDOFF * (10 * root + 2 * mean)
+    means = UNIT_ROUNDOFF * ((number + 32) * mean + (15 * np.sqrt(number) + 120) * root)
     weight = number * (np.log2(number) / 2 + 1)
-    steps = 4 * means * root * np.sqrt(weight) + 4 * means**2 * weight + (2 * number + 16) * UNIT_ROUNDOFF * root**2
+    steps = 4 * means * root * np.sqrt(weight) + 4 * means**2 * weight + (2 * number + 64) * UNIT_ROUNDOFF * root**2
     conversion = converted * (2 * root + converted)
     return (steps + conversion) / divisor * _SLACK + 4 * UNIT_ROUNDOFF * variance
