@@ -28,8 +28,25 @@ DRAWN_ROWS = 64
 DRAWS = 24
 """Cases in which the conditions are evaluated; the standard error of a share is at most 0.5 / sqrt(DRAWS)."""
 _SEED = 7
-_OF_SAMPLE = {AccumulatorKind.MINIMUM: "min", AccumulatorKind.MAXIMUM: "max", AccumulatorKind.COUNT_DISTINCT: "collect_set"}
-"""Aggregates that are taken to be those of all sampled rows, and the function that finds them."""
+_OF_SAMPLE = {
+    AccumulatorKind.MINIMUM: "min",
+    AccumulatorKind.MAXIMUM: "max",
+    AccumulatorKind.COUNT_DISTINCT: "collect_set",
+    AccumulatorKind.BIT_AND: "bit_and",
+    AccumulatorKind.BIT_OR: "bit_or",
+    AccumulatorKind.BIT_XOR: "bit_xor",
+    AccumulatorKind.BOOLEAN_AND: "bool_and",
+    AccumulatorKind.BOOLEAN_OR: "bool_or",
+    AccumulatorKind.PERCENTILE: "median",
+    AccumulatorKind.VARIANCE: "var_pop",
+}
+"""Aggregates that are taken to be those of all sampled rows, and the function that finds them, or one like it."""
+_RESULTS = {
+    AccumulatorKind.COUNT_DISTINCT: pa.int64(),
+    AccumulatorKind.PERCENTILE: pa.float64(),
+    AccumulatorKind.VARIANCE: pa.float64(),
+}
+"""Types of those whose type is not their argument's."""
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
 
 
@@ -58,7 +75,8 @@ def sample_sql(block: BoundBlock, table: tuple[str, ...], version: int, fraction
         inner.append(f"{aggregate.argument_sql} AS argument_{index}")
         argument = f"if(matches, argument_{index}, NULL)"
         if kind in _OF_SAMPLE:
-            over = f"{_OF_SAMPLE[kind]}({argument}) OVER (PARTITION BY {', '.join(keys)})"
+            function = aggregate.specification.form.value if kind is AccumulatorKind.VARIANCE else _OF_SAMPLE[kind]
+            over = f"{function}({argument}) OVER (PARTITION BY {', '.join(keys)})"
             windows.append(f"{f'size({over})' if kind is AccumulatorKind.COUNT_DISTINCT else over} AS {name}_sampled")
             outer.append(f"max({name}_sampled) AS {name}_sampled")
             continue
@@ -154,7 +172,7 @@ class DrawnGroups:
     def _drawn(self, index: int, specification: AggregateSpecification, chance: np.random.Generator) -> Interval:
         name, sample = f"aggregate_{index}", self._sample
         if specification.kind in _OF_SAMPLE:
-            kind = pa.int64() if specification.kind is AccumulatorKind.COUNT_DISTINCT else specification.argument_type
+            kind = _RESULTS.get(specification.kind, specification.argument_type)
             return _exact(column(sample.columns, f"{name}_sampled").cast(kind))
         if specification.kind is AccumulatorKind.COUNT_ROWS:
             return _numbers(np.maximum(self._matching, 1.0), np.zeros(len(self._matching), dtype=bool))

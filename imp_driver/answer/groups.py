@@ -18,7 +18,8 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import select
-from imp_driver.plan.bind import BoundAggregate, BoundBlock
+from imp_driver.plan.aggregate import BoundAggregate
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.values.aggregates import ProjectedRows

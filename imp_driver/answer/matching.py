@@ -14,9 +14,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.statement import DIALECT
-from imp_driver.plan.bind import BoundAggregate, BoundBlock
+from imp_driver.plan.aggregate import BoundAggregate
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.convert import convert
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification
+from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification
 from imp_driver.values.expressions import And, Column, Expression, Opaque, parts_of
 
 
@@ -152,6 +153,8 @@ def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> Aggrega
     return None if argument is None else OverKeys(argument)
 
 
+_ALIKE = (OF_MULTISETS, frozenset({AccumulatorKind.BOOLEAN_AND, AccumulatorKind.BOOLEAN_OR}))
+"""Kinds that hold the same."""
 _INTEGERS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG, AccumulatorKind.AVERAGE_INTEGER)
 
 
@@ -161,6 +164,8 @@ def _holds(held: AggregateSpecification, asked: AggregateSpecification) -> bool:
         return False
     if held.kind is asked.kind or asked.kind is AccumulatorKind.COUNT:
         return held.kind is not AccumulatorKind.COUNT_ROWS or asked.kind is AccumulatorKind.COUNT_ROWS
+    if any({held.kind, asked.kind} <= kinds for kinds in _ALIKE):
+        return True
     # What is known of the absolute values is needed for averages and for sums that may leave 64 bits.
     return asked.kind in _INTEGERS and held.kind in _INTEGERS and held.kind is not AccumulatorKind.SUM_INTEGER
 

@@ -16,10 +16,10 @@ from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.project import project
+from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import identifiers
-from imp_driver.plan.bind import bound_aggregate
 from imp_driver.plan.nodes import Aggregate
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows
+from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.expressions import Expression
 
@@ -44,7 +44,7 @@ def regrouped(plan: Aggregate, rows: pa.Table) -> pa.Table:
             raise NotEvaluable(f"{function.key} is not computed in process")
         specification = found[0].specification
         check_decided(rows, function)
-        if specification.kind is AccumulatorKind.COUNT_DISTINCT:
+        if specification.kind in OF_MULTISETS:
             check_unread(rows, (function,), "values told apart by")
         specifications.append(specification)
         arguments.append(None if found[0].argument is None else _argument(rows, found[0].argument, specification))
@@ -53,8 +53,7 @@ def regrouped(plan: Aggregate, rows: pa.Table) -> pa.Table:
     rounded = {
         attribute.identifier: np.full(groups.num_rows, np.inf)
         for attribute, function, specification in zip(plan.function_attributes, plan.functions, specifications, strict=True)
-        if specification.kind is AccumulatorKind.SUM_FLOAT_EXACT
-        or (identifiers(function) & rounded_in(rows) and specification.kind not in _COUNTS)
+        if specification.is_rounded or (identifiers(function) & rounded_in(rows) and specification.kind not in _COUNTS)
     }
     return with_spreads(groups, rounded)
 

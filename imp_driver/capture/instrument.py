@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
+
 from imp_driver.capture.buckets import CutColumn
-from imp_driver.plan.bind import BoundAggregate, BoundBlock
+from imp_driver.plan.aggregate import BoundAggregate
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
 from imp_driver.values.aggregates import BUFFER_SIZE, PARTS, AccumulatorKind
@@ -88,6 +91,8 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     kind = aggregate.specification.kind
     if part == "count":
         return f"count({argument})"
+    if part == "true":
+        return f"count_if({argument})"
     if part == "buffer":
         function = "min" if kind is AccumulatorKind.MINIMUM else "max"
         if not deep_buffers:
@@ -96,6 +101,8 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
         return f"{function}_by({argument}, {argument}, {BUFFER_SIZE})"
     if part == "magnitude":
         return f"sum(abs(CAST({argument} AS DOUBLE)))"
+    if kind is AccumulatorKind.VARIANCE:
+        return _moment_sql(aggregate, part)
     if kind is AccumulatorKind.SUM_DECIMAL:
         scale = aggregate.specification.argument_type.scale  # type: ignore[union-attr]
         return f"CAST(sum({argument}) AS DECIMAL(38, {scale}))"
@@ -104,6 +111,14 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
     if kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
         return f"sum(CAST({argument} AS DOUBLE))"
     return f"sum({argument})"
+
+
+def _moment_sql(aggregate: BoundAggregate, part: str) -> str:
+    """Return the exact sum of values, or of their squares; NULL where it overflows, which products of so many digits cannot."""
+    number, kind = f"({aggregate.argument_sql})", aggregate.specification.argument_type
+    if pa.types.is_integer(kind):
+        number = f"CAST({number} AS DECIMAL(19, 0))"
+    return f"try_sum({number})" if part == "sum" else f"try_sum({number} * {number})"
 
 
 _OF_SMALL = ("part_0", "part_1", "part_2", "part_3", "rest", "small")

@@ -18,9 +18,10 @@ from imp_driver.dataflow.expression.select import select
 from imp_driver.dataflow.operator import Operator
 from imp_driver.dataflow.zset import empty
 from imp_driver.parse.types import infer
+from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.below import unfold
-from imp_driver.plan.bind import BoundBlock, bound_aggregate
+from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll

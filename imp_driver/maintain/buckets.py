@@ -28,7 +28,7 @@ from imp_driver.reasons import Reason, RecaptureReason
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
-from imp_driver.values.aggregates import AccumulatorKind, ProjectedRows
+from imp_driver.values.aggregates import OF_MULTISETS, ProjectedRows
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.fragments import FragmentSet
@@ -52,7 +52,7 @@ def why_not_bucketed(request: Request) -> str:
         return "only states that are cut on a group key can be kept by ranges"
     if request.block.limit is not None:
         return _NO_ORDER
-    if any(aggregate.specification.kind is AccumulatorKind.COUNT_DISTINCT for aggregate in request.block.aggregates):
+    if any(aggregate.specification.kind in OF_MULTISETS for aggregate in request.block.aggregates):
         return "distinct values are counted in memory only"
     if _partition(request) is None:
         return "the files' statistics give no ranges"

@@ -31,8 +31,8 @@ from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.maintained import Contents, Maintained
 from imp_driver.state.values import CaptureFailure
-from imp_driver.values.aggregates import AccumulatorKind
-from imp_driver.values.codes import is_orderable
+from imp_driver.values.aggregates import OF_MULTISETS
+from imp_driver.values.codes import IntegerArray, is_orderable
 from imp_driver.values.cuts import CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.ranges import RangePartition
@@ -179,19 +179,27 @@ def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
 def _values_of(
     request: Request, types: tuple[pa.DataType, ...], keys: tuple[pa.Array, ...], read: SparkReader, budget: int
 ) -> dict[tuple[int, str], pa.Array]:
-    """Read the distinct arguments of each count of such, one query each, as lists by group."""
-    parts = {}
+    """Read how often each argument occurs, as lists by group: one query for each argument that such an aggregate has."""
+    parts: dict[tuple[int, str], pa.Array] = {}
+    read_before: dict[str, tuple[pa.Array, pa.Array]] = {}
     for index, aggregate in enumerate(request.block.aggregates):
-        if aggregate.specification.kind is AccumulatorKind.COUNT_DISTINCT:
+        if aggregate.specification.kind in OF_MULTISETS:
             assert aggregate.argument_sql is not None
-            table = _read_checked(distinct_sql(request.block, at_versions(request.versions), aggregate.argument_sql), read, budget)
-            groups = cell_groups(types, keys, _keys(table, request))
-            order = pa.array(np.argsort(groups, kind="stable"))
-            offsets = pa.array(np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=len(keys[0]))))).astype(np.int32))
-            values = column(table, "value").cast(aggregate.specification.argument_type)
-            parts[index, "values"] = pa.ListArray.from_arrays(offsets, values.take(order))
-            parts[index, "copies"] = pa.ListArray.from_arrays(offsets, column(table, "copies").take(order))
+            if aggregate.argument_sql not in read_before:
+                table = _read_checked(distinct_sql(request.block, at_versions(request.versions), aggregate.argument_sql), read, budget)
+                groups = cell_groups(types, keys, _keys(table, request))
+                read_before[aggregate.argument_sql] = _lists(table, groups, len(keys[0]), aggregate.specification.argument_type)
+            parts[index, "values"], parts[index, "copies"] = read_before[aggregate.argument_sql]
     return parts
+
+
+def _lists(table: pa.Table, groups: IntegerArray, count: int, argument_type: pa.DataType) -> tuple[pa.Array, pa.Array]:
+    """Return the values of each of ``count`` groups and their copies."""
+    order = pa.array(np.argsort(groups, kind="stable"))
+    offsets = pa.array(np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count)))).astype(np.int32))
+    values = column(table, "value").cast(argument_type)
+    copies = column(table, "copies")
+    return pa.ListArray.from_arrays(offsets, values.take(order)), pa.ListArray.from_arrays(offsets, copies.take(order))
 
 
 def with_cut_columns(request: Request, names: Iterable[CutName]) -> BoundBlock:

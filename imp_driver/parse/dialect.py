@@ -2,11 +2,70 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
+from sqlglot.parsers.spark import SparkParser
 
 from imp_driver.values.quoting import quoted_text
+
+_BEFORE_A_VALUE = (TokenType.SELECT, TokenType.COMMA, TokenType.HAVING, TokenType.L_PAREN, TokenType.AND, TokenType.OR, TokenType.NOT)
+"""After these ANY is a function, after comparisons and LIKE it is none."""
+
+
+class OrderedPercentile(exp.Expression, exp.AggFunc):
+    """``percentile_cont(quantile) WITHIN GROUP (ORDER BY this)``; ``order`` is a name, CONT or DISC, with _DESC.
+
+    It is an expression, so that texts in any dialect tell these apart.
+    """
+
+    arg_types = {"this": True, "quantile": True, "order": True}  # noqa: RUF012 - as the library's classes
+
+    @property
+    def is_discrete(self) -> bool:
+        return str(self.args["order"].name).startswith("DISC")
+
+    @property
+    def is_descending(self) -> bool:
+        return str(self.args["order"].name).endswith("_DESC")
+
+
+def _percentile(arguments: list[exp.Expr]) -> exp.Expr:
+    """The library drops the third argument, which says how often each value is meant."""
+    first = arguments[0] if arguments else None
+    if len(arguments) == 1 and isinstance(first, exp.Distinct) and len(first.expressions) == 2:
+        return exp.Quantile(this=exp.Distinct(expressions=[first.expressions[0]]), quantile=first.expressions[1])
+    if len(arguments) == 2:
+        return exp.Quantile(this=arguments[0], quantile=arguments[1])
+    return exp.Anonymous(this="percentile", expressions=arguments)
+
+
+def _any(parser: SparkParser) -> exp.Expr:
+    """``any(x)`` is ``bool_or(x)`` where no comparison with what a subquery or a list has is meant."""
+    before = parser._tokens[parser._index - 2] if parser._index > 1 else None
+    found = parser._parse_bitwise()
+    if before is not None and before.token_type in _BEFORE_A_VALUE and type(found) is exp.Paren:
+        return exp.LogicalOr(this=found.this)
+    return exp.Any(this=found)
+
+
+def _ordered(found: exp.Expr | None) -> exp.Expr | None:
+    """Read percentiles with an order of one value, which the library writes as another function."""
+    if isinstance(found, exp.Filter):
+        found.set("this", _ordered(found.this))
+        return found
+    if not (isinstance(found, exp.WithinGroup) and isinstance(found.this, (exp.PercentileCont, exp.PercentileDisc))):
+        return found
+    function, order = found.this, found.expression.expressions if isinstance(found.expression, exp.Order) else []
+    if function.args.get("expression") is not None or len(order) != 1 or not isinstance(order[0], exp.Ordered):
+        return found
+    name = f"{'DISC' if isinstance(function, exp.PercentileDisc) else 'CONT'}{'_DESC' if order[0].args.get('desc') else ''}"
+    return OrderedPercentile(this=order[0].this, quantile=function.this, order=exp.var(name))
+
+
+def _ordered_sql(generator: SparkGenerator, node: OrderedPercentile) -> str:
+    name, direction = "PERCENTILE_DISC" if node.is_discrete else "PERCENTILE_CONT", " DESC" if node.is_descending else ""
+    return f"{name}({generator.sql(node, 'quantile')}) WITHIN GROUP (ORDER BY {generator.sql(node, 'this')}{direction})"
 
 
 class SparkText(Spark):
@@ -17,11 +76,29 @@ class SparkText(Spark):
         KEYWORDS = {text: kind for text, kind in Spark.Tokenizer.KEYWORDS.items() if "?" not in text}  # noqa: RUF012 - as below
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - the parser's classes are made from plain lists
 
+    class Parser(SparkParser):
+        """Names of aggregates that the library does not know, or reads otherwise."""
+
+        FUNCTIONS = {  # noqa: RUF012 - as above
+            **SparkParser.FUNCTIONS,
+            "EVERY": exp.LogicalAnd.from_arg_list,
+            "SOME": exp.LogicalOr.from_arg_list,
+            "STD": exp.Stddev.from_arg_list,
+            "PERCENTILE": _percentile,
+        }
+        FUNCTION_PARSERS = {name: parse for name, parse in SparkParser.FUNCTION_PARSERS.items() if name != "PERCENTILE"}  # noqa: RUF012
+        NO_PAREN_FUNCTION_PARSERS = {**SparkParser.NO_PAREN_FUNCTION_PARSERS, "ANY": _any}  # noqa: RUF012
+
+        def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+            return _ordered(super()._parse_window(this, alias))
+
     class Generator(SparkGenerator):
         """Texts as ``quoted_text`` writes them: the library's short escape of NUL means another character before digits.
 
         -128Y is one number, the least of its type; the library reads it as the negative of 128, which its type has not.
         """
+
+        TRANSFORMS = {**SparkGenerator.TRANSFORMS, OrderedPercentile: _ordered_sql}  # noqa: RUF012 - as above
 
         def neg_sql(self, expression: exp.Neg) -> str:
             cast = expression.this

@@ -9,6 +9,7 @@ import re
 
 from sqlglot import exp
 
+from imp_driver.parse.dialect import OrderedPercentile
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -82,6 +83,10 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.ApproxDistinct,
     exp.LogicalAnd,
     exp.LogicalOr,
+    exp.BitwiseAndAgg,
+    exp.BitwiseOrAgg,
+    exp.BitwiseXorAgg,
+    OrderedPercentile,
     exp.Abs,
     exp.Ceil,
     exp.Floor,

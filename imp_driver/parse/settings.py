@@ -15,8 +15,10 @@ _ASSUMED = {
     "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    "spark.sql.legacy.percentileDiscCalculation": "false",
+    "spark.sql.legacy.statisticalAggregate": "false",
 }
-"""Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
+"""Settings under which names, positions and aggregates mean what the analysis reads into them; an unset one has this default."""
 
 
 def check_settings(settings: tuple[tuple[str, str], ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,27 +12,17 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.parse.functions import check_text
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT, marker_number
-from imp_driver.parse.types import infer
+from imp_driver.plan.aggregate import BoundAggregate, bound_aggregate
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.convert import constant, convert, row_expression
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
 from imp_driver.reasons import Reason
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
+from imp_driver.values.aggregates import OrderKey
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Parameters
-
-
-@dataclass(frozen=True, slots=True)
-class BoundAggregate:
-    """One maintained aggregate; its argument is over the source, None for count(*)."""
-
-    specification: AggregateSpecification
-    argument_sql: str | None
-    argument: Expression | None
-    argument_node: exp.Expr | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,74 +215,3 @@ class _Binder:
         if argument is not None:
             self.arguments.append(argument)
         return AggregateReference(self._places[text])
-
-
-def bound_aggregate(
-    node: exp.Expr, columns: Mapping[str, pa.DataType | None], *, rounds_once: bool = False
-) -> tuple[BoundAggregate, exp.Expr | None] | None:
-    """Return an aggregate and its argument, None for one that is not maintained.
-
-    Args:
-        rounds_once: sums of floats are to be the correctly rounded ones, not only known between bounds.
-    """
-    node = _unconditional(node)
-    if not isinstance(node, exp.AggFunc):
-        return None
-    argument = node.this
-    is_distinct = isinstance(node, exp.Count) and isinstance(argument, exp.Distinct) and len(argument.expressions) == 1
-    if is_distinct:
-        argument = argument.expressions[0]
-    if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct) or node.args.get("expressions"):
-        return None
-    if isinstance(node.parent, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
-        return None
-    if isinstance(node, exp.Count) and not is_distinct and isinstance(argument, (exp.Star, exp.Literal)):
-        return BoundAggregate(AggregateSpecification(AccumulatorKind.COUNT_ROWS, ValueForm.TOTAL, None), None, None), None
-    kind = infer(argument, dict(columns))
-    chosen = None if kind is None else AccumulatorKind.COUNT_DISTINCT if is_distinct else _kind(node, kind)
-    if rounds_once and chosen is AccumulatorKind.SUM_FLOAT:
-        chosen = AccumulatorKind.SUM_FLOAT_EXACT
-    if kind is None or chosen is None:
-        return None
-    form = ValueForm.AVERAGE if isinstance(node, exp.Avg) else ValueForm.TOTAL
-    specification = AggregateSpecification(chosen, form, kind)
-    return BoundAggregate(specification, argument.sql(dialect=DIALECT), row_expression(argument, columns), argument), argument
-
-
-def _unconditional(node: exp.Expr) -> exp.Expr:
-    """Return ``f(x) FILTER (WHERE c)`` as ``f(CASE WHEN c THEN x END)`` and ``count_if(c)`` as ``count(CASE WHEN c THEN 1 END)``."""
-    if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Expr):
-        return exp.Count(this=_only_where(node.this, exp.Literal.number(1)))
-    if not (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc) and isinstance(node.expression, exp.Where)):
-        return node
-    function, condition = _unconditional(node.this).copy(), node.expression.this
-    argument = function.this
-    if isinstance(argument, exp.Distinct):
-        argument.set("expressions", [_only_where(condition, each) for each in argument.expressions])
-    elif isinstance(argument, exp.Star):
-        function.set("this", _only_where(condition, exp.Literal.number(1)))
-    elif isinstance(argument, exp.Expr):
-        function.set("this", _only_where(condition, argument))
-    return function
-
-
-def _only_where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
-    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
-
-
-def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
-    if isinstance(node, exp.Count):
-        return AccumulatorKind.COUNT
-    if isinstance(node, exp.Min):
-        return AccumulatorKind.MINIMUM
-    if isinstance(node, exp.Max):
-        return AccumulatorKind.MAXIMUM
-    if not isinstance(node, (exp.Sum, exp.Avg)):
-        return None
-    if pa.types.is_integer(kind):
-        if isinstance(node, exp.Avg):
-            return AccumulatorKind.AVERAGE_INTEGER
-        return AccumulatorKind.SUM_LONG if kind.bit_width == 64 else AccumulatorKind.SUM_INTEGER
-    if pa.types.is_decimal(kind):
-        return AccumulatorKind.SUM_DECIMAL
-    return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None

@@ -14,6 +14,8 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.consecutiveStringLiterals.enabled",
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.legacy.ctePrecedencePolicy",
+    "spark.sql.legacy.percentileDiscCalculation",
+    "spark.sql.legacy.statisticalAggregate",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (

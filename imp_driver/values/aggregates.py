@@ -34,7 +34,27 @@ class AccumulatorKind(Enum):
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
     COUNT_DISTINCT = "count of distinct arguments"
+    SUM_DISTINCT = "sum or average of distinct arguments"
+    PERCENTILE = "value at a share of the arguments in order"
+    BIT_AND = "bits of all integers"
+    BIT_OR = "bits of any integer"
+    BIT_XOR = "bits of an odd number of integers"
+    BOOLEAN_AND = "whether all conditions hold"
+    BOOLEAN_OR = "whether any condition holds"
+    VARIANCE = "variance or standard deviation"
 
+
+OF_MULTISETS = frozenset(
+    {
+        AccumulatorKind.COUNT_DISTINCT,
+        AccumulatorKind.SUM_DISTINCT,
+        AccumulatorKind.PERCENTILE,
+        AccumulatorKind.BIT_AND,
+        AccumulatorKind.BIT_OR,
+        AccumulatorKind.BIT_XOR,
+    }
+)
+"""Kinds whose state is how often each value occurs in each group; a query of their own captures it."""
 
 PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.COUNT_ROWS: (),
@@ -50,7 +70,10 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     ),
     AccumulatorKind.MINIMUM: ("count", "buffer"),
     AccumulatorKind.MAXIMUM: ("count", "buffer"),
-    AccumulatorKind.COUNT_DISTINCT: ("count", "values", "copies"),
+    **dict.fromkeys(sorted(OF_MULTISETS, key=lambda kind: kind.name), ("count", "values", "copies")),
+    AccumulatorKind.BOOLEAN_AND: ("count", "true"),
+    AccumulatorKind.BOOLEAN_OR: ("count", "true"),
+    AccumulatorKind.VARIANCE: ("count", "sum", "squares"),
 }
 """Parts of the capture result per aggregate i, in columns named ``aggregate_{i}_{part}``.
 
@@ -61,6 +84,8 @@ NaN or infinite (int64).
 small, part_0 .. part_3, rest: how many values are split into parts, and the sums of these (dataflow/aggregate/exact_sums.py; float64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).
+true: arguments that are TRUE (int64). squares: sum of the squares (decimal128(38, 2 s), NULL where it overflowed or count is 0).
+The sum of a VARIANCE is a decimal, of integers too.
 """
 
 
@@ -69,18 +94,38 @@ class ValueForm(Enum):
 
     TOTAL = "the accumulator's own value: count, sum, minimum or maximum"
     AVERAGE = "sum / count"
+    POPULATION_VARIANCE = "var_pop"
+    SAMPLE_VARIANCE = "var_samp"
+    POPULATION_DEVIATION = "stddev_pop"
+    SAMPLE_DEVIATION = "stddev_samp"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which of some ordered values is asked for: the ``value``, between 0 and 1, as a part of their number."""
+
+    value: float
+    is_interpolated: bool = True
+    is_descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateSpecification:
     """One aggregate of a block.
 
-    ``argument_type`` is the Arrow type of the argument column in ProjectedRows (None for count(*)).
+    ``argument_type`` is the Arrow type of the argument column in ProjectedRows (None for count(*)); ``share`` belongs to a PERCENTILE.
     """
 
     kind: AccumulatorKind
     form: ValueForm
     argument_type: pa.DataType | None
+    share: Share | None = None
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether values are the correctly rounded ones, from which Spark's own may differ."""
+        is_distinct = self.kind is AccumulatorKind.SUM_DISTINCT and pa.types.is_floating(self.argument_type)
+        return is_distinct or self.kind in (AccumulatorKind.SUM_FLOAT_EXACT, AccumulatorKind.VARIANCE)
 
 
 @dataclass(frozen=True, slots=True)

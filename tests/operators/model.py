@@ -8,10 +8,12 @@ Deltas are +1 and -1 rows that also cancel, because that is where increments go 
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -32,7 +34,7 @@ from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.sketch.cells import CapturedCells, CellCut
 from imp_driver.sketch.cut_groups import Cut, CutGroups
 from imp_driver.sketch.key_cut import KeyCut
-from imp_driver.values.aggregates import BUFFER_SIZE, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.values.aggregates import BUFFER_SIZE, OF_MULTISETS, AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.cuts import CutName
 from imp_driver.values.float_grids import LIMIT
@@ -198,7 +200,7 @@ class OneCut(CutGroups):
 
 def scale_of(spec: AggregateSpecification) -> int:
     assert spec.argument_type is not None
-    return int(spec.argument_type.scale)
+    return int(spec.argument_type.scale) if pa.types.is_decimal(spec.argument_type) else 0
 
 
 def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
@@ -217,7 +219,11 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             bounded = {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
             split = {"small": pa.int64(), **dict.fromkeys(("part_0", "part_1", "part_2", "part_3", "rest"), pa.float64())}
             return bounded if spec.kind is K.SUM_FLOAT else bounded | split
-        case K.COUNT_DISTINCT:
+        case K.BOOLEAN_AND | K.BOOLEAN_OR:
+            return {"count": pa.int64(), "true": pa.int64()}
+        case K.VARIANCE:
+            return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec)), "squares": pa.decimal128(38, 2 * scale_of(spec))}
+        case _ if spec.kind in OF_MULTISETS:
             return {"count": pa.int64(), "values": pa.list_(spec.argument_type), "copies": pa.list_(pa.int64())}
         case _:
             return {"count": pa.int64(), "buffer": pa.list_(spec.argument_type)}
@@ -238,6 +244,15 @@ def leaves_64_bits(block: Block, rows: Sequence[Row], signed: Sequence[tuple[Row
                 totals[tuple(canonical(key) for key in row[0])] += weight * (row[1][place] or 0)
             if any(wrapped(total) != total for total in totals.values()):
                 return True
+        if spec.kind is K.SUM_DISTINCT and spec.form is ValueForm.TOTAL and pa.types.is_integer(spec.argument_type):
+            copies = {key: Counter(row[1][place] for row in group) for key, group in block.groups(rows).items()}
+            before = {key: sum(value or 0 for value in each) for key, each in copies.items()}
+            for row, weight in signed:
+                copies.setdefault(tuple(canonical(key) for key in row[0]), Counter())[row[1][place]] += weight
+            for key, each in copies.items():
+                change = sum(value or 0 for value, count in each.items() if count) - before.get(key, 0)
+                if wrapped(total := wrapped(before.get(key, 0)) + change) != total:
+                    return True
     return False
 
 
@@ -290,7 +305,13 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
         ordered = sorted(present, key=rank, reverse=spec.kind is K.MAXIMUM)[:BUFFER_SIZE]
         chance.shuffle(ordered)
         parts["buffer"] = ordered or None
-    elif spec.kind is K.COUNT_DISTINCT:
+    elif spec.kind in (K.BOOLEAN_AND, K.BOOLEAN_OR):
+        parts["true"] = sum(present)
+    elif spec.kind is K.VARIANCE:
+        for name, power in (("sum", 1), ("squares", 2)):
+            total = sum((Fraction(value) ** power for value in present), Fraction(0))
+            parts[name] = exact_decimal(total, power * scale_of(spec)) if present else None
+    elif spec.kind in OF_MULTISETS:
         copies = Counter(canonical(value) for value in present)
         values = list(copies)
         chance.shuffle(values)
@@ -320,6 +341,8 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
         return len({canonical(value) for value in present})
     if not present:
         return None
+    if spec.kind in OF_MULTISETS:
+        return of_multiset(spec, present, chance)
     average = spec.form is ValueForm.AVERAGE
     match spec.kind:
         case K.SUM_INTEGER | K.SUM_LONG:
@@ -332,11 +355,75 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
             if average:
                 return exact_decimal(total / len(present), min(38, scale + 4))
             return exact_decimal(total, scale)
+        case K.BOOLEAN_AND | K.BOOLEAN_OR:
+            return all(present) if spec.kind is K.BOOLEAN_AND else any(present)
+        case K.VARIANCE:
+            return merged_variance([float(value) for value in present], spec.form, chance)
         case K.SUM_FLOAT | K.SUM_FLOAT_EXACT:
             total_float = added(present, chance)
             return total_float / len(present) if average else total_float
         case _:
             return sorted(present, key=rank)[-1 if spec.kind is K.MAXIMUM else 0]
+
+
+_BITS: dict[K, Callable[[int, int], int]] = {K.BIT_AND: operator.and_, K.BIT_OR: operator.or_, K.BIT_XOR: operator.xor}
+
+
+def of_multiset(spec: AggregateSpecification, present: Sequence[Any], chance: random.Random) -> Any:
+    """Return an aggregate of distinct or ordered values, of which there are some."""
+    if spec.kind in _BITS:
+        return functools.reduce(_BITS[spec.kind], present)
+    if spec.kind is K.PERCENTILE:
+        return percentile(spec, sorted(present, key=rank))
+    distinct = list({canonical(value): value for value in present}.values())
+    return aggregate(summed_once(spec), distinct, chance)
+
+
+def summed_once(spec: AggregateSpecification) -> AggregateSpecification:
+    """Return the same sum without DISTINCT."""
+    kind = K.SUM_DECIMAL if pa.types.is_decimal(spec.argument_type) else K.SUM_FLOAT_EXACT
+    if pa.types.is_integer(spec.argument_type):
+        kind = K.AVERAGE_INTEGER if spec.form is ValueForm.AVERAGE else K.SUM_LONG
+    return AggregateSpecification(kind, spec.form, spec.argument_type)
+
+
+def percentile(spec: AggregateSpecification, ordered: list[Any]) -> float:
+    """Return the value at a share of a list that is written out."""
+    assert spec.share is not None
+    if spec.share.is_descending:
+        ordered = ordered[::-1]
+    if not spec.share.is_interpolated:
+        return float(ordered[max(math.ceil(len(ordered) * spec.share.value), 1) - 1])
+    position = (len(ordered) - 1) * spec.share.value
+    lower, upper = ordered[math.floor(position)], ordered[math.ceil(position)]
+    if canonical(lower) == canonical(upper):
+        return float(lower)
+    return (math.ceil(position) - position) * float(lower) + (position - math.floor(position)) * float(upper)
+
+
+def merged_variance(values: Sequence[float], form: ValueForm, chance: random.Random) -> float | None:
+    """Return what CentralMomentAgg of Spark 4.2 may come to: values update some buffers, which are merged in a random order."""
+    buffers: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * chance.randint(1, 3)
+    for value in values:
+        place = chance.randrange(len(buffers))
+        number, mean, moment = buffers[place]
+        delta = value - mean
+        step_of_mean = delta / (number + 1.0)
+        buffers[place] = (number + 1.0, mean + step_of_mean, moment + delta * (delta - step_of_mean))
+    chance.shuffle(buffers)
+    whole = (0.0, 0.0, 0.0)
+    for number, mean, moment in buffers:
+        together = whole[0] + number
+        delta = mean - whole[1]
+        step_of_mean = delta / together if together else 0.0
+        whole = (together, whole[1] + step_of_mean * number, whole[2] + moment + delta * step_of_mean * whole[0] * number)
+    if form in (ValueForm.SAMPLE_VARIANCE, ValueForm.SAMPLE_DEVIATION):
+        if len(values) == 1:
+            return None
+        variance = whole[2] / (whole[0] - 1.0)
+    else:
+        variance = whole[2] / whole[0]
+    return math.sqrt(variance) if form in (ValueForm.POPULATION_DEVIATION, ValueForm.SAMPLE_DEVIATION) else variance
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,14 @@ from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.persist.encoding import decoded_state, encoded_state
 from imp_driver.ports import BUCKET
 from imp_driver.sketch.key_cut import KeyCut
-from imp_driver.values.aggregates import AccumulatorKind as K
+from imp_driver.values.aggregates import OF_MULTISETS
 from imp_driver.values.expressions import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
 from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, OneCut, Operation, Row, budget, captured_parts, operations, part_types, step
 from tests.operators.test_group import KEYS, SPECIFICATIONS, arguments, comparable_parts
 from tests.soundness.buckets import MemoryBuckets
 
-OWN = tuple(place for place, each in enumerate(SPECIFICATIONS) if each.kind is not K.COUNT_DISTINCT)
+OWN = tuple(place for place, each in enumerate(SPECIFICATIONS) if each.kind not in OF_MULTISETS)
 CONDITIONS: tuple[Expression | None, ...] = (
     None,
     Comparison(">", AggregateReference(0), Constant(1)),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.values.aggregates import AccumulatorKind as K
-from imp_driver.values.aggregates import AggregateSpecification, ValueForm
+from imp_driver.values.aggregates import AggregateSpecification, Share, ValueForm
 from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, OneCut, Row, aggregate, applied, budget, inside, operations, slots_of, step
 
@@ -30,6 +30,12 @@ HUGE = pa.decimal128(38, 3)
 
 def spec(kind: K, argument: pa.DataType | None = None, form: ValueForm = TOTAL) -> AggregateSpecification:
     return AggregateSpecification(kind, form, argument)
+
+
+def percentile_of(
+    argument: pa.DataType, share: float, *, is_interpolated: bool = True, is_descending: bool = False
+) -> AggregateSpecification:
+    return AggregateSpecification(K.PERCENTILE, TOTAL, argument, Share(share, is_interpolated, is_descending))
 
 
 SPECIFICATIONS = (
@@ -55,9 +61,30 @@ SPECIFICATIONS = (
     spec(K.SUM_LONG, pa.int64()),
     spec(K.SUM_FLOAT_EXACT, pa.float64()),
     spec(K.SUM_FLOAT_EXACT, pa.float64(), AVERAGE),
+    spec(K.SUM_DISTINCT, pa.int64()),
+    spec(K.SUM_DISTINCT, pa.int64(), AVERAGE),
+    spec(K.SUM_DISTINCT, MONEY),
+    spec(K.SUM_DISTINCT, MONEY, AVERAGE),
+    spec(K.SUM_DISTINCT, pa.float64()),
+    spec(K.SUM_DISTINCT, pa.float64(), AVERAGE),
+    percentile_of(pa.int64(), 0.5),
+    percentile_of(pa.float64(), 0.3, is_descending=True),
+    percentile_of(MONEY, 0.75, is_interpolated=False),
+    percentile_of(HUGE, 0.9),
+    spec(K.BIT_AND, pa.int64()),
+    spec(K.BIT_OR, pa.int64()),
+    spec(K.BIT_XOR, pa.int64()),
+    spec(K.BOOLEAN_AND, pa.bool_()),
+    spec(K.BOOLEAN_OR, pa.bool_()),
+    spec(K.VARIANCE, pa.int64(), ValueForm.POPULATION_VARIANCE),
+    spec(K.VARIANCE, pa.int64(), ValueForm.SAMPLE_DEVIATION),
+    spec(K.VARIANCE, MONEY, ValueForm.SAMPLE_VARIANCE),
+    spec(K.VARIANCE, MONEY, ValueForm.POPULATION_DEVIATION),
 )
 FLOATS = {place for place, each in enumerate(SPECIFICATIONS) if each.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT)}
-EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM, K.COUNT_DISTINCT}
+LOSABLE = {place for place, each in enumerate(SPECIFICATIONS) if each.kind is K.VARIANCE and each.argument_type == pa.int64()}
+"""Sums that capturing again may know where the state does not."""
+EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM, K.COUNT_DISTINCT, K.PERCENTILE, K.BOOLEAN_AND, K.BOOLEAN_OR}
 FLOAT_VALUES = [0.0, -0.0, 1.5, -2.25, 0.1, 1e16, -1e16, 3e-300, math.nan, math.inf, -math.inf]
 integers = st.none() | st.integers(-5, 5) | st.sampled_from([2**62, -(2**62), 2**53 + 1, 2**63 - 1, -(2**63)])
 decimals = st.none() | st.decimals(-10, 10, places=2) | st.sampled_from([Decimal("99999999.99"), Decimal("-99999999.99")])
@@ -69,6 +96,7 @@ huge = st.none() | st.decimals(-10, 10, places=3) | st.sampled_from([Decimal("9"
 @st.composite
 def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
     integer, decimal, number, text, wide = draw(integers), draw(decimals), draw(floats), draw(strings), draw(huge)
+    truth = draw(st.sampled_from([None, True, False]))
     return (
         None,
         text,
@@ -92,6 +120,25 @@ def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
         integer,
         number,
         number,
+        integer,
+        integer,
+        decimal,
+        decimal,
+        number,
+        number,
+        integer,
+        number,
+        decimal,
+        wide,
+        integer,
+        integer,
+        integer,
+        truth,
+        truth,
+        integer,
+        integer,
+        decimal,
+        decimal,
     )
 
 
@@ -143,7 +190,9 @@ def sharp(specification: AggregateSpecification, values: list[Any]) -> bool:
     present = [value for value in values if value is not None]
     if specification.argument_type == HUGE or specification.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT) or specification.form is AVERAGE:
         return False
-    if specification.kind in (K.SUM_INTEGER, K.SUM_LONG):
+    if specification.kind is K.VARIANCE or (specification.kind is K.SUM_DISTINCT and pa.types.is_floating(specification.argument_type)):
+        return False
+    if specification.kind in (K.SUM_INTEGER, K.SUM_LONG, K.SUM_DISTINCT, K.BIT_AND, K.BIT_OR, K.BIT_XOR):
         return all(abs(value) <= 5 for value in present)
     return specification.kind in EXACT or specification.kind is K.SUM_DECIMAL
 
@@ -157,9 +206,9 @@ def comparable_parts(state: GroupState | OneCut) -> dict[Any, dict[str, Any]]:
         for name, column in columns.items():
             if (
                 name == "rows"
-                or name.endswith(("_count", "_nonfinite", "_buffer", "_bound", "_values", "_copies", "_small"))
+                or name.endswith(("_count", "_nonfinite", "_buffer", "_bound", "_values", "_copies", "_small", "_true"))
                 or "_part_" in name
-                or (name.endswith("_sum") and int(name.split("_")[1]) not in FLOATS)
+                or (name.endswith(("_sum", "_squares")) and int(name.split("_")[1]) not in FLOATS | LOSABLE)
             ):
                 parts[name] = repr(column[position]) if column[position] not in (None, 0) else "0"
         result[repr(key)] = parts

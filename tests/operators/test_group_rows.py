@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.values.aggregates import OF_MULTISETS, AggregateSpecification, ValueForm
 from imp_driver.values.aggregates import AccumulatorKind as K
-from imp_driver.values.aggregates import AggregateSpecification, ValueForm
 from imp_driver.values.ranges import RangePartition
 from imp_driver.values.tables import ZSet
-from tests.operators.model import Block, Row, aggregate, budget, canonical, leaves_64_bits, operations, step
+from tests.operators.model import Block, Row, aggregate, budget, canonical, leaves_64_bits, operations, step, summed_once
 from tests.operators.test_group import KEYS, MONEY, SPECIFICATIONS, rows_of
 
 Bag = Counter[tuple[Any, ...]]
@@ -34,6 +34,8 @@ TYPES = {
     K.AVERAGE_INTEGER: pa.float64(),
     K.SUM_FLOAT: pa.float64(),
     K.SUM_FLOAT_EXACT: pa.float64(),
+    K.PERCENTILE: pa.float64(),
+    K.VARIANCE: pa.float64(),
 }
 """Spark's, of aggregates whose type is not that of their argument."""
 
@@ -49,10 +51,24 @@ def bag_of(zset: ZSet) -> Bag:
 def value_of(specification: AggregateSpecification, values: list[Any], chance: random.Random) -> Any:
     """Return what rows have: Spark's value, but for doubles the correctly rounded sum."""
     present = [value for value in values if value is not None]
+    if specification.kind is K.SUM_DISTINCT:
+        return value_of(summed_once(specification), list({canonical(value): value for value in present}.values()), chance)
+    if specification.kind is K.VARIANCE:
+        return variance_of(present, specification.form)
     if specification.kind is not K.SUM_FLOAT_EXACT or not present or not all(map(math.isfinite, present)):
         return aggregate(specification, values, chance)
     total = math.fsum(present)
     return total / len(present) if specification.form is ValueForm.AVERAGE else total
+
+
+def variance_of(present: list[Any], form: ValueForm) -> float | None:
+    """Return the nearest double of a variance, or its square root."""
+    divisor = len(present) - (form in (ValueForm.SAMPLE_VARIANCE, ValueForm.SAMPLE_DEVIATION))
+    if not present or divisor < 1:
+        return None
+    mean = sum(map(Fraction, present), Fraction(0)) / len(present)
+    variance = float(sum(((Fraction(value) - mean) ** 2 for value in present), Fraction(0)) / divisor)
+    return math.sqrt(variance) if form in (ValueForm.POPULATION_DEVIATION, ValueForm.SAMPLE_DEVIATION) else variance
 
 
 def twin(block: Block, rows: list[Row], chance: random.Random) -> Bag:
@@ -76,7 +92,11 @@ def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> b
     present = [value for value in values if value is not None]
     if not present or specification.kind in (K.COUNT_ROWS, K.COUNT, K.COUNT_DISTINCT, K.SUM_INTEGER):
         return True
-    if specification.kind in (K.MINIMUM, K.MAXIMUM):
+    if specification.kind is K.SUM_DISTINCT:
+        return must_be_exact(summed_once(specification), list({canonical(value): value for value in present}.values()))
+    if specification.kind is K.VARIANCE:
+        return sum(Fraction(value) ** 2 for value in present) < 2**120
+    if specification.kind in (K.MINIMUM, K.MAXIMUM, K.BOOLEAN_AND, K.BOOLEAN_OR) or specification.kind in OF_MULTISETS:
         return True
     if specification.kind is K.AVERAGE_INTEGER:
         return bool(sum(map(abs, present)) < 2**52)
@@ -135,6 +155,8 @@ def _slot(state: GroupState, key: tuple[Any, ...]) -> int:
 
 def _type(specification: AggregateSpecification) -> pa.DataType:
     argument = specification.argument_type
+    if specification.kind is K.SUM_DISTINCT:
+        return _type(summed_once(specification))
     if specification.kind is K.SUM_DECIMAL:
         assert argument is not None
         more = 4 if specification.form is ValueForm.AVERAGE else 0

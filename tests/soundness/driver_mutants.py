@@ -170,8 +170,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "all values are distinct",
         "../dataflow/aggregate/distinct.py",
-        "exact = from_codes(_COUNT_TYPE, self._distinct[slots], ",
-        "exact = from_codes(_COUNT_TYPE, self._missing.counts_at(slots, rows), ",
+        "exact = from_codes(_COUNT_TYPE, self._held.distinct_at(slots), ",
+        "exact = from_codes(_COUNT_TYPE, self._held.counts_at(slots, rows), ",
     ),
     Mutant(
         "rows of the optional side always take NULL away",

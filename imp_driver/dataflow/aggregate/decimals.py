@@ -1,25 +1,22 @@
 """sum and avg of decimals, exact.
 
-Unscaled values are held in four limbs of 32 bits (the top one signed, in 64), so that sums are vectorised and never overflow. Spark answers
-NULL (or raises) when a sum passes 38 digits, also on the way there; where that cannot be ruled out NULL stays possible.
+Unscaled values are held in limbs (limbs.py), so that sums never overflow. Spark answers NULL (or raises) when a sum passes 38 digits, also
+on the way there; where that cannot be ruled out NULL stays possible.
 """
 
 from __future__ import annotations
-
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
+from imp_driver.dataflow.aggregate.limbs import Limbs, as_floats, as_integers, carried, limbs_of
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
-from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray, decimal_halves
+from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray
 
-Limbs: TypeAlias = npt.NDArray[np.int64]
-_MASK = np.int64(0xFFFF_FFFF)
 _MAXIMUM_DIGITS = 38
 _AVERAGED_DIGITS = 18
 _FEW_ROWS = 10**9
@@ -41,7 +38,7 @@ class DecimalSum:
         counts = integers(parts["count"])
         sums = parts["sum"].cast(pa.decimal128(_MAXIMUM_DIGITS, argument_type.scale))
         lost = (counts > 0) & sums.is_null().to_numpy(zero_copy_only=False)
-        return cls(Missing(counts, rows), _limbs(sums), lost.astype(np.int64), argument_type, average=average)
+        return cls(Missing(counts, rows), limbs_of(sums), lost.astype(np.int64), argument_type, average=average)
 
     def grow(self, capacity: int) -> None:
         self._missing.grow(capacity)
@@ -54,8 +51,8 @@ class DecimalSum:
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
-        added = np.stack([change.total(limb * change.weights) for limb in _limbs(argument)])
-        limbs = _carried(self._limbs[:, change.slots] + added)
+        added = np.stack([change.total(limb * change.weights) for limb in limbs_of(argument)])
+        limbs = carried(self._limbs[:, change.slots] + added)
         lost = np.where(counts == 0, 0, self._lost[change.slots])
         empty = counts == 0
         if np.any(limbs[:, empty & (self._lost[change.slots] == 0)]):
@@ -71,7 +68,7 @@ class DecimalSum:
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)
-        values = _as_floats(self._limbs[:, slots])
+        values = as_floats(self._limbs[:, slots])
         lower, upper = _neighbours(values)
         lost = (self._lost[slots] > 0) | (np.abs(values) >= _OVERFLOW)
         # Each partial sum of Spark's own stays below count * 10**precision; only beyond 38 digits can it have overflowed on the way.
@@ -86,7 +83,7 @@ class DecimalSum:
         return widened(Interval(Family.NUMBER, lower, upper, null, counts > 0, form=form), lost & (counts > 0))
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
-        counts, sums = self._missing.counts_at(slots, rows), _as_integers(self._limbs[:, slots])
+        counts, sums = self._missing.counts_at(slots, rows), as_integers(self._limbs[:, slots])
         precision, scale = self._type.precision, self._type.scale
         known = (self._lost[slots] == 0) & (counts * 10.0**precision < _OVERFLOW)
         if self._average:
@@ -101,7 +98,7 @@ class DecimalSum:
 
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
         missing, together = self._missing.rolled_up(rows, slots, groups)
-        limbs = _carried(np.stack([groups.total(limb) for limb in self._limbs[:, slots]]))
+        limbs = carried(np.stack([groups.total(limb) for limb in self._limbs[:, slots]]))
         coarser = DecimalSum(missing, limbs, groups.total(self._lost[slots]), self._type, average=self._average)
         return coarser.values(together, groups.places)
 
@@ -116,7 +113,7 @@ class DecimalSum:
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         codec = Codec(pa.decimal128(_MAXIMUM_DIGITS, self._type.scale))
-        sums = _as_integers(self._limbs[:, slots])
+        sums = as_integers(self._limbs[:, slots])
         nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
         sums[nulls] = 0
         return {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
@@ -127,29 +124,6 @@ class DecimalSum:
 
     def inexact(self, rows: IntegerArray) -> int:
         return 0
-
-
-def _limbs(array: pa.Array) -> Limbs:
-    """Split unscaled values into limbs of shape (4, rows); zeros where NULL."""
-    high, low = decimal_halves(array)
-    mask = np.uint64(_MASK)
-    return np.stack([(low & mask).astype(np.int64), (low >> np.uint64(32)).astype(np.int64), high & _MASK, high >> 32])
-
-
-def _carried(limbs: Limbs) -> Limbs:
-    """Bring the lower limbs back into 0..2**32-1."""
-    for position in range(3):
-        limbs[position + 1] += limbs[position] >> 32
-        limbs[position] &= _MASK
-    return limbs
-
-
-def _as_floats(limbs: Limbs) -> FloatArray:
-    """Return nearby doubles: exact below 2**53, else within 4 neighbours (each step from the top rounds at most once)."""
-    result: FloatArray = limbs[3].astype(np.float64)
-    for position in (2, 1, 0):
-        result = result * 2.0**32 + limbs[position]
-    return result
 
 
 def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -165,9 +139,3 @@ def _quotients(sums: npt.NDArray[np.object_], counts: IntegerArray) -> npt.NDArr
     divisors = counts.astype(object)
     magnitudes: npt.NDArray[np.object_] = (2 * np.abs(sums) + divisors) // (2 * divisors)
     return np.where(sums < 0, -magnitudes, magnitudes)
-
-
-def _as_integers(limbs: Limbs) -> npt.NDArray[np.object_]:
-    words = limbs.astype(object)
-    result: npt.NDArray[np.object_] = words[0] + words[1] * 2**32 + words[2] * 2**64 + words[3] * 2**96
-    return result
