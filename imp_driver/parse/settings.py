@@ -15,6 +15,12 @@ _ASSUMED = {
     "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    # What the types of decimals, literals, intervals and quotients are.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.legacy.interval.enabled": "false",
+    "spark.sql.legacy.integralDivide.returnBigint": "true",
 }
 """Settings under which names and positions mean what the analysis reads into them; an unset one has this default."""
 

@@ -82,7 +82,8 @@ def _typed(statement: Statement) -> tuple[str, bool]:
     """Return the text with the types of its constants, and whether a column has its name from one."""
     assert statement.tree is not None
     items = [item for select in statement.tree.find_all(exp.Select) for item in select.expressions]
-    if any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items):
+    is_named = any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items)
+    if is_named or any(map(_gives_digits, statement.tree.find_all(exp.Placeholder))):
         return statement.text, True
     copy = statement.tree.copy()
     for node in list(copy.find_all(exp.Literal)):
@@ -90,6 +91,15 @@ def _typed(statement: Statement) -> tuple[str, bool]:
         if node.find_ancestor(exp.Group, exp.Order) is None:
             node.replace(exp.var(f"?{_type_of(str(node.this) if node.is_string else _number_of(str(node.this)))}"))
     return copy.sql(dialect=DIALECT, comments=False), False
+
+
+def _gives_digits(marker: exp.Placeholder) -> bool:
+    """Say whether the type of a decimal depends on the value: on its digits beside a decimal, on places that are rounded to."""
+    parent = marker.parent
+    while isinstance(parent, (exp.Paren, exp.Neg)):
+        parent = parent.parent
+    is_in_condition = marker.find_ancestor(exp.Where, exp.Having) is not None
+    return isinstance(parent, (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Round, exp.Anonymous)) and not is_in_condition
 
 
 def _number_of(text: str) -> int | float | Decimal:

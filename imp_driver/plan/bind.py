@@ -12,12 +12,12 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.parse.functions import check_text
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT, marker_number
-from imp_driver.parse.types import infer
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.convert import constant, convert, row_expression
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
+from imp_driver.plan.types import infer
 from imp_driver.reasons import Reason
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, OrderKey, ValueForm
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
