@@ -5,20 +5,25 @@ Each expression is evaluated for each row alone; Spark computes it for those row
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
 import sqlglot
+from sqlglot import exp
 
 import imp_driver
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.refusal import NotEvaluable
+from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.types import infer
+from imp_driver.values.expressions import Value
 from tests.spark.expressions import COLUMNS, EXPRESSIONS, ROWS
 
 _numbers = itertools.count()
@@ -44,8 +49,7 @@ def test_types_and_values_are_those_of_spark(engine: imp_driver.Connection, tabl
     for name, value in settings.items():
         cursor.execute(f"SET spark.sql.{name} = {value}")
     try:
-        rows = cursor.execute(f"SELECT * FROM {table} ORDER BY id").fetch_arrow_table()
-        rows = rows.cast(pa.schema([("id", pa.int32()), *((name, kind) for name, (_, kind) in COLUMNS.items())]))
+        rows = _rows(cursor, table)
         texts = EXPRESSIONS[group]
         found = [_by_row(text, rows) for text in texts]
         guarded = [
@@ -62,6 +66,46 @@ def test_types_and_values_are_those_of_spark(engine: imp_driver.Connection, tabl
     finally:
         for name in settings:
             cursor.execute(f"RESET spark.sql.{name}")
+
+
+MARKERS: tuple[tuple[str, Value], ...] = (
+    ("m * :v", 5),
+    ("m * :v", -5),
+    ("m / :v", 70),
+    ("1 - m - :v", 0),
+    ("q % :v", 7),
+    ("y + :v", 1),
+    ("f * :v", 0.1),
+    ("m / :v", 2.5),
+    ("round(m, :v)", 1),
+    ("substring(s, :v, 2)", -2),
+    ("concat(s, :v)", "'"),
+    ("date_add(d, :v)", -3),
+    ("datediff(d, :v)", datetime.date(2024, 2, 28)),
+    ("m < :v", Decimal("2.5")),
+)
+
+
+@pytest.mark.parametrize("is_ansi", [True, False])
+def test_bound_values_have_the_types_of_literals(engine: imp_driver.Connection, table: str, is_ansi: bool) -> None:
+    cursor = engine.cursor()
+    cursor.execute(f"SET spark.sql.ansi.enabled = {is_ansi}")
+    try:
+        rows = _rows(cursor, table)
+        for text, value in MARKERS:
+            literal = exp.Paren(this=literal_node(value)).sql(dialect=DIALECT)
+            written = text.replace(":v", literal)
+            values = _by_row(written, rows)
+            guarded = f"SELECT CASE WHEN id IN ({', '.join(map(str, values))}) THEN {text} END AS v FROM {table} ORDER BY id"
+            expected = cursor.execute(guarded, {"v": value}).fetch_arrow_table()
+            assert _differences(written, values, expected.column(0), rows) == []
+    finally:
+        cursor.execute("RESET spark.sql.ansi.enabled")
+
+
+def _rows(cursor: imp_driver.Cursor, table: str) -> pa.Table:
+    rows = cursor.execute(f"SELECT * FROM {table} ORDER BY id").fetch_arrow_table()
+    return rows.cast(pa.schema([("id", pa.int32()), *((name, kind) for name, (_, kind) in COLUMNS.items())]))
 
 
 def _by_row(text: str, rows: pa.Table) -> dict[int, Any]:
