@@ -94,7 +94,9 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
             _check_apart(rows, inner.left, inner.right)
         case exp.Nullif():
             _check_apart(rows, inner.this, inner.expression)
-        case exp.Case() if inner.this is not None:
+        case exp.Case() if inner.this is not None and any(
+            _reads(rows, each) for each in (inner.this, *(one.this for one in inner.args["ifs"]))
+        ):
             raise NotEvaluable("a choice by a sum of doubles")
         case _ if _is_step(inner):
             _check_step(rows, inner)
@@ -105,6 +107,11 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
         case _:
             for child in inner.iter_expressions():
                 check_decided(rows, child)
+
+
+def _reads(rows: pa.Table, expression: exp.Expr) -> bool:
+    """Say whether an expression reads a rounded value."""
+    return bool(identifiers(expression) & rounded_in(rows))
 
 
 def _is_step(expression: exp.Expr) -> bool:

@@ -37,17 +37,12 @@ _PARTS: Mapping[type[exp.Expr], str] = {
     exp.Second: "second",
 }
 _FIELDS = {
-    **dict.fromkeys(("year", "y", "years", "yr", "yrs"), "year"),
-    **dict.fromkeys(("quarter", "qtr"), "quarter"),
-    **dict.fromkeys(("month", "mon", "mons", "months"), "month"),
-    **dict.fromkeys(("week", "w", "weeks"), "weekofyear"),
-    **dict.fromkeys(("day", "d", "days"), "day"),
-    **dict.fromkeys(("dayofweek", "dow"), "dayofweek"),
+    **{name: name for name in ("year", "quarter", "month", "day", "dayofweek", "hour", "minute")},
+    "week": "weekofyear",
+    "dow": "dayofweek",
     "doy": "dayofyear",
-    **dict.fromkeys(("hour", "h", "hours", "hr", "hrs"), "hour"),
-    **dict.fromkeys(("minute", "m", "min", "mins", "minutes"), "minute"),
 }
-"""Fields of EXTRACT and date_part; of the second it is a decimal."""
+"""Fields of EXTRACT and date_part by their full names; of the second it is a decimal."""
 _UNITS = {
     **dict.fromkeys(("year", "yyyy", "yy"), "year"),
     "quarter": "quarter",

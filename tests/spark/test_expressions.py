@@ -177,6 +177,26 @@ def test_strings_are_read_as_spark_reads_them(cursor: imp_driver.Cursor) -> None
         assert again == expected, literal
 
 
+UNITS = (
+    "trunc(d, 'Q')",
+    "trunc(d, 'w')",
+    "trunc(d, 'MM')",
+    "date_trunc('Q', z)",
+    "date_trunc('M', z)",
+    "date_trunc('MM', z)",
+    "date_trunc('week', z)",
+)
+
+
+def test_units_are_read_as_spark_reads_them(cursor: imp_driver.Cursor) -> None:
+    source = "(SELECT DATE'2024-05-06' AS d, TIMESTAMP'2024-05-06 07:08:09' AS z)"
+    for text in UNITS:
+        again = sqlglot.parse_one(text, read=DIALECT).copy().sql(dialect=DIALECT)
+        [one] = cursor.execute(f"SELECT {text} FROM {source}").fetchall()
+        [other] = cursor.execute(f"SELECT {again} FROM {source}").fetchall()
+        assert one == other, text
+
+
 @pytest.mark.parametrize("literal", LITERALS[:6])
 def test_rows_chosen_by_a_quoted_text(cursor: imp_driver.Cursor, literal: str) -> None:
     name = f"expressions{next(_numbers)}"
