@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.plan.convert import row_expression
+from imp_driver.values.result_types import type_of
 
 
 def types_of(rows: pa.Table) -> dict[str, pa.DataType | None]:
@@ -14,5 +16,11 @@ def types_of(rows: pa.Table) -> dict[str, pa.DataType | None]:
 
 
 def value_of(rows: pa.Table, node: exp.Expr) -> pa.Array:
-    """Return an expression's value per row, in Spark's type. Raises NotEvaluable."""
-    return computed(rows, row_expression(node, types_of(rows)))
+    """Return an expression's value per row, in Spark's type. Raises NotEvaluable, also where the type is not certain."""
+    types = types_of(rows)
+    expression = row_expression(node, types)
+    found = computed(rows, expression)
+    # What is computed from this column next depends on its digits.
+    if pa.types.is_decimal(found.type) and type_of(expression, types) != found.type:
+        raise NotEvaluable("a decimal of a type that is not certain")
+    return found

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from imp_driver.answer.columns import value_of
@@ -20,6 +21,9 @@ from imp_driver.values.codes import FloatArray, IntegerArray, one_array
 _SUFFIX = " spread"
 _SLACK = 1.0 + 2.0**-40
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
+_STEPS = (exp.Round, exp.Floor, exp.Ceil, exp.Sign, exp.Cast)
+"""Functions that take every value between two to one between theirs, and jump."""
+_JUMPS = (exp.Mod, exp.IntDiv, exp.Anonymous)
 _PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
 
 
@@ -57,6 +61,8 @@ def spread_of_expression(rows: pa.Table, expression: exp.Expr) -> FloatArray | N
     if not identifiers(expression) & rounded_in(rows):
         return None
     check_decided(rows, expression)
+    if _is_step(expression.unnest()):
+        return None
     name = plain_identifier(expression)
     return np.full(rows.num_rows, np.inf) if name is None else spread_of(rows, name)
 
@@ -91,11 +97,44 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
             check_decided(rows, exp.LTE(this=inner.this.copy(), expression=inner.args["high"].copy()))
         case _ if isinstance(inner, _COMPARISONS):
             _check_apart(rows, inner.left, inner.right)
+        case exp.Nullif():
+            _check_apart(rows, inner.this, inner.expression)
+        case exp.Case() if inner.this is not None and any(
+            _reads(rows, each) for each in (inner.this, *(one.this for one in inner.args["ifs"]))
+        ):
+            raise NotEvaluable("a choice by a sum of doubles")
+        case _ if _is_step(inner):
+            _check_step(rows, inner)
+        case _ if isinstance(inner, _JUMPS):
+            raise NotEvaluable(f"{inner.key} of a sum of doubles")
         case _ if isinstance(inner, _PREDICATES) and not isinstance(inner, (exp.And, exp.Or, exp.Not)):
             raise NotEvaluable("a condition on a sum of doubles")
         case _:
             for child in inner.iter_expressions():
                 check_decided(rows, child)
+
+
+def _reads(rows: pa.Table, expression: exp.Expr) -> bool:
+    """Say whether an expression reads a rounded value."""
+    return bool(identifiers(expression) & rounded_in(rows))
+
+
+def _is_step(expression: exp.Expr) -> bool:
+    to_double = isinstance(expression, exp.Cast) and expression.to.this is exp.DType.DOUBLE
+    return isinstance(expression, _STEPS) and not to_double
+
+
+def _check_step(rows: pa.Table, step: exp.Expr) -> None:
+    """Raise NotEvaluable where a function that jumps may give another value within the spread of what it is of."""
+    name = plain_identifier(step.this)
+    if name is None:
+        raise NotEvaluable(f"{step.key} of an expression over a sum of doubles")
+    place = rows.column_names.index(name)
+    values = one_array(rows.column(name))
+    spread = pa.array(spread_of(rows, name) * _SLACK)
+    ends = [value_of(rows.set_column(place, name, end), step) for end in (pc.subtract(values, spread), pc.add(values, spread))]
+    if not ends[0].equals(ends[1]):
+        raise NotEvaluable("a sum of doubles is too near to where it is rounded to another value")
 
 
 def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:

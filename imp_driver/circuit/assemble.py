@@ -17,7 +17,6 @@ from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.expression.select import select
 from imp_driver.dataflow.operator import Operator
 from imp_driver.dataflow.zset import empty
-from imp_driver.parse.types import infer
 from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.below import unfold
@@ -26,6 +25,7 @@ from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll
 from imp_driver.plan.render import read_identifiers
+from imp_driver.plan.types import infer
 from imp_driver.values.aggregates import AccumulatorKind, ValueForm
 from imp_driver.values.expressions import And, Expression
 from imp_driver.values.types import arrow_type

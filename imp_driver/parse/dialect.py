@@ -77,7 +77,10 @@ class SparkText(Spark):
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - the parser's classes are made from plain lists
 
     class Parser(SparkParser):
-        """Names of aggregates that the library does not know, or reads otherwise."""
+        """Names of aggregates that the library does not know, or reads otherwise, and units of TRUNC and DATE_TRUNC as they are written.
+
+        The library takes 'Q' for QUARTER, of which Spark makes NULL, and the name of a column for a unit.
+        """
 
         FUNCTIONS = {  # noqa: RUF012 - as above
             **SparkParser.FUNCTIONS,
@@ -85,6 +88,8 @@ class SparkText(Spark):
             "SOME": exp.LogicalOr.from_arg_list,
             "STD": exp.Stddev.from_arg_list,
             "PERCENTILE": _percentile,
+            "TRUNC": lambda args: _with_unit("TRUNC", args, args[1:2]),
+            "DATE_TRUNC": lambda args: _with_unit("DATE_TRUNC", args, args[:1]),
         }
         FUNCTION_PARSERS = {name: parse for name, parse in SparkParser.FUNCTION_PARSERS.items() if name != "PERCENTILE"}  # noqa: RUF012
         NO_PAREN_FUNCTION_PARSERS = {**SparkParser.NO_PAREN_FUNCTION_PARSERS, "ANY": _any}  # noqa: RUF012
@@ -111,6 +116,16 @@ class SparkText(Spark):
 
         def rawstring_sql(self, expression: exp.RawString) -> str:
             return quoted_text(expression.this)
+
+
+def _with_unit(function: str, arguments: list[exp.Expr], unit: list[exp.Expr]) -> exp.Expr:
+    """Return a function with its unit, or one that is not known if that is no text."""
+    if not (unit and isinstance(unit[0], exp.Literal) and unit[0].is_string):
+        return exp.Anonymous(this=function, expressions=arguments)
+    node: exp.Expr = SparkParser.FUNCTIONS[function](arguments)
+    name = str(unit[0].this).upper()
+    node.set("unit", exp.Literal.string(name) if isinstance(node, exp.DateTrunc) else exp.var(name))
+    return node
 
 
 def _is_integer(node: exp.Expr) -> bool:

@@ -150,6 +150,13 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.TsOrDsAdd,
     exp.TsOrDsDiff,
     exp.TsOrDsToDate,
+    exp.AddMonths,
+    exp.LastDay,
+    exp.Contains,
+    exp.Negative,
+    exp.Nvl2,
+    exp.Pad,
+    exp.Replace,
     exp.And,
     exp.Or,
     exp.Xor,
@@ -182,6 +189,9 @@ _OF_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Case,
     exp.Greatest,
     exp.Least,
+    exp.Nvl2,
+    exp.Pad,
+    exp.Replace,
 )
 """Functions that can make a text out of constants."""
 
@@ -204,7 +214,7 @@ def _is_text(node: exp.Expr) -> bool:
     return isinstance(node, exp.Placeholder) or (isinstance(node, exp.Literal) and node.is_string)
 
 
-DETERMINISTIC_NAMES = frozenset({"date_part", "datepart"})
+DETERMINISTIC_NAMES = frozenset({"date_part", "datepart", "weekday", "pmod", "bround", "isnull", "isnotnull"})
 """The same, of those that the parser has no node for."""
 
 

@@ -17,6 +17,12 @@ _ASSUMED = {
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
     "spark.sql.legacy.percentileDiscCalculation": "false",
     "spark.sql.legacy.statisticalAggregate": "false",
+    # What the types of decimals, literals, intervals and quotients are.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.legacy.interval.enabled": "false",
+    "spark.sql.legacy.integralDivide.returnBigint": "true",
 }
 """Settings under which names, positions and aggregates mean what the analysis reads into them; an unset one has this default."""
 

@@ -72,24 +72,46 @@ def text_without_constants(tree: exp.Expr) -> str:
 
 def typed_text(statement: Statement, parameters: Parameters) -> tuple[object, ...]:
     """Return what the names and types of a query's columns depend on beside its tables: the types of its constants, seldom their values."""
-    text, is_named_by_values = _typed(statement)
+    text, is_named_by_values, counts_digits = _typed(statement)
     values = parameters.values() if isinstance(parameters, Mapping) else parameters or ()
-    return (text, *((repr(value), _type_of(value)) if is_named_by_values else _type_of(value) for value in values))
+    return (text, *(_typed_value(value, is_named=is_named_by_values, counts_digits=counts_digits) for value in values))
+
+
+def _typed_value(value: object, *, is_named: bool, counts_digits: bool) -> object:
+    if is_named:
+        return repr(value), _type_of(value)
+    return (len(str(value).lstrip("-")), _type_of(value)) if counts_digits and isinstance(value, int) else _type_of(value)
 
 
 @per_statement
-def _typed(statement: Statement) -> tuple[str, bool]:
-    """Return the text with the types of its constants, and whether a column has its name from one."""
+def _typed(statement: Statement) -> tuple[str, bool, bool]:
+    """Return the text with the types of its constants, whether a column has its name or type from the value of one, or from its digits."""
     assert statement.tree is not None
     items = [item for select in statement.tree.find_all(exp.Select) for item in select.expressions]
-    if any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items):
-        return statement.text, True
+    is_named = any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items)
+    beside = [
+        type(_around(marker)) for marker in statement.tree.find_all(exp.Placeholder) if marker.find_ancestor(exp.Where, exp.Having) is None
+    ]
+    if is_named or any(issubclass(each, (exp.Round, exp.Anonymous)) for each in beside):
+        return statement.text, True, True
     copy = statement.tree.copy()
     for node in list(copy.find_all(exp.Literal)):
         # GROUP BY 1 names a column.
         if node.find_ancestor(exp.Group, exp.Order) is None:
             node.replace(exp.var(f"?{_type_of(str(node.this) if node.is_string else _number_of(str(node.this)))}"))
-    return copy.sql(dialect=DIALECT, comments=False), False
+    return copy.sql(dialect=DIALECT, comments=False), False, any(issubclass(each, _WIDENING) for each in beside)
+
+
+_WIDENING = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
+"""Operators that give a decimal the digits of the whole number beside it."""
+
+
+def _around(marker: exp.Placeholder) -> exp.Expr | None:
+    """Return what a marker is an operand of."""
+    parent = marker.parent
+    while isinstance(parent, (exp.Paren, exp.Neg)):
+        parent = parent.parent
+    return parent
 
 
 def _number_of(text: str) -> int | float | Decimal:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.dialect import OrderedPercentile, SparkText
-from imp_driver.parse.types import infer
 from imp_driver.plan.convert import constant, row_expression
+from imp_driver.plan.types import infer
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, Share, ValueForm
 from imp_driver.values.expressions import Expression
 from imp_driver.values.widening import is_number

@@ -1,6 +1,6 @@
 """Types of the columns of a plan, where they are certain.
 
-Rules are Spark's for the results of aggregate functions; those of row expressions are in ```parse/types.py```.
+Rules are Spark's for the results of aggregate functions; those of row expressions are in ```values/result_types.py```.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.types import infer
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Plan, Project, TopK
+from imp_driver.plan.types import infer
 from imp_driver.values.types import arrow_type
 
 _LARGEST_PRECISION = 38

@@ -11,6 +11,7 @@ from imp_driver.values.expressions import (
     Arithmetic,
     Comparison,
     Expression,
+    Function,
     IsNull,
     KeyReference,
     Not,
@@ -42,7 +43,9 @@ def _is_maintained(expression: Expression) -> bool:
     match expression:
         case KeyReference() | AggregateReference():
             return True
-        case And() | Or() | Not() | IsNull() | Comparison() | Arithmetic():
+        case Arithmetic("%", _, _):
+            return False
+        case And() | Or() | Not() | IsNull() | Comparison() | Arithmetic() | Function("negative", _):
             return any(map(_is_maintained, parts_of(expression)))
         case _:
             return False

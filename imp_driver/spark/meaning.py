@@ -16,6 +16,11 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.ctePrecedencePolicy",
     "spark.sql.legacy.percentileDiscCalculation",
     "spark.sql.legacy.statisticalAggregate",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.legacy.literal.pickMinimumPrecision",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled",
+    "spark.sql.legacy.interval.enabled",
+    "spark.sql.legacy.integralDivide.returnBigint",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
+import pyarrow as pa
+
 Value: TypeAlias = int | Decimal | float | str | bool | datetime.date | datetime.datetime | None
 
 
@@ -38,12 +40,18 @@ class AggregateReference:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """``kind`` is Spark's type of it.
+
+    Without one an integer is of 32 bits where these are enough, else of 64, and a decimal's type is not certain (that of a bound value).
+    """
+
     value: Value
+    kind: pa.DataType | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """``operator`` is one of ``+ - * /``; a quotient is a double."""
+    """``operator`` is one of ``+ - * /``; a quotient is a decimal where an operand is one and none is a double, else a double."""
 
     operator: str
     left: Expression
@@ -104,10 +112,30 @@ class Coalesce:
 
 @dataclass(frozen=True, slots=True)
 class DatePart:
-    """``part`` of a date: year, month or day."""
+    """``part`` of a date or a timestamp without zone, an integer of 32 bits.
+
+    One of year, quarter, month, day, dayofweek (Sunday is 1), weekday (Monday is 0), dayofyear, weekofyear, hour, minute, second.
+    """
 
     part: str
     operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of its operands and of constant ``arguments``; its names and types are those of ``values/function_types.py``."""
+
+    name: str
+    operands: tuple[Expression, ...]
+    arguments: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A value brought to another type."""
+
+    operand: Expression
+    kind: pa.DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +160,8 @@ Expression: TypeAlias = (
     | Case
     | Coalesce
     | DatePart
+    | Function
+    | Cast
     | Opaque
 )
 
@@ -141,9 +171,9 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Arithmetic(_, left, right) | Comparison(_, left, right):
             return (left, right)
-        case And(operands) | Or(operands) | Coalesce(operands):
+        case And(operands) | Or(operands) | Coalesce(operands) | Function(_, operands, _):
             return operands
-        case Not(operand) | IsNull(operand) | Like(operand, _) | DatePart(_, operand):
+        case Not(operand) | IsNull(operand) | Like(operand, _) | DatePart(_, operand) | Cast(operand, _):
             return (operand,)
         case Case(branches, default):
             return (*(each for branch in branches for each in branch), *(() if default is None else (default,)))
@@ -166,6 +196,10 @@ def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expressio
             return Like(parts[0], pattern)
         case DatePart(part, _):
             return DatePart(part, parts[0])
+        case Function(name, _, arguments):
+            return Function(name, tuple(parts), arguments)
+        case Cast(_, kind):
+            return Cast(parts[0], kind)
         case Case(branches, default):
             pairs = tuple((parts[2 * place], parts[2 * place + 1]) for place in range(len(branches)))
             return Case(pairs, None if default is None else parts[-1])

@@ -139,9 +139,8 @@ def test_evaluable_conditions(condition: Expression, expected: bool) -> None:
         Column("text"),
         Like(Column("small"), "1%"),
         Comparison("<", Arithmetic("/", Column("small"), Constant(0)), Constant(1)),
-        Comparison("<", Arithmetic("/", Column("money"), Constant(2)), Constant(1)),
         Comparison("=", Case(((Column("flag"), Column("text")),), Column("small")), Constant("a")),
-        Comparison("=", DatePart("year", Constant(datetime.datetime(2000, 1, 1))), Constant(2000)),
+        Comparison("=", DatePart("year", Constant(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC))), Constant(2000)),
     ],
 )
 def test_what_is_not_certain_is_refused(condition: Expression) -> None:

@@ -43,6 +43,19 @@ QUERIES = (
     "GROUP BY CASE WHEN g = 1 THEN 'one' ELSE 'other' END ORDER BY name",
     "SELECT g, sum(n) + 1, count(*) * 2 AS twice, sum(m) - 1.5 AS less FROM {t} WHERE g <> 2 GROUP BY g",
     "SELECT g, sum(f) AS s, avg(f) AS a, sum(f) / count(*) AS per FROM {t} GROUP BY g HAVING sum(f) > 0.3 ORDER BY s DESC LIMIT 2",
+    "SELECT g, 100.00 * sum(CASE WHEN t LIKE 'a%' THEN m ELSE 0 END) / NULLIF(sum(m), 0) AS share, "
+    "sum(m) / 7.0 AS week, 0.2 * avg(m) AS fifth FROM {t} GROUP BY g ORDER BY g",
+    "SELECT g, round(avg(n), 2) AS a, round(sum(m) / 3, 1) AS r, CASE WHEN count(n) = 0 THEN 0 ELSE sum(n) / count(n) END AS per, "
+    "sum(n) % 4 AS rest, -sum(m) AS minus, abs(sum(n)) AS size FROM {t} GROUP BY g ORDER BY g",
+    "SELECT substring(t, 1, 1) AS first, length(trim(t)) AS size, t || '-' || CAST(count(*) AS STRING) AS name "
+    "FROM {t} GROUP BY t ORDER BY t",
+    "SELECT quarter(d) AS q, trunc(d, 'month') AS mo, d + INTERVAL '1' MONTH AS later, datediff(DATE'2024-12-31', d) AS days, count(*) "
+    "FROM {t} GROUP BY d ORDER BY d",
+    "SELECT trunc(d, 'MM') AS mo, sum(m) AS s FROM {t} WHERE d >= DATE'1999-01-01' AND d < DATE'1999-01-01' + INTERVAL '30' YEAR "
+    "GROUP BY trunc(d, 'MM') HAVING sum(m) > 0.0001 * (SELECT sum(m) FROM {t}) ORDER BY mo",
+    "SELECT g, CAST(sum(m) AS DOUBLE) / count(*) AS x, greatest(sum(n), 3) AS g3, round(sum(f), 2) AS r, floor(sum(m)) AS w "
+    "FROM {t} GROUP BY g ORDER BY g",
+    "SELECT substring(t, 1, 1) AS k, sum(round(m, 1)) AS s, min(upper(left(t, 0))) AS u FROM {t} GROUP BY substring(t, 1, 1) ORDER BY k",
     "SELECT coalesce(g, -1) AS k, count(*) FILTER (WHERE b) AS yes, count_if(n > 0) AS p FROM {t} GROUP BY g ORDER BY k",
 )
 CHANGES = (

@@ -17,8 +17,8 @@ import imp_driver
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.parse.statement import DIALECT, parse
-from imp_driver.parse.types import infer
 from imp_driver.plan.convert import row_expression
+from imp_driver.plan.types import infer
 from imp_driver.reasons import Decision, Reason
 from tests.spark.stream_of_changes import Stream
 
@@ -83,7 +83,7 @@ CONDITIONS = (
     "s LIKE 'ä_'",
     "CASE WHEN a > 1 THEN f > 1 ELSE s = '' END",
 )
-LEFT_TO_SPARK = ("a / 0", "a / f", "m / 2", "COALESCE(s, 1)", "year(CAST(d AS TIMESTAMP))", "s LIKE 'a\\\\%b%'", "a + 1")
+LEFT_TO_SPARK = ("a / 0", "a / f", "m / 0", "COALESCE(s, 1)", "year(CAST(d AS TIMESTAMP))", "s LIKE 'a\\\\%b%'", "a + 1")
 
 
 @pytest.mark.parametrize("is_ansi", [True, False])
@@ -175,6 +175,26 @@ def test_strings_are_read_as_spark_reads_them(cursor: imp_driver.Cursor) -> None
         [expected] = cursor.execute(f"SELECT {literal}").fetchall()[0]
         [again] = cursor.execute(f"SELECT {tree.expressions[0].sql(dialect=DIALECT)}").fetchall()[0]
         assert again == expected, literal
+
+
+UNITS = (
+    "trunc(d, 'Q')",
+    "trunc(d, 'w')",
+    "trunc(d, 'MM')",
+    "date_trunc('Q', z)",
+    "date_trunc('M', z)",
+    "date_trunc('MM', z)",
+    "date_trunc('week', z)",
+)
+
+
+def test_units_are_read_as_spark_reads_them(cursor: imp_driver.Cursor) -> None:
+    source = "(SELECT DATE'2024-05-06' AS d, TIMESTAMP'2024-05-06 07:08:09' AS z)"
+    for text in UNITS:
+        again = sqlglot.parse_one(text, read=DIALECT).copy().sql(dialect=DIALECT)
+        [one] = cursor.execute(f"SELECT {text} FROM {source}").fetchall()
+        [other] = cursor.execute(f"SELECT {again} FROM {source}").fetchall()
+        assert one == other, text
 
 
 @pytest.mark.parametrize("literal", LITERALS[:6])

@@ -17,6 +17,7 @@ from imp_driver.values.expressions import (
     Comparison,
     Constant,
     Expression,
+    Function,
     IsNull,
     KeyReference,
     Not,
@@ -60,7 +61,9 @@ def value(expression: Expression, groups: GroupValues) -> Interval:
             return groups.aggregate_interval(index)
         case Constant(literal):
             return constant(literal)
-        case Arithmetic(operator, left, right):
+        case Function("negative", (operand,)):
+            return arithmetic("-", constant(0), value(operand, groups))
+        case Arithmetic(operator, left, right) if operator != "%":
             return arithmetic(operator, value(left, groups), value(right, groups))
         case And() | Or() | Not() | Comparison() | IsNull():
             return evaluate(expression, groups).as_interval()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
+from imp_driver.values.codes import IntegerArray
 from imp_driver.values.widening import common_type
 
 
@@ -19,6 +21,13 @@ def cased(conditions: Sequence[pa.Array], values: Sequence[pa.Array], default: p
         [condition.fill_null(False) for condition in conditions], names=[str(place) for place in range(len(conditions))]
     )
     return pc.case_when(chosen, *branches, otherwise)
+
+
+def placed(pieces: Sequence[tuple[IntegerArray, pa.Array]]) -> pa.Array:
+    """Return the values of pieces at their places, of which each is in one piece. Raises NotEvaluable."""
+    arrays = _alike([values for _, values in pieces])
+    order = np.argsort(np.concatenate([places for places, _ in pieces]), kind="stable")
+    return pa.concat_arrays(arrays).take(pa.array(order))
 
 
 def coalesced(values: Sequence[pa.Array]) -> pa.Array:

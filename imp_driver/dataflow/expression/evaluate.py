@@ -6,37 +6,39 @@ Conditions follow three-valued logic, with NULL for unknown. What cannot be had 
 from __future__ import annotations
 
 import functools
-from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, arithmetic, repeated
+from imp_driver.dataflow.expression.casts import cast_as_spark
 from imp_driver.dataflow.expression.comparison import compare
-from imp_driver.dataflow.expression.conditional import cased, coalesced
+from imp_driver.dataflow.expression.conditional import cased, coalesced, placed
+from imp_driver.dataflow.expression.dates import date_part
+from imp_driver.dataflow.expression.decimals import with_type
+from imp_driver.dataflow.expression.functions import applied
 from imp_driver.values.codes import is_string, one_array
 from imp_driver.values.expressions import (
     And,
     Arithmetic,
     Case,
+    Cast,
     Coalesce,
     Column,
     Comparison,
     Constant,
     DatePart,
     Expression,
+    Function,
     IsNull,
     Like,
     Not,
     Or,
-    parts_of,
 )
-from imp_driver.values.widening import least_bits
+from imp_driver.values.result_types import beside, has_uncertain_decimal
 
 _KEPT_SCALE = 6
-_PARTS = {"year": pc.year, "month": pc.month, "day": pc.day}
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-"""Days since 1970 of the years 1 to 9999."""
 
 
 def computed(rows: pa.Table, expression: Expression) -> pa.Array:
@@ -47,17 +49,20 @@ def computed(rows: pa.Table, expression: Expression) -> pa.Array:
                 raise NotEvaluable(f"the rows have no column {name!r}")
             array = one_array(rows.column(name))
             return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        case Constant(value):
-            return repeated(value, rows.num_rows)
+        case Constant():
+            return repeated(expression, rows.num_rows)
         case Arithmetic(operator, left, right):
-            return _checked(rows, expression, arithmetic(operator, computed(rows, left), computed(rows, right)))
-        case Case(branches, default):
-            otherwise = None if default is None else computed(rows, default)
-            return cased([truth(rows, when) for when, _ in branches], [computed(rows, then) for _, then in branches], otherwise)
+            return _checked(expression, arithmetic(operator, *_beside(rows, left, right)))
+        case Case():
+            return _case(rows, expression)
         case Coalesce(operands):
             return coalesced([computed(rows, operand) for operand in operands])
         case DatePart(part, operand):
-            return _date_part(part, computed(rows, operand))
+            return date_part(part, computed(rows, operand))
+        case Cast(operand, kind):
+            return cast_as_spark(_certain(rows, operand), kind)
+        case Function(name, operands, arguments):
+            return applied(name, _operands(rows, expression), arguments)
         case And() | Or() | Not() | IsNull() | Comparison() | Like():
             return _condition(rows, expression)
         case _:
@@ -85,7 +90,8 @@ def _condition(rows: pa.Table, condition: Expression) -> pa.Array:
         case IsNull(operand):
             return pc.is_null(computed(rows, operand))
         case Comparison(operator, left, right):
-            return compare(operator, computed(rows, left), computed(rows, right))
+            is_certain = not (has_uncertain_decimal(left) or has_uncertain_decimal(right))
+            return compare(operator, computed(rows, left), computed(rows, right), is_certain=is_certain)
         case Like(operand, pattern):
             return _like(computed(rows, operand), pattern)
         case _:
@@ -98,51 +104,47 @@ def _like(values: pa.Array, pattern: str) -> pa.Array:
     return pc.match_like(values, pattern)
 
 
-def _date_part(part: str, values: pa.Array) -> pa.Array:
-    """A timestamp's parts depend on the session's time zone."""
-    if not pa.types.is_date32(values.type):
-        raise NotEvaluable(f"{part} of {values.type} is not computed in process")
-    days = pc.min_max(values.cast(pa.int32()))
-    if len(values) > values.null_count and not _FIRST_DAY <= days["min"].as_py() <= days["max"].as_py() <= _LAST_DAY:
-        raise NotEvaluable("Arrow counts years in 16 bits, Spark in 32")
-    return _PARTS[part](values).cast(pa.int32())
+def _case(rows: pa.Table, case: Case) -> pa.Array:
+    """Branches that cannot be computed for every row are computed for those that take them, as Spark does."""
+    otherwise = Constant(None) if case.default is None else case.default
+    try:
+        conditions, values = [truth(rows, when) for when, _ in case.branches], [computed(rows, then) for _, then in case.branches]
+        return cased(conditions, values, computed(rows, otherwise))
+    except NotEvaluable:
+        left, pieces = np.arange(rows.num_rows), []
+        for when, then in case.branches:
+            within = rows.take(pa.array(left))
+            passed = truth(within, when).fill_null(False).to_numpy(zero_copy_only=False)
+            pieces.append((left[passed], computed(within.filter(pa.array(passed)), then)))
+            left = left[~passed]
+        return placed([*pieces, (left, computed(rows.take(pa.array(left)), otherwise))])
 
 
-def _checked(rows: pa.Table, expression: Arithmetic, result: pa.Array) -> pa.Array:
-    if pa.types.is_decimal(result.type) and result.type.scale > _KEPT_SCALE and _has_decimal_constant(expression):
+def _beside(rows: pa.Table, left: Expression, right: Expression) -> tuple[pa.Array, pa.Array]:
+    """Return two operands of arithmetic, an integer literal beside a decimal as one."""
+    arrays = computed(rows, left), computed(rows, right)
+    kinds = beside(left, right, arrays[0].type, arrays[1].type)
+    if kinds is None:
+        raise NotEvaluable("an integer constant beside a decimal, of a type that is not certain")
+    one, other = (array if array.type == kind else with_type(array, kind) for array, kind in zip(arrays, kinds, strict=True))
+    return one, other
+
+
+def _operands(rows: pa.Table, function: Function) -> list[pa.Array]:
+    if function.name == "pmod":
+        return list(_beside(rows, *function.operands))
+    return [_certain(rows, operand) for operand in function.operands]
+
+
+def _certain(rows: pa.Table, operand: Expression) -> pa.Array:
+    if has_uncertain_decimal(operand):
+        raise NotEvaluable("a decimal constant of a type that is not certain")
+    return computed(rows, operand)
+
+
+def _checked(expression: Arithmetic, result: pa.Array) -> pa.Array:
+    may_round = pa.types.is_decimal(result.type) and (result.type.scale > _KEPT_SCALE or expression.operator in "/%")
+    if may_round and has_uncertain_decimal(expression):
         # A bound parameter is decimal(38, 18) to Spark, so it may round the result to six places.
         raise NotEvaluable("arithmetic with a decimal constant may be rounded")
-    if pa.types.is_signed_integer(result.type):
-        bits = _least_bits(rows, expression)
-        try:
-            result.cast(_INTEGERS[bits])
-        except pa.ArrowInvalid as error:
-            raise NotEvaluable(f"arithmetic in {bits} bits may overflow") from error
     return result
-
-
-_INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
-
-
-def _least_bits(rows: pa.Table, expression: Expression) -> int:
-    """Return the bits in which Spark may compute an integer: a constant may be of any type that holds it (1Y, 1S, 1)."""
-    match expression:
-        case Constant(value):
-            return least_bits(value) if isinstance(value, int) else 8
-        case Column(name):
-            kind = rows.schema.field(name).type
-            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-            return kind.bit_width if pa.types.is_signed_integer(kind) else 8
-        case DatePart():
-            return 32
-        case Case(branches, default):
-            values = (*(then for _, then in branches), Constant(None) if default is None else default)
-        case _:
-            values = parts_of(expression)
-    return max((_least_bits(rows, each) for each in values), default=8)
-
-
-def _has_decimal_constant(expression: Expression) -> bool:
-    if isinstance(expression, Constant):
-        return isinstance(expression.value, Decimal)
-    return any(map(_has_decimal_constant, parts_of(expression)))

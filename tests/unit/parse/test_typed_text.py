@@ -48,5 +48,10 @@ def test_values_of_markers_count_by_their_types() -> None:
     text = "SELECT g, sum(x) + ? AS s FROM t GROUP BY g"
     assert _typed(text, (1,)) == _typed(text, (2,))
     assert len({_typed(text, (value,)) for value in (1, 2**40, 1.5, Decimal("1.5"), Decimal("1.55"), "1", True, date(2024, 1, 1))}) == 8
+    assert _typed(text, (1,)) != _typed(text, (10,))
+    rounded = "SELECT g, round(sum(x), ?) AS s FROM t GROUP BY g HAVING sum(x) > 1"
+    assert _typed(rounded, (1,)) != _typed(rounded, (2,))
+    condition = "SELECT g, sum(x) AS s FROM t GROUP BY g HAVING sum(x) > 2 * ?"
+    assert _typed(condition, (1,)) == _typed(condition, (10,))
     unnamed = "SELECT g, sum(x) + ? FROM t GROUP BY g"
     assert _typed(unnamed, (1,)) != _typed(unnamed, (2,))

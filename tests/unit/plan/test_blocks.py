@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from imp_driver.parse.settings import check_settings
@@ -184,7 +185,7 @@ def test_having_converts_to_three_valued_conditions() -> None:
     block = _bind("select a from r group by a having not (avg(b) between 1 and 2.5) or a in (3, 4) or approx_count_distinct(c) > 1")
     low, high = (
         Comparison(">=", AggregateReference(0), Constant(1)),
-        Comparison("<=", AggregateReference(0), Constant(__import__("decimal").Decimal("2.5"))),
+        Comparison("<=", AggregateReference(0), Constant(__import__("decimal").Decimal("2.5"), pa.decimal128(2, 1))),
     )
     members = Or((Comparison("=", KeyReference(0), Constant(3)), Comparison("=", KeyReference(0), Constant(4))))
     assert isinstance(block.condition, Or)
