@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from imp_driver.delta.commits import read_commits
 from imp_driver.delta.schema import TableMetadata, read_metadata
 from imp_driver.delta.statistics import TableStatistics
-from imp_driver.delta.store import FileIdentity, TableStore, data_path, open_store
+from imp_driver.delta.store import FileIdentity, LogIdentity, TableStore, data_path, open_store
 from imp_driver.delta.vectors import Deleted
 from imp_driver.errors import OperationalError
 from imp_driver.values.tables import ChangesUnavailable, TableSnapshot
@@ -40,8 +40,21 @@ class TableState:
     deleted: dict[str, Deleted] | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The newest state, and what the log was like just before it was listed for it."""
+
+    state: TableState
+    identity: FileIdentity
+    log: LogIdentity
+
+
 class TableHandle:
-    """Thread-safe access to the newest state of one table."""
+    """Thread-safe access to the newest state of one table.
+
+    On a local disk three looks at files tell that a log has no newer commit. Who finds that waits for nobody; a refresh serves all who
+    wait for it.
+    """
 
     def __init__(self, location: str) -> None:
         self.location = location
@@ -49,6 +62,7 @@ class TableHandle:
         self._store: TableStore | None = None
         self._table: DeltaTable | None = None
         self._state: TableState | None = None
+        self._seen: _Seen | None = None
         self._older: dict[tuple[str, int], TableState] = {}
 
     @property
@@ -64,11 +78,26 @@ class TableHandle:
 
     def state(self) -> TableState:
         """Return the newest state. Raises OperationalError when there is no readable table."""
+        found = self._unchanged()
+        if found is not None:
+            return found
         with self._lock:
-            if self._table is None or self._state is None or not self._refresh(self._table, self._state):
-                self._reopen()
-            assert self._state is not None
-            return self._state
+            return self._unchanged() or self._listed()
+
+    def _unchanged(self) -> TableState | None:
+        """Return the newest state as it was last seen; None where only a list of the log tells whether it still is."""
+        seen = self._seen
+        return seen.state if seen is not None and self.store.is_newest(seen.state.snapshot.version, seen.identity, seen.log) else None
+
+    def _listed(self) -> TableState:
+        self._seen, log = None, self.store.log_identity()
+        if self._table is None or self._state is None or not self._refresh(self._table, self._state):
+            self._reopen()
+        state = self._state
+        assert state is not None
+        if log is not None and state.identity is not None:
+            self._seen = _Seen(state, state.identity, log)
+        return state
 
     def state_at(self, version: int) -> TableState:
         """Return the state at a version. Raises OperationalError when it is not to be had."""
