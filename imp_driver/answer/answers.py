@@ -14,11 +14,12 @@ from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.maintain.at_hand import read_at_hand
 from imp_driver.maintain.identity import lifted, prefix_of, state_key
 from imp_driver.maintain.prefix import forms
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.maintain.upkeep import Means
+from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.bind import bind, with_values
 from imp_driver.plan.nodes import Aggregate, Plan, scans
@@ -30,6 +31,7 @@ from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
+from imp_driver.state.group_columns import ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, SketchMode
 from imp_driver.values.refusal import Refused
@@ -136,9 +138,18 @@ class Answers:
 
     def _groups(self, request: Request, aggregate: Aggregate, means: Means) -> Groups:
         def read(own: Request, relation: Maintained) -> Groups:
-            return self._read(own, relation, aggregate, means)
+            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
+            if relation.state is None:
+                raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
+            return rows(own, relation, upkeep, relation.columns.of(relation.state, relation.vector))
 
-        return self._relations.held(self._with_state(request), means, read)
+        def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
+            with means.watch.stage("answer"):
+                return self._read(own, relation, aggregate, upkeep, groups)
+
+        own = self._with_state(request)
+        found = read_at_hand(self._relations, own, rows)
+        return self._relations.held(own, means, read) if found is None else found
 
     def _with_state(self, request: Request) -> Request:
         """Return the request about a state that is there, also one with more aggregates or of all keys, or about the one to be captured."""
@@ -156,15 +167,10 @@ class Answers:
                     return own
         return None
 
-    def _read(self, request: Request, relation: Maintained, aggregate: Aggregate, means: Means) -> Groups:
-        request, upkeep = self._relations.brought_up_to_date(request, relation, means)
-        contents = relation.in_memory
-        if contents is None:
-            raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
-        with means.watch.stage("answer"):
-            rows = rows_of(contents.state, request.block, aggregate)
-            if self._is_compared:
-                check_comparable(rows, TOLERANCE)
+    def _read(self, request: Request, relation: Maintained, aggregate: Aggregate, upkeep: Upkeep, groups: ReadGroups) -> Groups:
+        rows = rows_of(groups, request.block, aggregate)
+        if self._is_compared:
+            check_comparable(rows, TOLERANCE)
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
             # What is not computed by Spark would have taken about as long as the capture.

@@ -7,11 +7,11 @@ import pyarrow as pa
 
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
-from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.expression.select import select
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
+from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.expressions import AggregateReference, And, Column, Expression, KeyReference, parts_of, with_parts
 from imp_driver.values.refusal import Refused
 
@@ -23,7 +23,7 @@ def check_maintained(block: BoundBlock) -> None:
             raise Refused(Reason.UNSUPPORTED_AGGREGATE, getattr(output, "text", ""))
 
 
-def rows_of(state: GroupState, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
+def rows_of(state: ReadGroups, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
     """Return the rows of an aggregation, in columns named by its attributes.
 
     Conditions of the block on its keys were lifted from its rows: groups for which they are not TRUE are not asked for.
@@ -31,6 +31,7 @@ def rows_of(state: GroupState, block: BoundBlock, aggregate: Aggregate) -> pa.Ta
     Raises:
         Refused: a value of a group that is asked for is known between bounds only.
         NotEvaluable: a lifted condition is Spark's to decide.
+        NotThere: whoever holds the relation is to make a column first.
     """
     slots = np.flatnonzero(state.alive)
     if block.having:

@@ -5,6 +5,7 @@ Nothing outside assigns a field: a relation is captured, advanced, parked, resto
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from imp_driver.reasons import RecaptureReason
 from imp_driver.sketch.cut_groups import Cut, CutGroups
 from imp_driver.snapshot.vector import Vector
 from imp_driver.state.costs import Costs
+from imp_driver.state.group_columns import ColumnCache
 from imp_driver.state.ownership import Ownership
 from imp_driver.state.sketches import SketchCache
 from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored
@@ -40,9 +42,11 @@ class Maintained:
         self.identity = identity
         self.ownership = Ownership()
         self.costs = costs or Costs()
+        self.columns = ColumnCache()
         self._sketches: dict[CutName, SketchCache] = {}
         self._templates = frozenset(templates)
         self._counts = Counts()
+        self._counting = threading.Lock()
         self._contents: Contents | None = None
         self._is_settled = True
         self._stored = stored
@@ -206,7 +210,7 @@ class Maintained:
     @property
     def memory(self) -> int:
         """Bytes. Asked under the lock, since the parts change while they are counted; the registry remembers the answer."""
-        parts = sum(part.memory for part in (self._contents, self._circuit) if part is not None)
+        parts = sum(part.memory for part in (self._contents, self._circuit, self.columns) if part is not None)
         return parts + sum(sketches.memory for sketches in self._sketches.values())
 
     def sketches(self, name: CutName) -> SketchCache:
@@ -228,8 +232,9 @@ class Maintained:
         self._templates |= {template}
 
     def used(self) -> None:
-        """Count one query."""
-        self._counts = replace(self._counts, uses=self._counts.uses + 1)
+        """Count one query, from any thread."""
+        with self._counting:
+            self._counts = replace(self._counts, uses=self._counts.uses + 1)
 
     def captured(
         self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
@@ -237,10 +242,12 @@ class Maintained:
         """Take groups that were just read; all that was known before may have been given up because something was wrong with it."""
         self._is_settled = False
         self._sketches = {}
+        self.columns.clear()
         self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
         self.costs.captured = seconds
-        self._counts = replace(self._counts, captures=self._counts.captures + 1)
+        with self._counting:
+            self._counts = replace(self._counts, captures=self._counts.captures + 1)
         self._is_settled = True
 
     @contextmanager
@@ -256,12 +263,14 @@ class Maintained:
                 # Kept tables may be changed in part, too.
                 self._contents = self._circuit = None
                 self._is_settled = True
+                self.columns.clear()
 
     def advanced(self, vector: Vector, circuit: Circuit | None, delta_rows: int) -> None:
         """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
         self._vector, self._circuit = vector, circuit
-        counts = self._counts
-        self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
+        with self._counting:
+            counts = self._counts
+            self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
         self._is_settled = True
 
     def attached(self, name: CutName, cut: Cut) -> None:
@@ -286,17 +295,20 @@ class Maintained:
     def invalidated(self, cause: Cause) -> None:
         """Have no groups any more, here or in the store, until they are captured again."""
         self._contents, self._stored, self._cause, self._is_settled = None, None, cause, True
+        self.columns.clear()
         self._needs_deep_buffers |= cause.reason is RecaptureReason.INEXACT_STATE
 
     def given_up(self) -> None:
         """Forget the groups and every sketch of them: what they stand for is no longer certain."""
         self._contents, self._stored, self._circuit, self._is_settled = None, None, None, True
         self._sketches = {}
+        self.columns.clear()
         self._vector, self._is_proven = {}, True
 
     def dropped(self) -> None:
-        """Be saved no more."""
+        """Be saved no more, nor read by who does not hold it."""
         self._is_dropped = True
+        self.columns.clear()
 
     def failed(self, failure: CaptureFailure) -> None:
         """Remember why there is nothing to be had."""
@@ -347,5 +359,14 @@ class Maintained:
             before = self.memory
             self._put_sketches_aside()
             self._contents = self._circuit = None
+            self.columns.clear()
             self._vector = self._stored.vector
             return before - self.memory
+
+    def lightened(self) -> int:
+        """Give up what is quickly made anew of the groups, unless they are in use; return the bytes that this saves."""
+        with self.ownership.held_if_free() as is_held:
+            saved = self.columns.memory if is_held else 0
+            if is_held:
+                self.columns.clear()
+            return saved

@@ -53,6 +53,15 @@ class Registry:
         with self._lock:
             return self._relations.get(key)
 
+    def use(self, relation: Maintained, template: str) -> None:
+        """Note that a relation serves a template, as the most recently used one."""
+        key = relation.identity.key
+        with self._lock:
+            relation.served(template)
+            if self._relations.get(key) is relation:
+                self._relations.move_to_end(key)
+                self._join(relation)
+
     def relations(self) -> tuple[Maintained, ...]:
         with self._lock:
             return tuple(self._relations.values())
@@ -107,12 +116,20 @@ class Registry:
                 self._weigh(key, weight)
 
     def evict(self) -> tuple[Maintained, ...]:
-        """Park, then drop the least recently used relations until the budget holds; the newest stays. Return the dropped ones."""
+        """Lighten, then park, then drop the least recently used relations until the budget holds. Return the dropped ones.
+
+        The newest stays, if need be without columns.
+        """
         evicted: list[Maintained] = []
         with self._lock:
             if self._total <= self.memory_budget:
                 return ()
-            oldest = list(self._relations.values())[:-1]
+            every = list(self._relations.values())
+            for relation in every:
+                if self._total <= self.memory_budget:
+                    break
+                self._weigh(relation.identity.key, self.weight(relation) - relation.lightened())
+            oldest = every[:-1]
             for relation in oldest:
                 if self._total <= self.memory_budget:
                     break
