@@ -27,13 +27,17 @@ def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def compare(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return booleans, NULL for unknown. Raises NotEvaluable where Spark would cast in a way of its own."""
+    """Return booleans, NULL for unknown. Raises NotEvaluable where Spark would cast in a way of its own.
+
+    Args:
+        right: of as many values as ``left``, or of one, with which all are compared.
+    """
     if operator == "<=>":
         return _null_safe_equal(left, right)
     if pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return pa.nulls(len(left), pa.bool_())
     left, right = _common(left, right)
-    return _COMPARE[operator](left, right)
+    return _COMPARE[operator](left, right[0] if len(right) == 1 else right)
 
 
 def _common(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:

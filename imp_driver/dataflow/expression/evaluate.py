@@ -84,6 +84,8 @@ def _condition(rows: pa.Table, condition: Expression) -> pa.Array:
             return pc.invert(truth(rows, operand))
         case IsNull(operand):
             return pc.is_null(computed(rows, operand))
+        case Comparison(operator, left, Constant(value)) if operator != "<=>":
+            return compare(operator, computed(rows, left), repeated(value, 1))
         case Comparison(operator, left, right):
             return compare(operator, computed(rows, left), computed(rows, right))
         case Like(operand, pattern):
