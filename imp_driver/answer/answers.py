@@ -21,7 +21,7 @@ from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.statement import Statement
-from imp_driver.plan.bind import bind, with_values
+from imp_driver.plan.bind import with_values
 from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
@@ -128,9 +128,8 @@ class Answers:
 
     def _request(self, reading: Reading, grouped: Grouped, place: int, parameters: Parameters) -> Request:
         analysis = grouped.parts[place][1]
-        block = bind(analysis.block, parameters, analysis.columns)
+        block, wide = reading.groups(analysis, parameters)
         check_maintained(block)
-        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
         # Numbers below 0 are those of blocks that are answered from.
         request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
         self._relations.check_trusted(request.template.identifier)
