@@ -15,6 +15,9 @@ from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.snapshot.vector import Vector
 from imp_driver.values.codes import BooleanArray, IntegerArray
 
+QUICKLY_MADE = 10_000
+"""Groups whose columns are made whole, however few of them are asked for."""
+
 
 class NotThere(LookupError):
     """A column is to be made first, by who holds the relation."""
@@ -65,7 +68,8 @@ class ReadGroups:
         """Return the i-th aggregate of some groups. Raises NotThere."""
         columns = self._columns
         found = columns.values.get(index)
-        if found is None and 2 * len(places) < len(columns.slots) and index not in columns.asked:
+        is_small_part = len(columns.slots) > QUICKLY_MADE and 2 * len(places) < len(columns.slots)
+        if found is None and is_small_part and index not in columns.asked:
             # All of them would take longer, and may be of no use before the next change.
             found = self._held.value_at(index, columns.slots[places])
             columns.asked.add(index)

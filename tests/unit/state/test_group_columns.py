@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.snapshot.vector import TableState, Vector
+from imp_driver.state import group_columns
 from imp_driver.state.group_columns import ColumnCache, NotThere, ReadGroups
 from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, canonical, operations, step
@@ -68,7 +69,8 @@ def test_who_does_not_hold_the_relation_reads_what_is_there() -> None:
         groups.value_at(0, np.arange(10))
 
 
-def test_values_of_few_groups_are_kept_when_they_are_asked_for_again() -> None:
+def test_values_of_few_groups_are_kept_when_they_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_columns, "QUICKLY_MADE", 1)
     cache, state = ColumnCache(), _state()
     held, few = cache.of(state, _vector(1)), np.array([3])
 
