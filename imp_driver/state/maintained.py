@@ -5,10 +5,8 @@ Nothing outside assigns a field: a relation is captured, advanced, parked, resto
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -19,12 +17,12 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import RecaptureReason
 from imp_driver.sketch.cut_groups import Cut, CutGroups
-from imp_driver.snapshot.vector import Vector
+from imp_driver.snapshot.vector import Vector, is_ahead
 from imp_driver.state.costs import Costs
 from imp_driver.state.group_columns import ColumnCache
 from imp_driver.state.ownership import Ownership
 from imp_driver.state.sketches import SketchCache
-from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored
+from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored, Tally
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.tables import TableSnapshot
 
@@ -45,8 +43,7 @@ class Maintained:
         self.columns = ColumnCache()
         self._sketches: dict[CutName, SketchCache] = {}
         self._templates = frozenset(templates)
-        self._counts = Counts()
-        self._counting = threading.Lock()
+        self._tally = Tally()
         self._contents: Contents | None = None
         self._is_settled = True
         self._stored = stored
@@ -180,7 +177,7 @@ class Maintained:
 
     @property
     def counts(self) -> Counts:
-        return self._counts
+        return self._tally.counts
 
     @property
     def targets(self) -> set[str]:
@@ -223,9 +220,7 @@ class Maintained:
 
     def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
         """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
-        pairs = [(self._vector.get(each.location), each) for each in snapshots]
-        is_same = all(known is not None and known.table_id == each.table_id for known, each in pairs)
-        return is_same and any(known is not None and known.version > each.version for known, each in pairs)
+        return is_ahead(self._vector, snapshots)
 
     def served(self, template: str) -> None:
         """Remember a template."""
@@ -233,8 +228,7 @@ class Maintained:
 
     def used(self) -> None:
         """Count one query, from any thread."""
-        with self._counting:
-            self._counts = replace(self._counts, uses=self._counts.uses + 1)
+        self._tally.add(uses=1)
 
     def captured(
         self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
@@ -246,8 +240,7 @@ class Maintained:
         self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
         self.costs.captured = seconds
-        with self._counting:
-            self._counts = replace(self._counts, captures=self._counts.captures + 1)
+        self._tally.add(captures=1)
         self._is_settled = True
 
     @contextmanager
@@ -268,9 +261,7 @@ class Maintained:
     def advanced(self, vector: Vector, circuit: Circuit | None, delta_rows: int) -> None:
         """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
         self._vector, self._circuit = vector, circuit
-        with self._counting:
-            counts = self._counts
-            self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
+        self._tally.add(maintained=1, delta_rows=delta_rows)
         self._is_settled = True
 
     def attached(self, name: CutName, cut: Cut) -> None:
@@ -362,11 +353,3 @@ class Maintained:
             self.columns.clear()
             self._vector = self._stored.vector
             return before - self.memory
-
-    def lightened(self) -> int:
-        """Give up what is quickly made anew of the groups, unless they are in use; return the bytes that this saves."""
-        with self.ownership.held_if_free() as is_held:
-            saved = self.columns.memory if is_held else 0
-            if is_held:
-                self.columns.clear()
-            return saved

@@ -128,7 +128,7 @@ class Registry:
             for relation in every:
                 if self._total <= self.memory_budget:
                     break
-                self._weigh(relation.identity.key, self.weight(relation) - relation.lightened())
+                self._weigh(relation.identity.key, self.weight(relation) - _lightened(relation))
             oldest = every[:-1]
             for relation in oldest:
                 if self._total <= self.memory_budget:
@@ -166,6 +166,15 @@ class Registry:
             members = self._groups.setdefault(group, {})
             members.pop(key, None)
             members[key] = None
+
+
+def _lightened(relation: Maintained) -> int:
+    """Give up what is quickly made anew of the groups, unless they are in use; return the bytes that this saves."""
+    with relation.ownership.held_if_free() as is_held:
+        saved = relation.columns.memory if is_held else 0
+        if is_held:
+            relation.columns.clear()
+        return saved
 
 
 def _groups_of(relation: Maintained) -> Iterator[_Group]:
