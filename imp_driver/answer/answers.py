@@ -13,18 +13,18 @@ import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, rows_of
-from imp_driver.answer.matching import Match
 from imp_driver.answer.rest import Payoff, Rest, check_left
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.states import States
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.maintain.at_hand import read_at_hand
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.maintain.upkeep import Means
+from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.statement import Statement
-from imp_driver.plan.bind import BoundBlock, bind, with_values
+from imp_driver.plan.bind import with_values
 from imp_driver.plan.nodes import Aggregate, Plan, Scan, scans
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason, ServedBy
@@ -33,6 +33,7 @@ from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
+from imp_driver.state.group_columns import ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, SketchMode
 from imp_driver.values.refusal import Refused
@@ -153,9 +154,8 @@ class Answers:
 
     def _request(self, reading: Reading, grouped: Grouped, place: int, parameters: Parameters) -> Request:
         analysis = grouped.parts[place][1]
-        block = bind(analysis.block, parameters, analysis.columns)
+        block, wide = reading.groups(analysis, parameters)
         check_maintained(block)
-        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
         # Numbers below 0 are those of blocks that are answered from.
         request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
         self._relations.check_trusted(request.template.identifier)
@@ -165,19 +165,22 @@ class Answers:
         source = self._states.source(request)
 
         def read(own: Request, relation: Maintained) -> Groups:
-            return self._read(own, relation, source.found, request.block, aggregate, means)
+            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
+            if relation.state is None:
+                raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
+            return rows(own, relation, upkeep, relation.columns.of(relation.state, relation.vector))
 
-        return self._relations.held(source.request, means, read)
+        def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
+            with means.watch.stage("answer"):
+                found = rows_of(groups, source.found, request.block, aggregate)
+                return self._read(own, relation, upkeep, found)
 
-    def _read(self, request: Request, relation: Maintained, found: Match, asked: BoundBlock, aggregate: Aggregate, means: Means) -> Groups:
-        request, upkeep = self._relations.brought_up_to_date(request, relation, means)
-        contents = relation.in_memory
-        if contents is None:
-            raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
-        with means.watch.stage("answer"):
-            rows = rows_of(contents.state, found, asked, aggregate)
-            if self._is_compared:
-                check_comparable(rows, TOLERANCE)
+        found = read_at_hand(self._relations, source.request, rows)
+        return self._relations.held(source.request, means, read) if found is None else found
+
+    def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
+        if self._is_compared:
+            check_comparable(rows, TOLERANCE)
         relation.answered()
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from imp_driver.answer.columns import types_of, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.join import joined, semijoined
-from imp_driver.answer.order import SortKey, in_order, sorted_places, ties_at
+from imp_driver.answer.order import SortKey, first_places, in_order, ties_at
 from imp_driver.answer.regroup import regrouped
 from imp_driver.answer.rounding import (
     check_decided,
@@ -28,7 +28,7 @@ from imp_driver.answer.rounding import (
     without_spreads,
 )
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.dataflow.expression.select import select
+from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.convert import constant, row_expression
 from imp_driver.plan.nodes import (
     Aggregate,
@@ -120,7 +120,7 @@ class Finish:
         count = _number(plan.limit)
         if not may_tie and any(ties_at(rows, keys, place) for place in (skipped, skipped + count)):
             raise NotEvaluable("rows tie where a LIMIT ends")
-        places = sorted_places(rows, keys)
+        places = first_places(rows, keys, skipped + count + 1)
         check_order(rows, [key.expression for key in plan.order], places, (skipped, skipped + count))
         return rows.take(pa.array(places[skipped : skipped + count]))
 
@@ -143,7 +143,7 @@ def _filtered(rows: pa.Table, conjuncts: Sequence[exp.Expr]) -> pa.Table:
     for conjunct in conjuncts:
         check_decided(rows, conjunct)
     conditions: list[Expression] = [row_expression(conjunct, types_of(rows)) for conjunct in conjuncts]
-    return rows.filter(pa.array(select(rows, And(tuple(conditions)))))
+    return rows.filter(truth(rows, And(tuple(conditions))))
 
 
 def _projected(plan: Project, rows: pa.Table) -> pa.Table:

@@ -22,6 +22,7 @@ from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
+from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.expressions import AggregateReference
@@ -35,7 +36,7 @@ def check_maintained(block: BoundBlock) -> None:
             raise Refused(Reason.UNSUPPORTED_AGGREGATE, getattr(output, "text", ""))
 
 
-def rows_of(state: GroupState, found: Match, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
+def rows_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggregate) -> pa.Table:
     """Return the rows of an aggregation, in columns named by its attributes.
 
     Args:
@@ -44,6 +45,7 @@ def rows_of(state: GroupState, found: Match, block: BoundBlock, aggregate: Aggre
     Raises:
         Refused: a value of a group that is asked for is known between bounds only.
         NotEvaluable: a condition on groups or a key is Spark's to compute.
+        NotThere: whoever holds the relation is to make a column first.
     """
     asked = _Asked.of(state, found)
     outputs = [output.index for output in block.outputs if isinstance(output, AggregateReference)]
@@ -63,7 +65,7 @@ def rows_of(state: GroupState, found: Match, block: BoundBlock, aggregate: Aggre
 class _Asked:
     """The finer groups that pass, and the groups that they fall into, with the keys of these."""
 
-    def __init__(self, state: GroupState, slots: IntegerArray, columns: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
+    def __init__(self, state: ReadGroups, slots: IntegerArray, columns: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
         self._state = state
         self._columns = columns
         self._groups = None if is_same else _together(keys, len(slots))
@@ -72,7 +74,7 @@ class _Asked:
         self.keys = keys if first is None else [key.take(first) for key in keys]
 
     @classmethod
-    def of(cls, state: GroupState, found: Match) -> _Asked:
+    def of(cls, state: ReadGroups, found: Match) -> _Asked:
         slots = np.flatnonzero(state.alive)
         columns = pa.table({key_name(place): state.key_values(place, slots) for place in found.read})
         if found.condition is not None:
@@ -83,7 +85,9 @@ class _Asked:
 
     def value(self, source: Held | OverKeys, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
-            return self._state.value_as(asked.specification, source.place, self.slots, self._groups)
+            if self._groups is None:
+                return self._state.value_as(asked.specification, source.place, self.slots)
+            return self._state.rolled_up(asked.specification, source.place, self.slots, self._groups)
         return self._value_over_keys(source, asked)
 
     def _value_over_keys(self, source: OverKeys, asked: BoundAggregate) -> Values:
@@ -94,7 +98,7 @@ class _Asked:
         arguments = (None,) if source.argument is None else project(columns, [(source.argument, specification.argument_type)])
         groups = GroupState.empty((specification,), [pa.int64()])
         try:
-            groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows[self.slots]))
+            groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
         except StateCorrupt as error:
             raise NotEvaluable("a sum of integers leaves 64 bits") from error
         slots = np.flatnonzero(groups.alive)

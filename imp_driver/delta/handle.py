@@ -7,16 +7,17 @@ own, and delta-rs would apply its commits to the state of the old one; so a comm
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from imp_driver.delta.appended import MOST_COMMITS, appended
 from imp_driver.delta.commits import read_commits
 from imp_driver.delta.schema import TableMetadata, read_metadata
-from imp_driver.delta.statistics import TableStatistics
-from imp_driver.delta.store import FileIdentity, TableStore, data_path, open_store
+from imp_driver.delta.statistics import LaterStatistics, TableStatistics
+from imp_driver.delta.store import FileIdentity, LogIdentity, TableStore, data_path, open_store
 from imp_driver.delta.vectors import Deleted
 from imp_driver.errors import OperationalError
 from imp_driver.values.tables import ChangesUnavailable, TableSnapshot
@@ -40,8 +41,21 @@ class TableState:
     deleted: dict[str, Deleted] | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The newest state, and what the log was like just before it was listed for it."""
+
+    state: TableState
+    identity: FileIdentity
+    log: LogIdentity
+
+
 class TableHandle:
-    """Thread-safe access to the newest state of one table."""
+    """Thread-safe access to the newest state of one table.
+
+    On a local disk three looks at files tell that a log has no newer commit. Who finds that waits for nobody; a refresh serves all who
+    wait for it.
+    """
 
     def __init__(self, location: str) -> None:
         self.location = location
@@ -49,6 +63,7 @@ class TableHandle:
         self._store: TableStore | None = None
         self._table: DeltaTable | None = None
         self._state: TableState | None = None
+        self._seen: _Seen | None = None
         self._older: dict[tuple[str, int], TableState] = {}
 
     @property
@@ -64,11 +79,60 @@ class TableHandle:
 
     def state(self) -> TableState:
         """Return the newest state. Raises OperationalError when there is no readable table."""
+        found = self._unchanged()
+        if found is not None:
+            return found
         with self._lock:
-            if self._table is None or self._state is None or not self._refresh(self._table, self._state):
-                self._reopen()
-            assert self._state is not None
-            return self._state
+            return self._unchanged() or self._listed()
+
+    def _unchanged(self) -> TableState | None:
+        """Return the newest state as it was last seen; None where only a list of the log tells whether it still is."""
+        seen = self._seen
+        return seen.state if seen is not None and self.store.is_newest(seen.state.snapshot.version, seen.identity, seen.log) else None
+
+    def _listed(self) -> TableState:
+        self._seen, log = None, self.store.log_identity()
+        is_read = log is not None and self._append()
+        if not is_read and (self._table is None or self._state is None or not self._refresh(self._table, self._state)):
+            self._reopen()
+        state = self._state
+        assert state is not None
+        if log is not None and state.identity is not None:
+            self._seen = _Seen(state, state.identity, log)
+        return state
+
+    def _append(self) -> bool:
+        """Go on to the newest version where files were appended and nothing else; False where that is not so."""
+        known = self._state
+        if self._table is None or known is None or known.identity is None:
+            return False
+        if known.snapshot.version - self._table.version() >= MOST_COMMITS:
+            return False
+        found = appended(self.store, known.snapshot.version, known.identity)
+        if found is None:
+            return False
+        before, version, identity, deleted = known.snapshot, found.version, found.identity, known.deleted
+        rows = None if before.row_count is None or found.rows is None else before.row_count + found.rows
+        files = LaterStatistics(lambda: self._statistics(version, identity, deleted))
+        self._state = TableState(replace(before, version=version, row_count=rows, files=files), known.metadata, identity, deleted)
+        return True
+
+    def _statistics(self, version: int, identity: FileIdentity, deleted: dict[str, Deleted] | None) -> TableStatistics:
+        """Read the statistics of a version that files were appended for. Raises OperationalError where it is gone."""
+        with self._lock:
+            table = self._table
+            try:
+                if table is not None and table.version() < version:
+                    table.update_incremental()
+                if table is None or table.version() != version:
+                    table = DeltaTable(self.store.folder or self.location, version=version)
+            except Exception as error:  # delta-rs raises many kinds; the cause is chained
+                raise OperationalError(f"Version {version} of {self.location} cannot be read; its history may be gone.") from error
+            found = self._read_state(table, deleted).snapshot.files
+        assert isinstance(found, TableStatistics)
+        if self.store.commit_identity(version) != identity:
+            raise OperationalError(f"Another table lies in {self.location} now.")
+        return found
 
     def state_at(self, version: int) -> TableState:
         """Return the state at a version. Raises OperationalError when it is not to be had."""

@@ -18,7 +18,7 @@ from imp_driver.delta.columns import FileColumns
 from imp_driver.delta.file_cache import KeptColumn
 from imp_driver.delta.handle import TableState
 from imp_driver.delta.schema import StoredColumn
-from imp_driver.delta.statistics import TableStatistics
+from imp_driver.delta.statistics import LaterStatistics, TableStatistics
 from imp_driver.delta.store import data_path
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
@@ -74,9 +74,10 @@ def rows_with(
 ) -> pa.Table | None:
     """Return the live rows of ``columns``, which hold ``key``, whose key is one of ``values``; None where that is not for this place.
 
-    Raises OSError, ValueError and Arrow's errors, as reading files does.
+    Raises OSError, ValueError, OperationalError and Arrow's errors, as reading files and a log does.
     """
     files = state.snapshot.files
+    files = files.found if isinstance(files, LaterStatistics) else files
     partitions = [column for column in columns if column.partition]
     if not isinstance(files, TableStatistics) or state.deleted is None or not all(map(is_looked_up, (key, *partitions))):
         return None

@@ -9,7 +9,8 @@ known only where it says that no value or every value is NULL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +94,31 @@ class TableStatistics:
                 found = pc.struct_field(structs, [index])
                 return found if found.type == target else found.cast(target)
         return pa.nulls(self._files.num_rows, target)
+
+
+class LaterStatistics:
+    """Statistics that are read when they are first asked for, which may raise OperationalError."""
+
+    def __init__(self, read: Callable[[], TableStatistics]) -> None:
+        self._read = read
+
+    @cached_property
+    def found(self) -> TableStatistics:
+        return self._read()
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Bytes."""
+        return self.found.sizes
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Live rows; -1 where unknown."""
+        return self.found.rows
+
+    def bounds(self, column: str) -> Bounds:
+        """Return as ``TableStatistics`` does."""
+        return self.found.bounds(column)
 
 
 def _widened(maximum: pa.Array) -> pa.Array:

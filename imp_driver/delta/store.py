@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as arrow_fs
 from deltalake.fs import DeltaStorageHandler
 
+from imp_driver.delta.local_disk import is_local_disk
 from imp_driver.errors import OperationalError
 
 _OTHER_MACHINE = re.compile(r"file://(?!localhost/)([^/]+)/")
@@ -18,6 +19,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 FileIdentity = tuple[int, int, int]
 """Inode, modification time in nanoseconds, size in bytes."""
+LogIdentity = tuple[int, int, int]
+"""Device, inode and modification time in nanoseconds of a log's folder, which changes with every name in it."""
 
 
 def local_folder(location: str) -> str | None:
@@ -71,6 +74,31 @@ class TableStore:
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def log_identity(self) -> LogIdentity | None:
+        """Return what changes when a file of the log comes or goes; None where the log must be listed to know: not on a local disk."""
+        if self.folder is None:
+            return None
+        try:
+            found = os.stat(f"{self.folder}/_delta_log")
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino, found.st_mtime_ns) if is_local_disk(self.folder, found.st_dev) else None
+
+    def is_newest(self, version: int, identity: FileIdentity, log: LogIdentity) -> bool:
+        """Say whether a commit is the last of the log still; False also where the log must be listed to know.
+
+        Args:
+            log: of the log before it was listed. Within one tick of the clock it may stay the same, but then the next commit is found.
+        """
+        try:
+            os.stat(f"{self.folder}/{commit_path(version + 1)}")
+        except FileNotFoundError:
+            # In this order: what was there before and is there still was the last one when there was no next one.
+            return self.commit_identity(version) == identity and self.log_identity() == log
+        except OSError:
+            return False
+        return False
 
 
 def open_store(location: str) -> TableStore:

@@ -107,7 +107,7 @@ class DeltaTables:
             wanted = _columns(state.metadata, snapshot.location, tuple(dict.fromkeys((*columns, key))))
             by_key = next(each for each in wanted if each.column.name == key)
             found = rows_with(FileColumns(handle.store, snapshot.table_id, self._read), state, wanted, by_key, values)
-        except (ChangesUnavailable, OSError, ValueError, LookupError, pa.ArrowException):
+        except (ChangesUnavailable, OperationalError, OSError, ValueError, LookupError, pa.ArrowException):
             return None
         return None if found is None else found.select(columns)
 

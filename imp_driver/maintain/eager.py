@@ -101,7 +101,7 @@ class EagerWorker:
         return self._notes.setdefault(relation, Ahead())
 
     def note_use(self, relation: Maintained, request: Request) -> None:
-        """Remember that a query used a relation; the caller holds it."""
+        """Remember that a query used a relation."""
         self.ahead(relation).use = Use.of(request, self._clock())
 
     def versions_behind(self, relation: Maintained) -> int | None:

@@ -138,9 +138,14 @@ class Relations:
         with means.watch.stage("maintain"):
             upkeep = self._stepped(request, relation, means)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
-        self._count(relation, upkeep)
-        self.eager.note_use(relation, request)
+        self._count(upkeep)
+        self.note_read(relation, request)
         return request, upkeep
+
+    def note_read(self, relation: Maintained, request: Request) -> None:
+        """Learn that a query reads a relation, which need not be held."""
+        relation.used()
+        self.eager.note_use(relation, request)
 
     def _read_back(self, request: Request, relation: Maintained, means: Means) -> bool:
         """Bring a state back from the store, into memory or as the buckets that it is in."""
@@ -176,8 +181,7 @@ class Relations:
         if relation.bucketed is None:
             self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
 
-    def _count(self, relation: Maintained, upkeep: Upkeep) -> None:
-        relation.used()
+    def _count(self, upkeep: Upkeep) -> None:
         if upkeep.decision.name.endswith("CAPTURED"):
             self.metrics.count("imp_captures_total", "" if upkeep.recapture_reason is None else upkeep.recapture_reason.name)
         elif upkeep.decision is Decision.MAINTAINED:

@@ -17,7 +17,7 @@ from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.text import Blocks, Text, known_text
 from imp_driver.snapshot.versions import Versions
 from imp_driver.values.quoting import has_variable
-from imp_driver.values.refusal import Refused
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.run import Parameters
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
@@ -65,11 +65,33 @@ class Reading:
                 self.text.blocks[id(analysis)] = known
         return known
 
+    def groups(self, analysis: Analysis, parameters: Parameters) -> Blocks:
+        """Return a block that is answered from, as ``bound`` does; most have no marker, since conditions on groups stand above them.
+
+        Raises Refused: a parameter has no exact literal.
+        """
+        known = self.text.without_markers.get(id(analysis))
+        if known is None:
+            known = self.text.without_markers[id(analysis)] = _without_markers(analysis)
+        return known if isinstance(known, tuple) else _blocks(analysis, parameters)
+
     @property
     def bytes(self) -> int:
         """Bytes of the files of every table, as often as it is read."""
         times_read = self.text.times_read
         return sum(times_read[id(scan.place)] * int(self.tables[scan.table].snapshot.files.sizes.sum()) for scan in self.text.scans)
+
+
+def _blocks(analysis: Analysis, parameters: Parameters) -> Blocks:
+    wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
+    return bind(analysis.block, parameters, analysis.columns), wide
+
+
+def _without_markers(analysis: Analysis) -> Blocks | Grounds:
+    try:
+        return _blocks(analysis, None)
+    except Refused as refused:
+        return refused.grounds
 
 
 class _Snapshots:

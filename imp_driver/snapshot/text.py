@@ -56,6 +56,7 @@ class Text:
         scans: every occurrence of a table, one per place in the text.
         times_read: how many occurrences a place in the text has, by its ``id``.
         blocks: those that have no markers, bound, by the ``id`` of their analyses.
+        without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
     """
 
     definitions: Mapping[tuple[str, ...], Definition]
@@ -65,6 +66,7 @@ class Text:
     scans: tuple[Scan, ...]
     times_read: Mapping[int, int]
     blocks: dict[int, Blocks] = field(default_factory=dict)
+    without_markers: dict[int, Blocks | Grounds] = field(default_factory=dict)
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
 

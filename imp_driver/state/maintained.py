@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -18,11 +17,12 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reasons import RecaptureReason
 from imp_driver.sketch.cut_groups import Cut, CutGroups
-from imp_driver.snapshot.vector import Vector
+from imp_driver.snapshot.vector import Vector, is_ahead
 from imp_driver.state.costs import Costs
+from imp_driver.state.group_columns import ColumnCache
 from imp_driver.state.ownership import Ownership
 from imp_driver.state.sketches import SketchCache
-from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored
+from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored, Tally
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.tables import TableSnapshot
 
@@ -40,9 +40,10 @@ class Maintained:
         self.identity = identity
         self.ownership = Ownership()
         self.costs = costs or Costs()
+        self.columns = ColumnCache()
         self._sketches: dict[CutName, SketchCache] = {}
         self._templates = frozenset(templates)
-        self._counts = Counts()
+        self._tally = Tally()
         self._contents: Contents | None = None
         self._is_settled = True
         self._stored = stored
@@ -176,7 +177,7 @@ class Maintained:
 
     @property
     def counts(self) -> Counts:
-        return self._counts
+        return self._tally.counts
 
     @property
     def targets(self) -> set[str]:
@@ -206,7 +207,7 @@ class Maintained:
     @property
     def memory(self) -> int:
         """Bytes. Asked under the lock, since the parts change while they are counted; the registry remembers the answer."""
-        parts = sum(part.memory for part in (self._contents, self._circuit) if part is not None)
+        parts = sum(part.memory for part in (self._contents, self._circuit, self.columns) if part is not None)
         return parts + sum(sketches.memory for sketches in self._sketches.values())
 
     def sketches(self, name: CutName) -> SketchCache:
@@ -219,21 +220,19 @@ class Maintained:
 
     def is_ahead_of(self, snapshots: Iterable[TableSnapshot]) -> bool:
         """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
-        pairs = [(self._vector.get(each.location), each) for each in snapshots]
-        is_same = all(known is not None and known.table_id == each.table_id for known, each in pairs)
-        return is_same and any(known is not None and known.version > each.version for known, each in pairs)
+        return is_ahead(self._vector, snapshots)
 
     def served(self, template: str) -> None:
         """Remember a template."""
         self._templates |= {template}
 
     def used(self) -> None:
-        """Count one query."""
-        self._counts = replace(self._counts, uses=self._counts.uses + 1)
+        """Count one query, from any thread."""
+        self._tally.add(uses=1)
 
     def answered(self) -> None:
         """Count one query whose rows came from the groups."""
-        self._counts = replace(self._counts, answers=self._counts.answers + 1)
+        self._tally.add(answers=1)
 
     def captured(
         self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
@@ -241,10 +240,11 @@ class Maintained:
         """Take groups that were just read; all that was known before may have been given up because something was wrong with it."""
         self._is_settled = False
         self._sketches = {}
+        self.columns.clear()
         self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
         self.costs.captured = seconds
-        self._counts = replace(self._counts, captures=self._counts.captures + 1)
+        self._tally.add(captures=1)
         self._is_settled = True
 
     @contextmanager
@@ -260,12 +260,12 @@ class Maintained:
                 # Kept tables may be changed in part, too.
                 self._contents = self._circuit = None
                 self._is_settled = True
+                self.columns.clear()
 
     def advanced(self, vector: Vector, circuit: Circuit | None, delta_rows: int) -> None:
         """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
         self._vector, self._circuit = vector, circuit
-        counts = self._counts
-        self._counts = replace(counts, maintained=counts.maintained + 1, delta_rows=counts.delta_rows + delta_rows)
+        self._tally.add(maintained=1, delta_rows=delta_rows)
         self._is_settled = True
 
     def attached(self, name: CutName, cut: Cut) -> None:
@@ -290,17 +290,20 @@ class Maintained:
     def invalidated(self, cause: Cause) -> None:
         """Have no groups any more, here or in the store, until they are captured again."""
         self._contents, self._stored, self._cause, self._is_settled = None, None, cause, True
+        self.columns.clear()
         self._needs_deep_buffers |= cause.reason is RecaptureReason.INEXACT_STATE
 
     def given_up(self) -> None:
         """Forget the groups and every sketch of them: what they stand for is no longer certain."""
         self._contents, self._stored, self._circuit, self._is_settled = None, None, None, True
         self._sketches = {}
+        self.columns.clear()
         self._vector, self._is_proven = {}, True
 
     def dropped(self) -> None:
-        """Be saved no more."""
+        """Be saved no more, nor read by who does not hold it."""
         self._is_dropped = True
+        self.columns.clear()
 
     def failed(self, failure: CaptureFailure) -> None:
         """Remember why there is nothing to be had."""
@@ -351,5 +354,6 @@ class Maintained:
             before = self.memory
             self._put_sketches_aside()
             self._contents = self._circuit = None
+            self.columns.clear()
             self._vector = self._stored.vector
             return before - self.memory

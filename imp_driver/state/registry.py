@@ -53,6 +53,15 @@ class Registry:
         with self._lock:
             return self._relations.get(key)
 
+    def use(self, relation: Maintained, template: str) -> None:
+        """Note that a relation serves a template, as the most recently used one."""
+        key = relation.identity.key
+        with self._lock:
+            relation.served(template)
+            if self._relations.get(key) is relation:
+                self._relations.move_to_end(key)
+                self._join(relation)
+
     def relations(self) -> tuple[Maintained, ...]:
         with self._lock:
             return tuple(self._relations.values())
@@ -111,12 +120,20 @@ class Registry:
                 self._weigh(key, weight)
 
     def evict(self) -> tuple[Maintained, ...]:
-        """Park, then drop the least recently used relations until the budget holds; the newest stays. Return the dropped ones."""
+        """Lighten, then park, then drop the least recently used relations until the budget holds. Return the dropped ones.
+
+        The newest stays, if need be without columns.
+        """
         evicted: list[Maintained] = []
         with self._lock:
             if self._total <= self.memory_budget:
                 return ()
-            oldest = list(self._relations.values())[:-1]
+            every = list(self._relations.values())
+            for relation in every:
+                if self._total <= self.memory_budget:
+                    break
+                self._weigh(relation.identity.key, self.weight(relation) - _lightened(relation))
+            oldest = every[:-1]
             for relation in oldest:
                 if self._total <= self.memory_budget:
                     break
@@ -153,6 +170,15 @@ class Registry:
             members = self._groups.setdefault(group, {})
             members.pop(key, None)
             members[key] = None
+
+
+def _lightened(relation: Maintained) -> int:
+    """Give up what is quickly made anew of the groups, unless they are in use; return the bytes that this saves."""
+    with relation.ownership.held_if_free() as is_held:
+        saved = relation.columns.memory if is_held else 0
+        if is_held:
+            relation.columns.clear()
+        return saved
 
 
 def _groups_of(relation: Maintained) -> Iterator[_Group]:

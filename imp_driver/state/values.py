@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from imp_driver.persist.record import Record
@@ -86,3 +87,22 @@ class Counts:
     captures: int = 0
     maintained: int = 0
     delta_rows: int = 0
+
+
+class Tally:
+    """Counts of a relation; queries count from any thread."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self._lock = threading.Lock()
+
+    def add(self, *, uses: int = 0, answers: int = 0, captures: int = 0, maintained: int = 0, delta_rows: int = 0) -> None:
+        with self._lock:
+            old = self.counts
+            self.counts = Counts(
+                old.uses + uses,
+                old.answers + answers,
+                old.captures + captures,
+                old.maintained + maintained,
+                old.delta_rows + delta_rows,
+            )

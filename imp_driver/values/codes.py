@@ -62,8 +62,10 @@ _NO_WORDS = np.zeros(0, dtype=np.int64)
 
 
 def one_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a contiguous array."""
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    """Return a contiguous array; one that is one already is not copied."""
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
 
 def is_string(data_type: pa.DataType) -> bool:

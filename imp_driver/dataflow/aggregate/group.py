@@ -237,8 +237,13 @@ class GroupState:
         """Return an aggregate of some groups, or of the coarser ones that they fall into, from what the i-th one holds of its argument."""
         rows, accumulator = self._rows[slots], self._accumulators[index]
         if specification != self._specifications[index]:
-            accumulator, slots = loaded(specification, accumulator.parts(slots, rows), rows), np.arange(len(slots))
+            accumulator, slots = self.copy_of(specification, index, slots), np.arange(len(slots))
         return accumulator.values(rows, slots) if groups is None else accumulator.rolled_up(rows, slots, groups)
+
+    def copy_of(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Accumulator:
+        """Return an aggregate of some groups, in their order, from what the i-th one holds of its argument; no step changes it."""
+        rows = self._rows[slots]
+        return loaded(specification, self._accumulators[index].parts(slots, rows), rows)
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""

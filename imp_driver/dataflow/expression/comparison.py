@@ -26,6 +26,7 @@ def compare(operator: str, left: pa.Array, right: pa.Array, *, is_certain: bool 
     """Return booleans, NULL for unknown. Raises NotEvaluable where Spark would cast in a way of its own.
 
     Args:
+        right: of as many values as ``left``, or of one, with which all are compared.
         is_certain: whether the types of decimals are Spark's, not only their values.
     """
     if operator == "<=>":
@@ -34,7 +35,7 @@ def compare(operator: str, left: pa.Array, right: pa.Array, *, is_certain: bool 
     if pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return pa.nulls(len(left), pa.bool_())
     left, right = _common(left, right, is_certain=is_certain)
-    return _COMPARE[operator](left, right)
+    return _COMPARE[operator](left, right[0] if len(right) == 1 else right)
 
 
 def _common(left: pa.Array, right: pa.Array, *, is_certain: bool) -> tuple[pa.Array, pa.Array]:

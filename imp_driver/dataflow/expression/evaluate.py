@@ -91,7 +91,9 @@ def _condition(rows: pa.Table, condition: Expression) -> pa.Array:
             return pc.is_null(computed(rows, operand))
         case Comparison(operator, left, right):
             is_certain = not (has_uncertain_decimal(left) or has_uncertain_decimal(right))
-            return compare(operator, computed(rows, left), computed(rows, right), is_certain=is_certain)
+            # A constant is compared as one value.
+            other = repeated(right, 1) if isinstance(right, Constant) and operator != "<=>" else computed(rows, right)
+            return compare(operator, computed(rows, left), other, is_certain=is_certain)
         case Like(operand, pattern):
             return _like(computed(rows, operand), pattern)
         case _:

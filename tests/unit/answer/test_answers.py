@@ -165,6 +165,7 @@ def test_a_wrong_state_is_found_by_the_guard_and_dropped() -> None:
     state = relation.state
     assert state is not None
     state._rows[0] += 1
+    relation.columns.clear()
     rows, report = world.ask(f"{QUERY} ORDER BY g")
     assert rows == [(None, 4, 1), (0, 3, 2), (1, 3, 2)]
     assert report.reason is Reason.TEMPLATE_DISABLED

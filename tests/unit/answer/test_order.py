@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
 
 from imp_driver.answer.codes import first_of_each, numbered, ranks
-from imp_driver.answer.order import SortKey, in_order, ties_at
+from imp_driver.answer.order import SortKey, first_places, in_order, sorted_places, ties_at
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 
 
@@ -68,3 +69,28 @@ def test_a_tie_is_one_only_across_the_boundary() -> None:
     keys = [SortKey(rows.column("a").combine_chunks(), False, False)]
     assert [ties_at(rows, keys, place) for place in range(7)] == [False, False, True, False, True, False, False]
     assert ties_at(rows, [], 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_rows_are_those_of_the_whole_order(seed: int) -> None:
+    chance = random.Random(seed)
+    size, most = chance.choice((3, 200, 3_000, 20_000)), chance.choice((1, 3, 50, 10**9))
+    drawn = [[chance.choice((None, chance.randrange(-most, most))) for _ in range(size)] for _ in range(2)]
+    # Also in an order that a sample of the rows says nothing about.
+    drawn[0] = sorted(drawn[0], key=lambda value: value or 0) if chance.random() < 0.3 else drawn[0]
+    texts = pa.array([chance.choice("abc") for _ in range(size)])
+    rows = pa.table({"a": pa.array(drawn[0], pa.int64()), "b": pa.array(drawn[1], pa.int32()), "c": texts, "d": pa.array(range(size))})
+    columns = chance.sample(["a", "b", "c"], chance.randrange(1, 4))
+    keys = [SortKey(rows.column(name).combine_chunks(), chance.random() < 0.5, chance.random() < 0.5) for name in columns]
+    whole = sorted_places(rows, keys).tolist()
+    for count in (1, 2, 10, 100, size):
+        assert first_places(rows, keys, count).tolist()[:count] == whole[:count]
+
+
+def test_values_that_a_sample_does_not_tell_of_are_found() -> None:
+    values = [0 if place % 64 else 1 for place in range(20_000)]
+    values[::-64] = [-1] * len(values[::-64])
+    rows = pa.table({"a": pa.array(values), "b": pa.array(range(20_000))})
+    for descending in (False, True):
+        keys = [SortKey(rows.column("a").combine_chunks(), descending, True)]
+        assert first_places(rows, keys, 150).tolist()[:150] == sorted_places(rows, keys).tolist()[:150]

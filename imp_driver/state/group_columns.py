@@ -1,0 +1,148 @@
+"""The groups of a relation as columns that nothing changes: threads read them at once, also while a step makes newer groups.
+
+Only who holds the relation makes columns, of the groups as they are then; whoever asks for the versions that these stand for reads what is
+there. A step never changes a column, it leaves all of them behind.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.snapshot.vector import Vector
+from imp_driver.values.aggregates import AggregateSpecification
+from imp_driver.values.codes import BooleanArray, IntegerArray
+
+QUICKLY_MADE = 10_000
+"""Groups whose columns are made whole, however few of them are asked for."""
+
+
+_Aggregate: TypeAlias = tuple[int, AggregateSpecification]
+"""Place of the one whose accumulator is read, and what is read from it."""
+
+
+class NotThere(LookupError):
+    """A column is to be made first, by who holds the relation."""
+
+
+class GroupColumns:
+    """The living groups of a relation at one vector, in an order of their own; ``slots`` are those of the state, ascending."""
+
+    def __init__(self, vector: Vector, slots: IntegerArray) -> None:
+        self.vector = vector
+        self.slots = slots
+        self.alive: BooleanArray = np.ones(len(slots), dtype=bool)
+        self.keys: dict[int, pa.Array] = {}
+        self.rows: IntegerArray | None = None
+        self.values: dict[_Aggregate, Values] = {}
+        self.accumulators: dict[_Aggregate, Accumulator] = {}
+        self.asked: set[_Aggregate] = set()
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        own = int(self.slots.nbytes + self.alive.nbytes) + (0 if self.rows is None else int(self.rows.nbytes))
+        own += sum(each.memory for each in list(self.accumulators.values()))
+        return own + sum(int(each.nbytes) for each in self.keys.values()) + sum(map(_bytes, self.values.values()))
+
+
+class ReadGroups:
+    """Groups for one reader, who names them by their places in the columns.
+
+    ``state`` is given to who holds its relation, and only then: what is missing is made of it. Others have NotThere raised.
+    """
+
+    def __init__(self, columns: GroupColumns, state: GroupState | None = None) -> None:
+        self._columns = columns
+        self._state = state
+
+    @property
+    def alive(self) -> BooleanArray:
+        """True for every place."""
+        return self._columns.alive
+
+    def key_values(self, index: int, places: IntegerArray) -> pa.Array:
+        """Return the i-th group key of some groups. Raises NotThere."""
+        columns = self._columns
+        found = columns.keys.get(index)
+        if found is None:
+            found = columns.keys[index] = self._held.key_values(index, columns.slots)
+        return found if len(places) == len(columns.slots) else found.take(pa.array(places))
+
+    def rows(self, places: IntegerArray) -> IntegerArray:
+        """Return of how many rows some groups are. Raises NotThere."""
+        columns = self._columns
+        if columns.rows is None:
+            columns.rows = self._held.rows[columns.slots]
+        return columns.rows[places]
+
+    def value_as(self, specification: AggregateSpecification, index: int, places: IntegerArray) -> Values:
+        """Return an aggregate of some groups, from what the i-th one holds of its argument. Raises NotThere."""
+        columns, name = self._columns, (index, specification)
+        found = columns.values.get(name)
+        is_small_part = len(columns.slots) > QUICKLY_MADE and 2 * len(places) < len(columns.slots)
+        if found is None and is_small_part and name not in columns.asked:
+            # All of them would take longer, and may be of no use before the next change.
+            found = self._held.value_as(specification, index, columns.slots[places])
+            columns.asked.add(name)
+            return found
+        if found is None:
+            found = columns.values[name] = self._held.value_as(specification, index, columns.slots)
+        return found if len(places) == len(columns.slots) else _taken(found, places)
+
+    def rolled_up(self, specification: AggregateSpecification, index: int, places: IntegerArray, groups: RollUp) -> Values:
+        """Return an aggregate of the coarser groups that some groups fall into, from what the i-th one holds. Raises NotThere."""
+        columns, name = self._columns, (index, specification)
+        found = columns.accumulators.get(name)
+        if found is None:
+            found = columns.accumulators[name] = self._held.copy_of(specification, index, columns.slots)
+        return found.rolled_up(self.rows(places), places, groups)
+
+    @property
+    def _held(self) -> GroupState:
+        if self._state is None:
+            raise NotThere
+        return self._state
+
+
+class ColumnCache:
+    """The newest columns of a relation. Any thread may ask for them and clear them; only who holds the relation has new ones made."""
+
+    def __init__(self) -> None:
+        self._newest: GroupColumns | None = None
+
+    def at(self, vector: Vector) -> ReadGroups | None:
+        """Return the groups at a vector as far as their columns are there; None where they are of other versions."""
+        newest = self._newest
+        return ReadGroups(newest) if newest is not None and newest.vector == vector else None
+
+    def of(self, state: GroupState, vector: Vector) -> ReadGroups:
+        """Return the groups as they are; the caller holds the relation for as long as it reads them."""
+        newest = self._newest
+        if newest is None or newest.vector != vector:
+            newest = self._newest = GroupColumns(vector, np.flatnonzero(state.alive))
+        return ReadGroups(newest, state)
+
+    def clear(self) -> None:
+        """Forget all: what the groups stand for is no longer certain, or their memory is needed."""
+        self._newest = None
+
+    @property
+    def memory(self) -> int:
+        """Bytes. Asked under the lock of the relation."""
+        newest = self._newest
+        return 0 if newest is None else newest.memory
+
+
+def _taken(values: Values, places: IntegerArray) -> Values:
+    spread = None if values.spread is None else values.spread[places]
+    return Values(values.array.take(pa.array(places)), values.exact[places], spread)
+
+
+def _bytes(values: Values) -> int:
+    return int(values.array.nbytes + values.exact.nbytes + (0 if values.spread is None else values.spread.nbytes))

@@ -1,0 +1,98 @@
+"""Columns of groups: what is in them stays as it was, whatever becomes of the groups."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.snapshot.vector import TableState, Vector
+from imp_driver.state import group_columns
+from imp_driver.state.group_columns import ColumnCache, NotThere, ReadGroups
+from imp_driver.values.aggregates import AggregateSpecification
+from imp_driver.values.ranges import RangePartition
+from tests.operators.model import Block, Row, budget, canonical, operations, step
+from tests.operators.test_group import KEYS, SPECIFICATIONS, rows_of
+
+
+def _vector(version: int) -> Vector:
+    return {"/t": TableState("t", version, None)}
+
+
+def _seen(groups: ReadGroups, specification: AggregateSpecification) -> list[object]:
+    places = np.flatnonzero(groups.alive)
+    values = groups.value_as(specification, 0, places)
+    whole = groups.rolled_up(specification, 0, places, RollUp(np.zeros(len(places), dtype=np.int64), 1))
+    keys = [map(canonical, groups.key_values(each, places).to_pylist()) for each in (0, 1)]
+    spread = [] if values.spread is None else values.spread.tolist()
+    return [
+        *map(list, keys),
+        list(map(canonical, values.array.to_pylist())),
+        values.exact.tolist(),
+        spread,
+        whole.exact.tolist(),
+        list(map(canonical, whole.array.to_pylist())),
+    ]
+
+
+@pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))
+@budget(10)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_a_step_changes_no_column(place: int, data: st.DataObject, seed: int) -> None:
+    chance = random.Random(seed)
+    kind = chance.choice(sorted(KEYS))
+    block = Block((KEYS[kind][0], pa.int64()), (SPECIFICATIONS[place],), RangePartition(KEYS[kind][0], ()))
+    rows = rows_of(kind).map(lambda row: (row[0], (row[1][place],)))
+    current: list[Row] = data.draw(st.lists(rows, max_size=8))
+    cache = ColumnCache()
+    with suppress(StateCorrupt):
+        state, kept = block.capture(current, chance).state, []
+        for version, changes in enumerate(data.draw(operations(rows).map(lambda deltas: [each[:2] for each in deltas]))):
+            kept.append((cache.of(state, _vector(version)), _seen(cache.of(state, _vector(version)), SPECIFICATIONS[place])))
+            assert cache.at(_vector(version)) is not None
+            assert cache.at(_vector(version + 1)) is None
+            state.apply(block.delta(step(current, changes, chance)))
+            assert [_seen(groups, SPECIFICATIONS[place]) for groups, _ in kept] == [seen for _, seen in kept]
+
+
+def _state() -> GroupState:
+    """Return groups whose keys are numbered in their order."""
+    keys, specification = pa.array(range(10), pa.int32()), SPECIFICATIONS[0]
+    return GroupState.capture([keys], pa.array([1] * 10), {}, (specification,), (pa.int32(),))
+
+
+def test_who_does_not_hold_the_relation_reads_what_is_there() -> None:
+    cache, state = ColumnCache(), _state()
+    cache.of(state, _vector(1)).key_values(0, np.arange(10))
+    groups = cache.at(_vector(1))
+    assert groups is not None
+    assert groups.key_values(0, np.array([7, 2])).to_pylist() == [7, 2]
+    with pytest.raises(NotThere):
+        groups.value_as(SPECIFICATIONS[0], 0, np.arange(10))
+
+
+def test_values_of_few_groups_are_kept_when_they_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_columns, "QUICKLY_MADE", 1)
+    cache, state = ColumnCache(), _state()
+    held, few = cache.of(state, _vector(1)), np.array([3])
+
+    def seen(values: Values) -> list[object]:
+        return [values.array.to_pylist(), values.exact.tolist()]
+
+    first = seen(held.value_as(SPECIFICATIONS[0], 0, few))
+    free = cache.at(_vector(1))
+    assert free is not None
+    with pytest.raises(NotThere):
+        free.value_as(SPECIFICATIONS[0], 0, few)
+    assert seen(held.value_as(SPECIFICATIONS[0], 0, few)) == first == seen(free.value_as(SPECIFICATIONS[0], 0, few))
+    assert cache.memory > 0
+    cache.clear()
+    assert (cache.memory, cache.at(_vector(1))) == (0, None)
