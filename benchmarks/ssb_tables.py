@@ -1,6 +1,6 @@
 """The Star Schema Benchmark's tables as queries over those of TPC-H: lineorder is lineitem with orders, the date dimension is made here.
 
-Money is in whole cents and discounts and taxes in whole percents, as the benchmark has them. Cities, categories and brands follow its rules:
+Money is in whole cents, discounts and taxes in whole percents, as the benchmark has them. Cities, categories and brands follow its rules:
 ten cities for each nation, five categories for each of five makers (those of TPC-H's brands), forty brands for each category.
 """
 
@@ -18,7 +18,7 @@ def _place(letter: str) -> str:
 
 
 _KEYS = {"c": "custkey", "s": "suppkey"}
-_NATION = "nation, region WHERE n_regionkey = r_regionkey"
+_NATION = "{tpch}.nation, {tpch}.region WHERE n_regionkey = r_regionkey"
 LINEORDER = (
     "SELECT l_orderkey AS lo_orderkey, l_linenumber AS lo_linenumber, o_custkey AS lo_custkey, l_partkey AS lo_partkey, "
     f"l_suppkey AS lo_suppkey, {_KEY.format('o_orderdate')} AS lo_orderdate, o_orderpriority AS lo_orderpriority, "
@@ -33,8 +33,8 @@ TABLES = {
     "dates": f"SELECT {_KEY.format('d_date')} AS d_datekey, d_date, year(d_date) AS d_year, date_format(d_date, 'MMM') AS d_month, "
     "CAST(date_format(d_date, 'yyyyMM') AS INT) AS d_yearmonthnum, concat(date_format(d_date, 'MMM'), date_format(d_date, 'yyyy')) "
     f"AS d_yearmonth, (dayofyear(d_date) - 1) DIV 7 + 1 AS d_weeknuminyear FROM ({DATES})",
-    "customer": f"SELECT c_custkey, c_name, {_place('c')}, c_mktsegment FROM {{tpch}}.customer, {{tpch}}.{_NATION} AND c_nationkey = n_nationkey",
-    "supplier": f"SELECT s_suppkey, s_name, {_place('s')} FROM {{tpch}}.supplier, {{tpch}}.{_NATION} AND s_nationkey = n_nationkey",
+    "customer": f"SELECT c_custkey, c_name, {_place('c')}, c_mktsegment FROM {{tpch}}.customer, {_NATION} AND c_nationkey = n_nationkey",
+    "supplier": f"SELECT s_suppkey, s_name, {_place('s')} FROM {{tpch}}.supplier, {_NATION} AND s_nationkey = n_nationkey",
     "part": "SELECT p_partkey, p_name, concat('MFGR#', substring(p_brand, 7, 1)) AS p_mfgr, concat('MFGR#', substring(p_brand, 7, 2)) "
     "AS p_category, concat('MFGR#', substring(p_brand, 7, 2), lpad(CAST(p_partkey % 40 + 1 AS STRING), 2, '0')) AS p_brand1, "
     "p_type, p_size, p_container FROM {tpch}.part",

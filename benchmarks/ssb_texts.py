@@ -13,6 +13,7 @@ from benchmarks.tpch_parameters import NATIONS, REGIONS
 
 _CITIES = 10
 _BRANDS = 40
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DISCOUNT = (
     "SELECT sum(lo_extendedprice * lo_discount) AS revenue FROM lineorder, dates WHERE lo_orderdate = d_datekey AND {when} "
     "AND lo_discount BETWEEN {{discount}} - 1 AND {{discount}} + 1 AND {quantity}"
@@ -50,12 +51,11 @@ def _constants(chance: Random, scale: float) -> Mapping[str, object]:
     maker, other_maker = chance.sample(range(1, 6), 2)
     category = f"{chance.randint(1, 5)}{chance.randint(1, 5)}"
     brand = chance.randint(1, _BRANDS - 7)
-    month = chance.choice("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
     return {
         "year": chance.randint(1992, 1993),
         "one_year": chance.randint(1993, 1997),
         "month": f"{chance.randint(1993, 1997)}{chance.randint(1, 12):02}",
-        "month_name": f"{month}{chance.randint(1993, 1997)}",
+        "month_name": f"{chance.choice(_MONTHS)}{chance.randint(1993, 1997)}",
         "week": chance.randint(1, 52),
         "discount": chance.randint(2, 9),
         "quantity": chance.randint(24, 26),
