@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -47,6 +47,18 @@ class Asked:
     tile: Tile
     text: str
     answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """Opens connections; those that answer have one store, and so the same states."""
+
+    warehouse: str
+    store: str
+
+    def connect(self, system: str) -> imp_driver.Connection:
+        options = {"sketch": "off"} if system == PLAIN else {"answers": "on", "store": self.store}
+        return imp_driver.connect(warehouse=self.warehouse, **options)
 
 
 @dataclass(slots=True)
@@ -97,6 +109,7 @@ class Board:
     """The pages of one number of threads, and how many measurements each system has there."""
 
     pages: dict[str, Page]
+    threads: int
     seconds: float
     counts: Counter[tuple[str, str, Stage]] = field(default_factory=Counter)
     reasons: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -115,60 +128,63 @@ class Board:
 def run(journal: Journal, plan: Plan, warehouse: str, rows: int, *, is_quick: bool) -> None:
     """Measure one case per tile and number of threads."""
     with ExitStack() as stack:
-        plain, writing = (stack.enter_context(imp_driver.connect(warehouse=warehouse, sketch="off")) for _ in range(2))
-        writer = Writer(writing, [table.create(plain, rows) for table in TABLES])
         store = stack.enter_context(tempfile.TemporaryDirectory())
+        systems = Systems(warehouse, store)
+        plain, writing, answering = (stack.enter_context(systems.connect(system)) for system in (PLAIN, PLAIN, ANSWERS))
+        writer = Writer(writing, [table.create(plain, rows) for table in TABLES])
         for count in QUICK_THREADS if is_quick else THREADS:
             pages = {tile.name: journal.page({"threads": count, "tile": tile.name}) for tile in TILES}
-            board = Board(pages, QUICK_SECONDS if is_quick else SECONDS)
-            with ExitStack() as own:
-                people = {
-                    PLAIN: [own.enter_context(imp_driver.connect(warehouse=warehouse, sketch="off")) for _ in range(count)],
-                    ANSWERS: [own.enter_context(imp_driver.connect(warehouse=warehouse, answers="on", store=store)) for _ in range(count)],
-                }
-                people[ANSWERS][0].execute("DROP SKETCH ALL").close()
-                _measure(board, plan, people, writer, plain)
+            board = Board(pages, count, QUICK_SECONDS if is_quick else SECONDS)
+            answering.execute("DROP SKETCH ALL").close()
+            chance = Random(count)
+            _warm_up(board, plan, {PLAIN: plain, ANSWERS: answering}, writer, chance)
+            for number in range(plan.repetitions):
+                for system in (PLAIN, ANSWERS) if number < PLAIN_WINDOWS else (ANSWERS,):
+                    with writer.at_work():
+                        found = _window(board, systems, system, seed=number)
+                    for each in found:
+                        board.note(system, Stage.MEASURED, each)
+                    if system == ANSWERS:
+                        _check(board, plain, found, chance)
             _end(board, writer)
 
 
-def _measure(
-    board: Board, plan: Plan, people: dict[str, list[imp_driver.Connection]], writer: Writer, plain: imp_driver.Connection
-) -> None:
-    """Ask every tile once cold, then some rounds of all tiles to warm up, then windows of both systems."""
-    chance = Random(len(people[ANSWERS]))
+def _warm_up(board: Board, plan: Plan, connections: Mapping[str, imp_driver.Connection], writer: Writer, chance: Random) -> None:
+    """Ask every tile once cold, and then some rounds of all tiles, with a commit after each."""
     for number in range(1 + plan.settling + plan.warm_up):
-        stage = Stage.WARM_UP if number else Stage.COLD_START
-        for system in (PLAIN, ANSWERS):
+        stage, repetition = (Stage.WARM_UP, number) if number else (Stage.COLD_START, 0)
+        for system, connection in connections.items():
             for tile in TILES:
-                board.note(system, stage, _ask(people[system][0], tile, chance))
+                board.note(system, stage, _ask(connection, tile, chance))
         writer.commit()
-    for number in range(plan.repetitions):
-        for system in (PLAIN, ANSWERS) if number < PLAIN_WINDOWS else (ANSWERS,):
-            with writer.at_work():
-                found = _window(people[system], board.seconds, seed=number)
-            for each in found:
-                board.note(system, Stage.MEASURED, each)
-            if system == ANSWERS:
-                _check(board, plain, found, chance)
+        print(f"{board.threads} threads, {stage} {repetition}", flush=True)
 
 
-def _window(people: Sequence[imp_driver.Connection], seconds: float, seed: int) -> list[Asked]:
-    """Let each thread ask for some seconds, and the tile that it is at to the end."""
-    begin = threading.Barrier(len(people))
+def _window(board: Board, systems: Systems, system: str, seed: int) -> list[Asked]:
+    """Let each thread ask for some seconds, and the tile that it is at to the end; each has a connection of its own."""
+    begin = threading.Barrier(board.threads)
 
     def look(place: int) -> list[Asked]:
         chance, found = Random(f"{seed} {place}"), []
-        begin.wait()
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            for tile in chance.sample(TILES, len(TILES)):
-                found.append(_ask(people[place], tile, chance))
-                if time.monotonic() >= end:
-                    break
+        try:
+            with systems.connect(system) as connection:
+                # A connection's first statement opens what the others find open.
+                _ask(connection, TILES[0], chance)
+                begin.wait()
+                end = time.monotonic() + board.seconds
+                while time.monotonic() < end:
+                    for tile in chance.sample(TILES, len(TILES)):
+                        found.append(_ask(connection, tile, chance))
+                        if time.monotonic() >= end:
+                            break
+        except BaseException:
+            # The others would wait for this thread for ever.
+            begin.abort()
+            raise
         return found
 
-    with ThreadPoolExecutor(len(people)) as pool:
-        return [each for found in pool.map(look, range(len(people))) for each in found]
+    with ThreadPoolExecutor(board.threads) as pool:
+        return [each for found in pool.map(look, range(board.threads)) for each in found]
 
 
 def _ask(connection: imp_driver.Connection, tile: Tile, chance: Random) -> Asked:
@@ -188,7 +204,7 @@ def _check(board: Board, plain: imp_driver.Connection, found: Sequence[Asked], c
 
 def _turn(system: str, answer: Answer) -> Turn:
     turn = answered(answer)
-    return Turn(None, {**turn.spent}, turn.decision if system == ANSWERS else "")
+    return Turn(None, turn.spent, turn.decision if system == ANSWERS else "")
 
 
 def _end(board: Board, writer: Writer) -> None:
