@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 import imp_driver
-from benchmarks.harness import Answer, ask
+from benchmarks.harness import Answer, ask, before_execution
 from benchmarks.protocol import Turn, turn_of
 from benchmarks.records import Quantity
 from imp_driver.reasons import Decision
@@ -55,9 +55,13 @@ def asked(connection: imp_driver.Connection, text: str) -> Turn:
 
 
 def answered(answer: Answer) -> Turn:
-    """Return the turn of a query that may have been answered from a state."""
+    """Return the turn of a query that may have been answered from a state; a capture counts as one also where it did not serve."""
     turn = turn_of(answer)
     spent = {**turn.spent, Quantity.ANSWERED: float(is_answered(answer.report))}
+    if "capture" in answer.report.times:
+        spent[Quantity.CAPTURE] = before_execution(answer.report)
+        spent.pop(Quantity.STAGES, None)
+        spent.pop(Quantity.MAINTENANCE, None)
     return replace(turn, spent=spent, decision=served(answer.report))
 
 

@@ -14,7 +14,7 @@ import pytest
 import imp_driver
 from benchmarks import answering, dbgen_tables, refreshed
 from benchmarks.dashboard_tiles import TILES, zipf
-from benchmarks.harness import Rows
+from benchmarks.harness import Answer, Rows
 from benchmarks.journal import Journal
 from benchmarks.protocol import Plan
 from benchmarks.records import Case, Quantity, Stage
@@ -157,6 +157,18 @@ def test_what_is_not_answered_has_its_reason(tables: Tables) -> None:
     assert facts["Q1"]["decisions of answers"] == "3 STATE FRESH"
     assert (facts["Q1"]["state bytes"], facts["Q15"]["state bytes"]) == (1_000, 0)
     assert facts["refresh"]["bytes of all states"] == 1_000
+
+
+def test_a_capture_that_did_not_serve_is_counted_as_one() -> None:
+    report = SketchReport(
+        Decision.NOT_USED,
+        Reason.NOT_SAFE,
+        times={"parse": 1.0, "capture": 700.0, "execute": 50.0},
+        not_answered=Grounds(Reason.LEFT_TO_SPARK, ""),
+    )
+    turn = answering.answered(Answer([], 0.8, report))
+    assert turn.spent == {Quantity.QUERY: 800.0, Quantity.CAPTURE: 701.0, Quantity.ANSWERED: 0.0}
+    assert turn.decision == "SPARK LEFT_TO_SPARK"
 
 
 def test_data_needs_its_generator(monkeypatch: pytest.MonkeyPatch) -> None:
