@@ -161,7 +161,7 @@ def _warm_up(board: Board, plan: Plan, connections: Mapping[str, imp_driver.Conn
 
 
 def _window(board: Board, systems: Systems, system: str, seed: int) -> list[Asked]:
-    """Let each thread ask for some seconds, and the tile that it is at to the end; each has a connection of its own."""
+    """Let each thread ask all tiles for some seconds, and the round that it is at to the end; each has a connection of its own."""
     begin = threading.Barrier(board.threads)
 
     def look(place: int) -> list[Asked]:
@@ -175,8 +175,6 @@ def _window(board: Board, systems: Systems, system: str, seed: int) -> list[Aske
                 while time.monotonic() < end:
                     for tile in chance.sample(TILES, len(TILES)):
                         found.append(_ask(connection, tile, chance))
-                        if time.monotonic() >= end:
-                            break
         except BaseException:
             # The others would wait for this thread for ever.
             begin.abort()
