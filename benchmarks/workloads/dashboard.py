@@ -22,8 +22,8 @@ from benchmarks.answering import ANSWERS, PLAIN, answered, is_answered, why_not
 from benchmarks.comparing import up_to_ties
 from benchmarks.dashboard_tiles import ORDERS, TABLES, TILES, Tile, at
 from benchmarks.harness import Answer, ask
-from benchmarks.journal import EVERYONE, Journal, Page
-from benchmarks.protocol import Plan, Turn
+from benchmarks.journal import EVERYONE, Journal, Page, Same
+from benchmarks.protocol import Plan
 from benchmarks.records import Quantity, Stage
 from benchmarks.report import line
 
@@ -115,13 +115,13 @@ class Board:
     reasons: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def note(self, system: str, stage: Stage, each: Asked) -> None:
-        name, turn = each.tile.name, _turn(system, each.answer)
+        name, turn = each.tile.name, answered(each.answer)
         number = self.counts[name, system, stage]
         self.counts[name, system, stage] += 1
         self.pages[name].add(system, stage, number, turn.spent)
-        if stage is Stage.MEASURED:
+        if stage is Stage.MEASURED and system == ANSWERS:
             self.pages[name].decide(system, turn.decision)
-            if system == ANSWERS and not is_answered(each.answer.report):
+            if not is_answered(each.answer.report):
                 self.reasons.setdefault(name, {})[why_not(each.answer.report)] = None
 
 
@@ -150,12 +150,16 @@ def run(journal: Journal, plan: Plan, warehouse: str, rows: int, *, is_quick: bo
 
 
 def _warm_up(board: Board, plan: Plan, connections: Mapping[str, imp_driver.Connection], writer: Writer, chance: Random) -> None:
-    """Ask every tile once cold, and then some rounds of all tiles, with a commit after each."""
+    """Ask every tile once cold, and then some rounds of all tiles, with a commit after each; all answers are compared."""
     for number in range(1 + plan.settling + plan.warm_up):
         stage, repetition = (Stage.WARM_UP, number) if number else (Stage.COLD_START, 0)
-        for system, connection in connections.items():
-            for tile in TILES:
-                board.note(system, stage, _ask(connection, tile, chance))
+        for tile in TILES:
+            text = tile.instance(chance)
+            asked = {system: _ask(connection, tile, text) for system, connection in connections.items()}
+            for system, each in asked.items():
+                board.note(system, stage, each)
+            # Nothing is written meanwhile, so both stand for the same versions.
+            board.pages[tile.name].compare({system: each.answer.rows for system, each in asked.items()}, _same(tile))
         writer.commit()
         print(f"{board.threads} threads, {stage} {repetition}", flush=True)
 
@@ -169,12 +173,12 @@ def _window(board: Board, systems: Systems, system: str, seed: int) -> list[Aske
         try:
             with systems.connect(system) as connection:
                 # A connection's first statement opens what the others find open.
-                _ask(connection, TILES[0], chance)
+                _ask(connection, TILES[0], TILES[0].instance(chance))
                 begin.wait()
                 end = time.monotonic() + board.seconds
                 while time.monotonic() < end:
                     for tile in chance.sample(TILES, len(TILES)):
-                        found.append(_ask(connection, tile, chance))
+                        found.append(_ask(connection, tile, tile.instance(chance)))
         except BaseException:
             # The others would wait for this thread for ever.
             begin.abort()
@@ -185,8 +189,7 @@ def _window(board: Board, systems: Systems, system: str, seed: int) -> list[Aske
         return [each for found in pool.map(look, range(board.threads)) for each in found]
 
 
-def _ask(connection: imp_driver.Connection, tile: Tile, chance: Random) -> Asked:
-    text = tile.instance(chance)
+def _ask(connection: imp_driver.Connection, tile: Tile, text: str) -> Asked:
     return Asked(tile, text, ask(connection, at(text, tile.table)))
 
 
@@ -196,13 +199,11 @@ def _check(board: Board, plain: imp_driver.Connection, found: Sequence[Asked], c
     for each in chance.sample(known, min(CHECKS, len(known))):
         versions = {name.split(".")[-1].strip("`"): version for name, version in each.answer.report.versions.items()}
         right = ask(plain, at(each.text, each.tile.table, versions[each.tile.table])).rows
-        same = up_to_ties(*ORDERS.get(each.tile.name, ((), None)))
-        board.pages[each.tile.name].compare({PLAIN: right, ANSWERS: each.answer.rows}, same)
+        board.pages[each.tile.name].compare({PLAIN: right, ANSWERS: each.answer.rows}, _same(each.tile))
 
 
-def _turn(system: str, answer: Answer) -> Turn:
-    turn = answered(answer)
-    return Turn(None, turn.spent, turn.decision if system == ANSWERS else "")
+def _same(tile: Tile) -> Same:
+    return up_to_ties(*ORDERS.get(tile.name, ((), None)))
 
 
 def _end(board: Board, writer: Writer) -> None:

@@ -129,12 +129,12 @@ NUMBERS = {"answers": 2 * 5 * 2, "tpch_answers": 1 + 22, "ssb": 1 + 13, "dashboa
 def test_every_case_is_measured_and_compared(name: str, tables: Tables) -> None:
     cases = measured(name)
     assert len({tuple(case.labels.items()) for case in cases}) == len(cases) == NUMBERS[name]
-    assert sum(case.compared for case in cases) > 0
     for case in cases:
         assert case.differences == ()
         if case.labels.get("query") == "refresh":
             assert {len(case.values(change, Quantity.UPDATE)) for change in ("inserts", "deletes")} == {3}
             continue
+        assert case.compared > 0
         found = case.values("answers", Quantity.ANSWERED)
         assert len(found) >= 3
         assert set(present(found)) == ({0.0} if case.labels.get("query") == "Q15" else {1.0})
