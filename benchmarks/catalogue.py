@@ -9,10 +9,12 @@ from benchmarks.bench import Bench
 from benchmarks.journal import Journal
 from benchmarks.workloads import (
     aggregates,
+    answers,
     bloom,
     breakeven,
     buckets,
     crimes,
+    dashboard,
     eager,
     filters,
     fragments,
@@ -30,12 +32,14 @@ from benchmarks.workloads import (
     selective,
     sizes,
     sqlonly,
+    ssb,
     startup,
     storing,
     threads,
     throughput,
     topk,
     tpch,
+    tpch_answers,
 )
 
 Workload: TypeAlias = Callable[[Bench, Journal], None]
@@ -68,6 +72,10 @@ WORKLOADS: dict[str, Workload] = {
     "memory": lambda bench, journal: memory.run(journal, bench.plan, bench.systems, bench.rows),
     "buckets": lambda bench, journal: buckets.run(journal, bench.plan, bench.systems, bench.warehouse, bench.rows),
     "topk": lambda bench, journal: topk.run(journal, bench.plan, bench.systems),
+    "answers": lambda bench, journal: answers.run(journal, bench.plan, bench.warehouse, bench.rows, is_quick=bench.quick),
+    "tpch_answers": lambda bench, journal: tpch_answers.run(journal, bench.plan, bench.warehouse, bench.scale),
+    "ssb": lambda bench, journal: ssb.run(journal, bench.plan, bench.warehouse, bench.scale),
+    "dashboard": lambda bench, journal: dashboard.run(journal, bench.plan, bench.warehouse, bench.rows, is_quick=bench.quick),
     "growth": lambda bench, journal: growth.run(journal, bench.plan, bench.systems, bench.warehouse, bench.growth),
 }
 """By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""

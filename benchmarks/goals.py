@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import Case, Option, Quantity, Record, Scalar
-from benchmarks.summary import Summary, geometric_mean, present, summarize, totals
+from benchmarks.records import Case, Option, Quantity, Record, Scalar, Stage
+from benchmarks.summary import Summary, geometric_mean, percentile, present, summarize, totals
 
 FILE = Path(__file__).with_suffix(".toml")
 REPETITIONS = 10
@@ -28,6 +28,15 @@ class Over(StrEnum):
     EACH = "each"
     GEOMETRIC_MEAN = "geometric mean"
     TOTAL = "total"
+    P50 = "p50"
+    P95 = "p95"
+    P99 = "p99"
+    WALL = "wall"
+    """The first REPETITIONS rounds from the cold start on, with all captures, together."""
+
+
+PERCENTILES = {Over.P50: 50, Over.P95: 95, Over.P99: 99}
+"""Of all measurements of all cases."""
 
 
 class Verdict(StrEnum):
@@ -67,7 +76,10 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """See goals.toml. ``per`` and ``less`` are None where ``of`` stands for itself; one of them is always None."""
+    """See goals.toml. ``per`` and ``less`` are None where ``of`` stands for itself; one of them is always None.
+
+    ``answered_by`` names a system: only cases count in which all of its rows came from states.
+    """
 
     what: str
     target: float
@@ -83,6 +95,7 @@ class Goal:
     options: Mapping[str, Option] = field(default_factory=lambda: FULL_SIZE)
     where: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     earlier: str = ""
+    answered_by: str = ""
 
     def is_measured_by(self, record: Record) -> bool:
         """Say whether a record is one of this goal: its workload, full size and enough repetitions asked for."""
@@ -96,7 +109,12 @@ class Goal:
         return self.code.digests(code, self.workload)
 
     def cases(self, record: Record) -> list[Case]:
-        return [case for case in record.cases if all(case.labels.get(name) in values for name, values in self.where.items())]
+        cases = [case for case in record.cases if all(case.labels.get(name) in values for name, values in self.where.items())]
+        return [case for case in cases if self._is_answered(case)] if self.answered_by else cases
+
+    def _is_answered(self, case: Case) -> bool:
+        values = case.values(self.answered_by, Quantity.ANSWERED)
+        return bool(values) and set(values) == {1.0}
 
     def meets(self, value: float) -> bool:
         return value >= self.target if self.better is Better.HIGHER else value <= self.target
@@ -171,7 +189,11 @@ def figures(goal: Goal, record: Record) -> Figures:
     """Return the figures of a goal in one record; repetitions in which one of two measurements is missing have none."""
     cases = goal.cases(record)
     by_case = [_values(goal, case) for case in cases]
-    is_complete = bool(cases) and _has_all(goal, cases) and all(values and None not in values for values in by_case)
+    has_all = bool(cases) and (bool(goal.answered_by) or _has_all(goal, cases))
+    if goal.over in PERCENTILES or goal.over is Over.WALL:
+        is_complete = has_all and all(map(present, by_case))
+        return Figures((_pooled(goal, cases, by_case),) if is_complete else (), is_complete)
+    is_complete = has_all and all(values and None not in values for values in by_case)
     if goal.over is not Over.EACH:
         by_case = [_together(goal, cases, by_case)] if is_complete else []
     return Figures(tuple(summarize(present(values)) for values in by_case if present(values)), is_complete)
@@ -185,6 +207,22 @@ def _values(goal: Goal, case: Case) -> list[float | None]:
     # A series lacks where nothing of it was ever measured, and then no pair is whole.
     pairs = zip(values, other.of(case), strict=False)
     return [None if one is None or two is None else (one / two if goal.per else one - two) for one, two in pairs]
+
+
+def _pooled(goal: Goal, cases: Sequence[Case], by_case: Sequence[Sequence[float | None]]) -> Summary:
+    """Return the one figure that all measurements make, with their number."""
+    if goal.over is Over.WALL:
+        of = [value for case in cases for value in _first(goal.of, case)]
+        per = [1.0] if goal.per is None else [value for case in cases for value in _first(goal.per, case)]
+        return replace(summarize([sum(of) / sum(per)]), number=min(len(_first(goal.of, case)) for case in cases))
+    values = [value for each in by_case for value in present(each)]
+    return replace(summarize([percentile(values, PERCENTILES[goal.over])]), number=len(values))
+
+
+def _first(measure: Measure, case: Case) -> list[float]:
+    """Return the measurements of the first rounds, those of the cold start and of the warm-up before the repetitions."""
+    every = [present(case.values(measure.system, measure.quantity, stage)) for stage in Stage]
+    return [value for values in every for value in values][:REPETITIONS]
 
 
 def _together(goal: Goal, cases: Sequence[Case], by_case: Sequence[Sequence[float | None]]) -> list[float | None]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeAlias
 
 from benchmarks.harness import Rows
 from benchmarks.records import Case, Quantity, Scalar, Series, Stage
@@ -15,6 +16,8 @@ from imp_driver.cli.answers import same
 EVERYONE = "all"
 """Stands for the systems in what is done once for all of them."""
 _SHOWN = 3
+Same: TypeAlias = Callable[[Rows, Rows], bool]
+"""Says whether two answers are equal."""
 
 
 @dataclass(slots=True)
@@ -44,7 +47,7 @@ class Page:
         """Count what a system said that it did about a sketch."""
         self._decisions.setdefault(system, Counter())[decision] += 1
 
-    def compare(self, answers: Mapping[str, Rows]) -> None:
+    def compare(self, answers: Mapping[str, Rows], same: Same = same) -> None:
         """Compare the answers of several systems with that of the first; a difference is written down and told of at once."""
         if len(answers) < 2:
             return

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from benchmarks.harness import Answer, Rows, before_execution
-from benchmarks.journal import EVERYONE, Page
+from benchmarks.journal import EVERYONE, Page, Same
 from benchmarks.records import Quantity, Stage
 from benchmarks.report import line
+from imp_driver.cli.answers import same
 from imp_driver.reasons import Decision
 from imp_driver.values.report import SketchReport
 
@@ -66,6 +67,7 @@ class Work:
         before: made before it, and not timed.
         questions: how often the systems take turns in one round.
         expected: the answer of each system where they are meant to differ; None where they must all be equal.
+        same: says whether two answers are equal.
     """
 
     ways: Mapping[str, Way]
@@ -73,6 +75,7 @@ class Work:
     before: Callable[[], object] | None = None
     questions: int = 1
     expected: Mapping[str, Rows] | None = None
+    same: Same = same
 
 
 def take_turns(page: Page, plan: Plan, work: Work) -> None:
@@ -121,11 +124,12 @@ def _round(page: Page, plan: Plan, work: Work, stage: Stage, number: int, *, is_
             work.change()
             page.add(EVERYONE, stage, number, {Quantity.UPDATE: (plan.clock() - changing) * 1000})
     for question in range(work.questions):
-        _question(page, work, stage, number, first=number + question)
+        take_turn(page, work, stage, number, first=number + question)
     return plan.clock() - begin
 
 
-def _question(page: Page, work: Work, stage: Stage, number: int, first: int) -> None:
+def take_turn(page: Page, work: Work, stage: Stage, number: int, first: int) -> None:
+    """Ask each system once, number ``first`` (counted round) before the others, and compare their answers."""
     names = list(work.ways)
     start = first % len(names)
     answers: dict[str, Rows] = {}
@@ -138,7 +142,7 @@ def _question(page: Page, work: Work, stage: Stage, number: int, first: int) -> 
             answers[name] = turn.rows
     if work.expected is None:
         # In their own order, so that all are compared with the same system each time.
-        page.compare({name: answers[name] for name in names if name in answers})
+        page.compare({name: answers[name] for name in names if name in answers}, work.same)
         return
     for name, rows in answers.items():
-        page.compare({"what is expected": work.expected[name], name: rows})
+        page.compare({"what is expected": work.expected[name], name: rows}, work.same)

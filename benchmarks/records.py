@@ -48,6 +48,8 @@ class Quantity(StrEnum):
     """One call of a part of the driver without a query around it; the mean of a turn's calls where it makes many."""
     BACKGROUND = "background ms"
     """What a thread of the driver spent between the queries; none waits for it."""
+    ANSWERED = "answered"
+    """1 where the rows came from a state, 0 where Spark was asked."""
     RATE = "per second"
     SIZE = "bytes"
     RESIDENT = "resident bytes"

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.records import Case, Quantity, Record, Series, Stage, read
-from benchmarks.summary import present, summarize, totals
+from benchmarks.summary import percentile, present, summarize, totals
 
 _HEAD = ("system", "when", "what", "number", "median", "quartiles", "min", "max")
+_MANY = 20
+"""Measurements from which on their last hundredths say something."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,6 +74,7 @@ def _case(case: Case) -> list[str]:
         total = totals([case], system)
         if total.with_captures > 0:
             lines.append(f"- all queries of {system}: {total.with_captures:.0f} ms with captures, {total.without_captures:.0f} ms without")
+    lines += [_percentiles(each) for each in case.series if each.stage is Stage.MEASURED and len(present(each.values)) >= _MANY]
     lines += [f"- {name}: {value}" for name, value in case.facts.items()]
     return [*lines, *(f"- **answers differ**: {each}" for each in case.differences), ""]
 
@@ -82,6 +85,11 @@ def _series(series: Series) -> str:
     quartiles = f"{summary.lower_quartile:.4g}, {summary.upper_quartile:.4g}"
     numbers = (f"{summary.median:.4g}", quartiles, f"{summary.minimum:.4g}", f"{summary.maximum:.4g}")
     return f"| {' | '.join((series.system, series.stage, series.quantity, f'{len(values)} of {len(series.values)}', *numbers))} |"
+
+
+def _percentiles(series: Series) -> str:
+    values = present(series.values)
+    return f"- {series.quantity} of {series.system}: {', '.join(f'p{share} {percentile(values, share):.4g}' for share in (50, 95, 99))}"
 
 
 def _labels(case: Case) -> str:

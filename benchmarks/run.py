@@ -73,10 +73,10 @@ def _told(record: Record) -> str:
 def _parser(workloads: Mapping[str, Workload]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default %(default)s)")
-    parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H (default %(default)s)")
+    parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H and SSB (default %(default)s)")
     parser.add_argument("--growth", type=int, nargs="+", default=[1_000_000, 10_000_000, 50_000_000], help="sizes of the workload growth")
     parser.add_argument("--repetitions", type=int, default=10, help="repetitions of each case (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="two mixes, and fewer updates in the workload eager")
+    parser.add_argument("--quick", action="store_true", help="two mixes, fewer updates in eager, fewer cases in answers and dashboard")
     parser.add_argument("--workloads", nargs="+", choices=(*workloads, "all"), default=[name for name in MAIN if name in workloads])
     parser.add_argument("--warehouse", help="folder to keep the data in (default: a temporary one)")
     return parser

@@ -45,6 +45,17 @@ def summarize(values: Sequence[float]) -> Summary:
     return Summary(len(values), min(values), lower, middle, upper, max(values))
 
 
+def percentile(values: Sequence[float], share: int) -> float:
+    """Return the value below which so many of a hundred measurements lie, interpolated between those next to it.
+
+    Raises:
+        ValueError: there are no measurements.
+    """
+    if not values:
+        raise ValueError("there are no measurements to summarize")
+    return statistics.quantiles(values, n=100, method="inclusive")[share - 1] if len(values) > 1 else values[0]
+
+
 def present(values: Iterable[float | None]) -> list[float]:
     """Return the measurements of the repetitions that had one."""
     return [value for value in values if value is not None]

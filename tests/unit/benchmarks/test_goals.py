@@ -127,6 +127,50 @@ def test_ratios_of_whole_queries_are_given_with_captures_and_without() -> None:
     assert assess(GOAL, [record(capturing(1.0))]).captures is None
 
 
+def answered(*milliseconds: float, served: float = 1.0, query: str = "1") -> Case:
+    """Return a case of plain Spark, which always takes 100 ms, and of answers, with a cold start and a warm-up of 400 ms each."""
+    number = len(milliseconds)
+    return case(
+        series("NS", Quantity.QUERY, *(100.0,) * number),
+        *(series("NS", Quantity.QUERY, 100.0, stage=stage) for stage in (Stage.COLD_START, Stage.WARM_UP)),
+        series("answers", Quantity.QUERY, *milliseconds),
+        *(series("answers", Quantity.QUERY, 400.0, stage=stage) for stage in (Stage.COLD_START, Stage.WARM_UP)),
+        series("answers", Quantity.ANSWERED, *(served,) * number),
+        query=query,
+    )
+
+
+ANSWERS = replace(GOAL, of=Measure("answers", Quantity.QUERY), per=None, better=Better.LOWER, target=50)
+
+
+def test_percentiles_are_those_of_all_measurements_of_all_cases() -> None:
+    cases = [answered(*map(float, range(1, 52))), answered(*map(float, range(52, 102)), query="2")]
+    (found,) = assess(replace(ANSWERS, over=Over.P95), [record(*cases)]).figures.summaries
+    assert (found.median, found.number) == (96.0, 101)
+    (middle,) = assess(replace(ANSWERS, over=Over.P50), [record(*cases)]).figures.summaries
+    assert (middle.lower_quartile, middle.upper_quartile) == (51.0, 51.0)
+    assert verdict(replace(ANSWERS, over=Over.P50, target=51), *cases) is Verdict.MET
+    assert verdict(replace(ANSWERS, over=Over.P99), *cases) is Verdict.MISSED
+    # A case without a measurement is no good one.
+    assert verdict(replace(ANSWERS, over=Over.P50), *cases, case(query="3")) is Verdict.INCOMPLETE
+
+
+def test_a_wall_is_of_the_first_rounds_with_what_was_captured_in_them() -> None:
+    goal = replace(GOAL, of=Measure("NS", Quantity.QUERY), per=Measure("answers", Quantity.QUERY), over=Over.WALL, target=0.5)
+    (found,) = assess(goal, [record(answered(*(1.0,) * 20), answered(*(3.0,) * 20, query="2"))]).figures.summaries
+    assert (found.median, found.number) == (2 * 10 * 100.0 / (2 * 800.0 + 8 * 1.0 + 8 * 3.0), 10)
+
+
+def test_only_cases_that_were_answered_count_where_a_goal_says_so() -> None:
+    goal = replace(GOAL, of=Measure("NS", Quantity.QUERY), per=Measure("answers", Quantity.QUERY), target=100, answered_by="answers")
+    cases = [answered(1.0, 1.0), answered(99.0, 99.0, served=0.0, query="2")]
+    assert verdict(goal, *cases) is Verdict.MET
+    assert verdict(replace(goal, answered_by=""), *cases) is Verdict.MISSED
+    assert verdict(goal, cases[1]) is Verdict.INCOMPLETE
+    counted = replace(GOAL, of=Measure("answers", Quantity.ANSWERED), per=None, over=Over.TOTAL, target=1)
+    assert assess(counted, [record(*cases)]).medians == (1.0, 1.0)
+
+
 def test_every_goal_is_of_a_workload_and_of_code_that_are_there() -> None:
     code = surroundings.code()
     for goal in read_goals():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.records import Quantity, Stage
-from benchmarks.summary import Summary, Totals, geometric_mean, summarize, totals
+from benchmarks.summary import Summary, Totals, geometric_mean, percentile, summarize, totals
 from tests.unit.benchmarks.making import case, series
 
 
@@ -17,6 +17,14 @@ def test_quartiles_lie_between_measurements() -> None:
 def test_nothing_cannot_be_summarized() -> None:
     with pytest.raises(ValueError, match="no measurements"):
         summarize([])
+
+
+def test_percentiles_lie_between_measurements() -> None:
+    values = [float(number) for number in range(101)]
+    assert [percentile(values, share) for share in (50, 95, 99)] == [50.0, 95.0, 99.0]
+    assert percentile([7.0], 99) == 7.0
+    with pytest.raises(ValueError, match="no measurements"):
+        percentile([], 50)
 
 
 def test_a_geometric_mean_needs_all_its_numbers() -> None:
