@@ -47,8 +47,8 @@ class Stars:
 
 
 TPCH: Mapping[str, str] = {
-    "Q1": "UNSUPPORTED_AGGREGATE SUM(l_extendedprice * (1 - l_discount) * (1 + l_tax))",
-    "Q2": "ROWS_WITHOUT_GROUPS part [CORRELATED_SUBQUERY groups that read the row around them]",
+    "Q1": "l_returnflag, l_linestatus: 8",
+    "Q2": "CORRELATED_SUBQUERY groups that read the row around them",
     "Q3": "l_orderkey, o_orderdate, o_shippriority: 1",
     "Q4": "o_orderpriority: 1",
     "Q5": "n_name: 1",
@@ -61,12 +61,12 @@ TPCH: Mapping[str, str] = {
     "Q12": "l_shipmode: 2",
     "Q13": "c_custkey: 1",
     "Q14": "TRUE: 2",
-    "Q15": "ROWS_WITHOUT_GROUPS supplier [l_suppkey: 1; l_suppkey: 1]",
+    "Q15": "l_suppkey: 1; l_suppkey: 1",
     "Q16": "p_brand, p_type, p_size: 1",
     "Q17": "TRUE: 1",
     "Q18": "c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice: 1",
     "Q19": "TRUE: 1",
-    "Q20": "ROWS_WITHOUT_GROUPS supplier [CORRELATED_SUBQUERY groups that read the row around them]",
+    "Q20": "CORRELATED_SUBQUERY groups that read the row around them",
     "Q21": "s_name: 1",
     "Q22": "SUBSTRING(c_phone, 1, 2): 2",
 }
