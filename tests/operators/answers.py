@@ -27,7 +27,7 @@ from imp_driver.values.expressions import (
     Or,
     parts_of,
 )
-from tests.operators.model import NAN, canonical, rank
+from tests.operators.twin import NAN, canonical, rank
 
 COLUMNS = ("small", "big", "money", "number", "text", "flag", "day")
 

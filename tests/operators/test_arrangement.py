@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from imp_driver.dataflow import arrangement
 from imp_driver.dataflow.arrangement import Arrangement, TooManyRows, may_be_joined
 from imp_driver.values.tables import ZSet
-from tests.operators.model import budget, canonical
+from tests.operators.model import budget
+from tests.operators.twin import canonical
 
 Pairs = list[tuple[Any, int]]
 

@@ -19,7 +19,8 @@ from imp_driver.sketch.cells import CapturedCells, CellCut, cell_groups
 from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.aggregates import AggregateSpecification, ValueForm
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, OneCut, Row, budget, canonical, operations, slots_of, step
+from tests.operators.model import Block, OneCut, Row, budget, operations, slots_of, step
+from tests.operators.twin import canonical
 
 SPECIFICATIONS = (
     AggregateSpecification(K.COUNT_ROWS, ValueForm.TOTAL, None),

@@ -38,7 +38,8 @@ from imp_driver.values.expressions import (
 )
 from imp_driver.values.ranges import RangePartition
 from tests.operators.answers import answer, mixes_families
-from tests.operators.model import Block, OneCut, Row, aggregate, budget, operations, rank, slots_of, step
+from tests.operators.model import Block, OneCut, Row, budget, operations, slots_of, step
+from tests.operators.twin import aggregate, rank
 
 MONEY = pa.decimal128(10, 2)
 SPECIFICATIONS = (

@@ -19,7 +19,8 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.aggregates import AggregateSpecification, ValueForm
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, Row, added, budget, inside
+from tests.operators.model import Block, Row, budget, inside
+from tests.operators.twin import added
 
 DOUBLE = pa.float64()
 BLOCK = Block(

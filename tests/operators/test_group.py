@@ -21,7 +21,8 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.aggregates import AggregateSpecification, Share, ValueForm
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, OneCut, Row, aggregate, applied, budget, inside, operations, slots_of, step
+from tests.operators.model import Block, OneCut, Row, applied, budget, inside, operations, slots_of, step
+from tests.operators.twin import aggregate
 
 TOTAL, AVERAGE = ValueForm.TOTAL, ValueForm.AVERAGE
 MONEY = pa.decimal128(10, 2)

@@ -20,8 +20,9 @@ from imp_driver.values.aggregates import OF_MULTISETS, AggregateSpecification, V
 from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.ranges import RangePartition
 from imp_driver.values.tables import ZSet
-from tests.operators.model import Block, Row, aggregate, budget, canonical, leaves_64_bits, operations, step, summed_once
+from tests.operators.model import Block, Row, budget, leaves_64_bits, operations, step
 from tests.operators.test_group import KEYS, MONEY, SPECIFICATIONS, rows_of
+from tests.operators.twin import aggregate, canonical, summed_once
 
 Bag = Counter[tuple[Any, ...]]
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from imp_driver.dataflow.bounds.interval import Family, Interval, NumberForm, arithmetic, constant, from_codes
 from imp_driver.dataflow.bounds.truth import compare
 from tests.operators.answers import calculated, compared
-from tests.operators.model import NAN, budget, canonical, inside
+from tests.operators.model import budget, inside
+from tests.operators.twin import NAN, canonical
 
 small = st.integers(-1000, 1000) | st.decimals(-1000, 1000, places=2) | st.decimals(-1, 1, places=5)
 large = st.sampled_from([2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, Decimal(2**53 + 1) / 10, Decimal("0.1"), Decimal("1E+20")])

@@ -17,9 +17,10 @@ from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.aggregates import AggregateSpecification, ValueForm
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, Row, budget, canonical, leaves_64_bits, operations, step
+from tests.operators.model import Block, Row, budget, leaves_64_bits, operations, step
 from tests.operators.test_group import KEYS, SPECIFICATIONS, rows_of
 from tests.operators.test_group_rows import must_be_exact, value_of
+from tests.operators.twin import canonical
 
 
 def coarser(state: GroupState, modulus: int) -> tuple[IntegerArray, RollUp]:

@@ -34,7 +34,8 @@ from imp_driver.values.expressions import (
     Or,
 )
 from tests.operators.answers import COLUMNS, answer, mixes_families
-from tests.operators.model import NAN, budget, canonical
+from tests.operators.model import budget
+from tests.operators.twin import NAN, canonical
 
 SCHEMA = pa.schema(
     zip(COLUMNS, [pa.int32(), pa.int64(), pa.decimal128(10, 2), pa.float64(), pa.string(), pa.bool_(), pa.date32()], strict=True)

@@ -17,7 +17,7 @@ from imp_driver.dataflow.bounds.interval import Family, Interval, constant
 from imp_driver.dataflow.bounds.truth import Truth, compare, conjunction, disjunction, is_null, negation, truth_of
 from tests.operators.answers import compared, negated
 from tests.operators.answers import conjunction as twin_conjunction
-from tests.operators.model import canonical
+from tests.operators.twin import canonical
 
 DOMAIN = [-math.inf, -1.0, 0.0, 1.0, math.inf, math.nan]
 RANGES = [(low, high) for low in range(len(DOMAIN)) for high in range(low, len(DOMAIN))]

@@ -19,8 +19,9 @@ from imp_driver.dataflow.aggregate.limbs import as_integers, carried, squares_of
 from imp_driver.values.aggregates import AccumulatorKind as K
 from imp_driver.values.aggregates import AggregateSpecification, ValueForm
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, OneCut, Row, merged_variance
+from tests.operators.model import Block, OneCut, Row
 from tests.operators.test_group_rows import variance_of
+from tests.operators.twin import merged_variance
 
 FORMS = (ValueForm.POPULATION_VARIANCE, ValueForm.SAMPLE_VARIANCE, ValueForm.POPULATION_DEVIATION, ValueForm.SAMPLE_DEVIATION)
 SLOT = np.array([0])

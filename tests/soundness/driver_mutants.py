@@ -174,6 +174,12 @@ DRIVER_MUTANTS = (
         "exact = from_codes(_COUNT_TYPE, self._held.counts_at(slots, rows), ",
     ),
     Mutant(
+        "every copy of a distinct value is added",
+        "../dataflow/aggregate/distinct_sums.py",
+        "np.add.at(sums, found.places, found.codes)",
+        "np.add.at(sums, found.places, found.codes * found.copies)",
+    ),
+    Mutant(
         "rows of the optional side always take NULL away",
         "../dataflow/outer_join.py",
         "alone = negated(concerned.gained())",
