@@ -126,11 +126,12 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         *_filled("{}({})", ("floor", "ceil", "round", "bround"), "yhabmqwzf"),
         *_filled("{}({}, {})", ("round", "bround"), "abmqwzf", ("1", "2", "-1", "-3", "5")),
         *_each(r"""
+        y + 100Y; 0Y - y; 4Y * y; h + 32767S; (y + 10Y) * 2Y; y - -128Y;
         negative(a); signum(f); ceiling(m); round(f, 0); round(m, 20); round(a, -9); round(b, -18); round(q, -37); round(m / 3, 2);
         round(100.0 * m / a, 1); a % 3; a % b; b % a; y % h; mod(b, 10); f % 2; f % 0.3D; f % a; pmod(a, 7); pmod(a, b); pmod(b, -3);
         pmod(y, h); pmod(m, 0.3); pmod(m, a); pmod(z, 2); a div 2; a div b; b div a; y div h; b div -1; greatest(a, b);
         greatest(y, a, CAST(NULL AS INT)); least(a, m); greatest(m, q); least(f, a); greatest(f, 0D); least(f, m); greatest(m, 0);
-        least(z, 1); a + y; y + h; b - a; a * b; y * y; y + 1; h * 2; a * 2L; y + 100Y; 0Y - y; 4Y * y; h + 32767S; (y + 10Y) * 2Y; y - -128Y; b + 1S; 5 - y; a / b; y / h; f / a; f - a; f * f; f + 0.1;
+        least(z, 1); a + y; y + h; b - a; a * b; y * y; y + 1; h * 2; a * 2L; b + 1S; 5 - y; a / b; y / h; f / a; f - a; f * f; f + 0.1;
         f + b; a + b * 2 - y; a > 1 AND b < 5 OR y = 1; a IN (3, 25, NULL); a NOT IN (3); a BETWEEN 5 AND -5; f > 2.5; f = a; b = f;
         b IN (1, 9007199254740993); a IS NOT NULL; p; NOT p; p AND a > 0; p IS TRUE; p IS FALSE; p IS NOT TRUE; p = (a > 0); p <=> NULL;
         CASE WHEN b = 0 THEN 0 ELSE a / b END; CASE WHEN b <> 0 THEN a % b ELSE -1 END; IF(a = 0, NULL, b div a); a / NULLIF(b, 0);
