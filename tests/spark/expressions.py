@@ -126,6 +126,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         *_filled("{}({})", ("floor", "ceil", "round", "bround"), "yhabmqwzf"),
         *_filled("{}({}, {})", ("round", "bround"), "abmqwzf", ("1", "2", "-1", "-3", "5")),
         *_each(r"""
+        y + 100Y; 0Y - y; 4Y * y; h + 32767S; (y + 10Y) * 2Y; y - -128Y;
         negative(a); signum(f); ceiling(m); round(f, 0); round(m, 20); round(a, -9); round(b, -18); round(q, -37); round(m / 3, 2);
         round(100.0 * m / a, 1); a % 3; a % b; b % a; y % h; mod(b, 10); f % 2; f % 0.3D; f % a; pmod(a, 7); pmod(a, b); pmod(b, -3);
         pmod(y, h); pmod(m, 0.3); pmod(m, a); pmod(z, 2); a div 2; a div b; b div a; y div h; b div -1; greatest(a, b);

@@ -6,9 +6,12 @@ import datetime
 
 import pyarrow as pa
 import pytest
+import sqlglot
 
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import NotEvaluable
+from imp_driver.parse.statement import DIALECT
+from imp_driver.plan.convert import row_expression
 from imp_driver.reasons import Reason
 from imp_driver.values.expressions import Arithmetic, Column, Constant, DatePart
 from tests.soundness.engine import Row
@@ -44,15 +47,25 @@ def test_a_cast_that_rounds_is_compared_rounded_with_changed_rows(text: str) -> 
 @pytest.mark.parametrize(
     ("values", "kind", "expression"),
     [
-        ([10], pa.int16(), Arithmetic("+", Column("x"), Constant(32_767))),
-        ([10, -128], pa.int8(), Arithmetic("-", Constant(0), Column("x"))),
-        ([32], pa.int8(), Arithmetic("*", Constant(4), Column("x"))),
-        ([60], pa.int8(), Arithmetic("*", Arithmetic("+", Column("x"), Constant(10)), Constant(2))),
+        ([10], pa.int16(), "x + 32767S"),
+        ([10, -128], pa.int8(), "0Y - x"),
+        ([10, -128], pa.int8(), "-x"),
+        ([32], pa.int8(), "4Y * x"),
+        ([60], pa.int8(), "(x + 10Y) * 2Y"),
+        ([60], pa.int8(), "x + CAST(100 AS TINYINT)"),
+        ([0], pa.int8(), "x - -128Y"),
+        ([2**31 - 1], pa.int32(), "x + 1"),
     ],
 )
-def test_arithmetic_that_may_wrap_is_left_to_spark(values: list[int], kind: pa.DataType, expression: Arithmetic) -> None:
-    with pytest.raises(NotEvaluable, match="may overflow"):
-        computed(pa.table({"x": pa.array(values, kind)}), expression)
+def test_arithmetic_that_may_wrap_is_left_to_spark(values: list[int], kind: pa.DataType, expression: str) -> None:
+    with pytest.raises(NotEvaluable, match="overflows"):
+        computed(pa.table({"x": pa.array(values, kind)}), row_expression(sqlglot.parse_one(expression, read=DIALECT), {"x": kind}))
+
+
+def test_constants_without_a_letter_are_integers_of_32_bits() -> None:
+    expression = row_expression(sqlglot.parse_one("x + 32767", read=DIALECT), {"x": pa.int16()})
+    found = computed(pa.table({"x": pa.array([10], pa.int16())}), expression)
+    assert (found.type, found.to_pylist()) == (pa.int32(), [32_777])
 
 
 def test_parts_of_dates_are_wide() -> None:
