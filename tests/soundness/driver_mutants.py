@@ -185,4 +185,16 @@ DRIVER_MUTANTS = (
         "if plan.null_aware else condition",
         "if False else condition",
     ),
+    Mutant(
+        "groups at hand are of any versions",
+        "../state/group_columns.py",
+        "newest is not None and newest.vector == vector else None",
+        "newest is not None else None",
+    ),
+    Mutant(
+        "columns outlive a step",
+        "../state/group_columns.py",
+        "if newest is None or newest.vector != vector:",
+        "if newest is None:",
+    ),
 )
