@@ -212,7 +212,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "a finer group counts once among values of keys",
         "../answer/groups.py",
-        "tuple(arguments), self._state.rows[self.slots])",
+        "tuple(arguments), self._state.rows(self.slots))",
         "tuple(arguments), np.ones(len(self.slots), dtype=np.int64))",
     ),
     Mutant(
@@ -232,5 +232,17 @@ DRIVER_MUTANTS = (
         "../dataflow/expression/select.py",
         "truth(rows, condition).fill_null(False)",
         "truth(rows, condition).fill_null(True)",
+    ),
+    Mutant(
+        "groups at hand are of any versions",
+        "../state/group_columns.py",
+        "newest is not None and newest.vector == vector else None",
+        "newest is not None else None",
+    ),
+    Mutant(
+        "columns outlive a step",
+        "../state/group_columns.py",
+        "if newest is None or newest.vector != vector:",
+        "if newest is None:",
     ),
 )
