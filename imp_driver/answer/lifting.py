@@ -32,7 +32,7 @@ _NUMBER_BYTES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifted:
-    """``columns`` were added to the keys."""
+    """``columns`` are those of the conditions, which are keys now."""
 
     request: Request
     columns: tuple[str, ...]
@@ -52,7 +52,7 @@ def with_lifted(request: Request, places: Collection[int]) -> Lifted | None:
     added = tuple(dict.fromkeys(name for name in names if name not in known))
     if len(added) > MOST_COLUMNS:
         return None
-    return Lifted(replace(request, block=_over(block, nodes, added, types), lifted=None), added)
+    return Lifted(replace(request, block=_over(block, nodes, added, types), lifted=None), tuple(dict.fromkeys(names)))
 
 
 def _columns_of(node: exp.Expr) -> list[str]:

@@ -65,7 +65,9 @@ class States:
         conditions = tuple(text(node) for node in request.block.where_nodes)
         places = self._relations.constants.varying(request.template.identifier, conditions)
         wide = None if request.is_pinned else with_lifted(request, places)
-        if wide is None or not wide.columns:
+        own = lifted(request)
+        if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
+            # All groups of its keys are captured while the query waits: they are the query's own.
             return
         known = self._relations.registry.find(state_key(wide.request))
         failure = None if known is None else known.failure

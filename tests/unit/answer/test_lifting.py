@@ -100,3 +100,14 @@ def test_a_connection_that_closes_takes_its_captures_along() -> None:
     background = world.sketches.relations.background
     assert background.settle(0)
     assert background._life is None
+
+
+def test_conditions_on_keys_of_any_form_are_lifted() -> None:
+    world = _world()
+    text = "SELECT g, a, count(*) AS n FROM r WHERE g + a > {} AND g <> {} GROUP BY g, a"
+    assert _checked(world, text.format(1, 2)).decision is Decision.CAPTURED
+    second = _checked(world, text.format(2, 0))
+    assert second.not_answered is not None
+    assert second.not_answered.reason is Reason.LIFT_NEEDED
+    assert world.sketches.relations.background.settle(30)
+    assert [_checked(world, text.format(number, 1)).decision for number in (3, 0, 7)] == [Decision.FRESH] * 3
