@@ -53,14 +53,13 @@ class States:
         if found is None and not is_told and self._sketches.restore(is_missed=True):
             found = self._at_hand(request)
         if found is None and not is_told:
-            self._lift(request)
-            found = _from(request, self._relations.wide(request))
+            found = self._lifted(request) or _from(request, self._relations.wide(request))
         return found or _own(request)
 
-    def _lift(self, request: Request) -> None:
-        """Have the state captured in which the columns of conditions with changing constants are keys.
+    def _lifted(self, request: Request) -> Source | None:
+        """Return the state in which the columns of conditions with changing constants are keys, where a former process has left it.
 
-        Raises Refused where it will be.
+        Raises Refused where it is captured in the background.
         """
         conditions = tuple(text(node) for node in request.block.where_nodes)
         places = self._relations.constants.varying(request.template.identifier, conditions)
@@ -68,12 +67,16 @@ class States:
         own = lifted(request)
         if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
             # All groups of its keys are captured while the query waits: they are the query's own.
-            return
+            return None
         known = self._relations.registry.find(state_key(wide.request))
+        if known is not None and known.is_held:
+            known.described(wide.request.block)
+            return _from(request, wide.request)
         failure = None if known is None else known.failure
         is_hopeless = failure is not None and failure.stands(vector_of(request.tables), request.rows)
         if not is_hopeless and self._relations.background.ask(self._job(wide.request)):
             raise Refused(Reason.LIFT_NEEDED, ", ".join(map(readable, wide.columns)))
+        return None
 
     def _job(self, request: Request) -> Job:
         run = Run("")
@@ -139,7 +142,7 @@ def _own(request: Request) -> Source:
 
 
 def _from(request: Request, own: Request) -> Source | None:
-    """Return a request about the block's own groups, or about all groups of its keys, as where they come from."""
+    """Return a request about other groups as where the block's own come from; None where they do not."""
     if own is request:
         return _own(request)
     found = match(request.block, own.block, request.analysis.columns)

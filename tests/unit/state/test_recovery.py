@@ -50,12 +50,12 @@ class SharedSession(DuckSession):
 class Process:
     """What one process has of a warehouse: its sketches, one connection, its own view of the store."""
 
-    def __init__(self, warehouse: Warehouse, store: Path) -> None:
+    def __init__(self, warehouse: Warehouse, store: Path, *, answers: bool = False) -> None:
         self.warehouse = warehouse
         self.repository = DeltaRepository(str(store))
         self.sketches = Sketches(Relations(warehouse, 1 << 30, self.repository))
         self.session = SharedSession(warehouse)
-        self.middleware = Middleware(self.session, warehouse, self.sketches, Options(answers=False, sketch=SketchMode.SHADOW))
+        self.middleware = Middleware(self.session, warehouse, self.sketches, Options(answers=answers, sketch=SketchMode.SHADOW))
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
@@ -69,8 +69,8 @@ class Process:
 
 
 @contextmanager
-def process(warehouse: Warehouse, store: Path) -> Iterator[Process]:
-    found = Process(warehouse, store)
+def process(warehouse: Warehouse, store: Path, *, answers: bool = False) -> Iterator[Process]:
+    found = Process(warehouse, store, answers=answers)
     try:
         yield found
     finally:
