@@ -19,8 +19,9 @@ from imp_driver.state import group_columns
 from imp_driver.state.group_columns import ColumnCache, NotThere, ReadGroups
 from imp_driver.values.aggregates import AggregateSpecification
 from imp_driver.values.ranges import RangePartition
-from tests.operators.model import Block, Row, budget, canonical, operations, step
+from tests.operators.model import Block, Row, budget, operations, step
 from tests.operators.test_group import KEYS, SPECIFICATIONS, rows_of
+from tests.operators.twin import canonical
 
 
 def _vector(version: int) -> Vector:
