@@ -1,4 +1,4 @@
-"""``imp demo``: a dashboard on real data, each query plain and through the driver in the same run, answers compared."""
+"""``imp demo``: a dashboard on real data that changes, each query plain and through the driver in the same run, answers compared."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from imp_driver.cli.plot import draw
 from imp_driver.cli.synthetic import SyntheticTable, create
 from imp_driver.cli.workload import Query, Update, stream
 from imp_driver.dbapi.connection import Connection
+from imp_driver.reasons import ServedBy
 from imp_driver.values.report import SketchReport
 
 _SHOWN = 24
@@ -115,11 +116,12 @@ def _cells(step: Step) -> tuple[str, ...]:
     return (
         step.label,
         str(step.updates),
+        report.served_by.name,
         report.decision.name,
         str(report.delta_rows),
         files,
         f"{step.plain * 1000:,.0f}",
-        f"{step.driver * 1000:,.0f}",
+        f"{step.driver * 1000:,.{1 if step.driver < 0.01 else 0}f}",
         f"{step.plain / step.driver:.1f}x",
         "yes" if step.equal else "NO",
     )
@@ -127,15 +129,15 @@ def _cells(step: Step) -> tuple[str, ...]:
 
 def _table(steps: list[Step]) -> Table:
     table = Table(title="Each query plain and through the driver")
-    for name in ("query", "updates", "decision", "delta rows", "files read", "plain ms", "driver ms", "speed-up", "equal"):
-        table.add_column(name, justify="left" if name in ("query", "decision") else "right")
+    for name in ("query", "updates", "served by", "decision", "delta rows", "files read", "plain ms", "driver ms", "speed-up", "equal"):
+        table.add_column(name, justify="left" if name in ("query", "served by", "decision") else "right")
     for step in steps[-_SHOWN:]:
         table.add_row(*_cells(step), style=None if step.equal else "bold red")
     return table
 
 
 def _print_step(step: Step, number: int, console: Console) -> None:
-    names = ("", "updates", "", "delta rows", "files", "plain ms", "driver ms", "", "equal")
+    names = ("", "updates", "", "", "delta rows", "files", "plain ms", "driver ms", "", "equal")
     console.print(f"{number:3} " + "  ".join(f"{name} {cell}".strip() for name, cell in zip(names, _cells(step), strict=True)))
 
 
@@ -147,6 +149,11 @@ def _summary(steps: list[Step], picture: Path, console: Console, spent: float) -
     if used:
         ratio = statistics.median(step.plain / step.driver for step in used)
         console.print(f"Without the {len(steps) - len(used)} captures the median query is {ratio:.1f}x faster.")
+    answered = [step.driver for step in used if step.report.served_by is ServedBy.STATE]
+    if answered:
+        console.print(
+            f"{len(answered)} queries were answered from groups in memory, without Spark: median {statistics.median(answered) * 1000:.1f} ms."
+        )
     console.print(f"Picture: {picture}. Whole run: {spent:.0f} s.")
     if different:
         console.print(f"[bold red]{len(different)} answers differ.[/bold red]")

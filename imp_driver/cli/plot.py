@@ -35,7 +35,7 @@ def draw(steps: Sequence[Timed], picture: Path) -> None:
     captures = [(number, step.driver) for number, step in zip(numbers, steps, strict=True) if step.captured]
     if captures:
         single.scatter(*zip(*captures, strict=True), color="tab:orange", zorder=3, label="with a capture")
-    single.set(xlabel="query", ylabel="seconds", title="Time of each query", ylim=(0, None))
+    single.set(xlabel="query", ylabel="seconds", title="Time of each query", yscale="log")
     single.legend()
     total.plot(numbers, list(accumulate(step.plain for step in steps)), color="0.55", label="plain Spark")
     total.plot(numbers, list(accumulate(step.driver for step in steps)), color="tab:blue", label="imp_driver, captures included")

@@ -117,6 +117,8 @@ def report_lines(report: SketchReport, seconds: float) -> list[str]:
     if report.sketch_id is None:
         return [first]
     source = f", {report.delta_rows} changed rows from {report.delta_source.value}" if report.delta_source else ""
+    if report.fragments_total is None:
+        return [first, f"from state {report.sketch_id} of {report.table} at version {report.version}{source}; {report.served_by.value}"]
     second = (
         f"sketch {report.sketch_id} on {report.table}.{report.attribute} at version {report.version}{source}: "
         f"{report.fragments_kept}/{report.fragments_total} fragments in {report.runs_used} ranges, "
