@@ -24,8 +24,8 @@ from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
-from imp_driver.values.codes import IntegerArray
-from imp_driver.values.expressions import AggregateReference
+from imp_driver.values.codes import Codec, IntegerArray
+from imp_driver.values.expressions import AggregateReference, Expression
 from imp_driver.values.refusal import Refused
 
 
@@ -106,10 +106,12 @@ class _Asked:
         return groups.value_at(0, slots[order])
 
 
-def _computed(columns: pa.Table, key: object, count: int) -> pa.Array:
+def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
     # A table without columns has no rows, whatever it was filtered from.
     rows = columns if columns.num_columns else pa.table({"none": pa.nulls(count)})
-    return computed(rows, key)  # type: ignore[arg-type]
+    found = computed(rows, key)
+    # Spark groups by 0.0 where a key is -0.0, and gives that.
+    return Codec(found.type).canonical(found) if pa.types.is_floating(found.type) else found
 
 
 def _together(keys: Sequence[pa.Array], count: int) -> RollUp:

@@ -7,7 +7,7 @@ in it (IMP paper 5.2.1-5.2.3).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -74,6 +74,9 @@ class Renderer:
         match plan:
             case Scan():
                 return self._scan(plan)
+            case Filter() if isinstance(plan.child, Join) and plan.child.kind is JoinKind.INNER:
+                # A subquery above that reads these rows would else have Spark make every pair of them first.
+                return self.sql(replace(plan.child, conjuncts=(*plan.child.conjuncts, *plan.conjuncts)))
             case Filter():
                 return f"SELECT * FROM {self._nested(plan.child)} WHERE {_on(plan.conjuncts)}"
             case Project():
