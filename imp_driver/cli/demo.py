@@ -151,9 +151,8 @@ def _summary(steps: list[Step], picture: Path, console: Console, spent: float) -
         console.print(f"Without the {len(steps) - len(used)} captures the median query is {ratio:.1f}x faster.")
     answered = [step.driver for step in used if step.report.served_by is ServedBy.STATE]
     if answered:
-        console.print(
-            f"{len(answered)} queries were answered from groups in memory, without Spark: median {statistics.median(answered) * 1000:.1f} ms."
-        )
+        median = statistics.median(answered) * 1000
+        console.print(f"{len(answered)} queries were answered from groups in memory, without Spark: median {median:.1f} ms.")
     console.print(f"Picture: {picture}. Whole run: {spent:.0f} s.")
     if different:
         console.print(f"[bold red]{len(different)} answers differ.[/bold red]")

@@ -11,7 +11,7 @@ from tests.soundness.tables import Catalog
 
 
 def test_rows_that_a_subquery_reads_are_joined_by_their_conditions() -> None:
-    """Spark makes the distinct rows that a correlated subquery is computed for from the join below it, without conditions that stand above."""
+    """Spark takes the values that a correlated subquery is computed for from the join below it, without what stands above."""
     text = "SELECT sum(r.a) FROM r, s WHERE r.g = s.k AND s.b = 3 AND r.x < (SELECT avg(t.x) FROM r t WHERE t.g = s.k)"
     (grouping,) = groupings(resolve(sqlglot.parse_one(text, read="spark"), Catalog()))
     source = grouping.block.query.source
