@@ -17,11 +17,12 @@ from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sam
 from imp_driver.capture.capture import column
 from imp_driver.errors import Error, OperationalError, raise_if_cancelled
 from imp_driver.maintain.derive import retained_groups
+from imp_driver.maintain.questions import Question
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.workload import Record
 from imp_driver.parse.statement import Statement, parse, per_statement
-from imp_driver.parse.template import template_text, text_without_constants
+from imp_driver.parse.template import template_text, text_and_names, text_without_constants
 from imp_driver.plan.nodes import Scan
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
@@ -78,15 +79,18 @@ class Advisor:
     def record(self, run: Run, statement: Statement, report: SketchReport) -> None:
         """Record one run of a query, once it has answered."""
         requests = self._asked[1] if self._asked[0] == run.tag else []
-        if report.reason in _NOT_RECORDED:
-            return
         try:
+            if report.reason is not Reason.SKETCH_OFF and statement.tree is not None:
+                question = Question(*text_and_names(statement))
+                self._sketches.questions.note(question, report.served_by, sum(report.times.values()), report.not_answered)
+            if report.reason in _NOT_RECORDED:
+                return
             if not requests:
                 self._workload.add(replace(_refused(statement), milliseconds=_spent(report), reason=report.reason.name))
             for request in requests:
                 self._record(run, request, report)
         except Exception as error:
-            _LOG.warning("A query could not be recorded for ADVISE SKETCHES: %s", described(error))
+            _LOG.warning("A query could not be recorded for ADVISE: %s", described(error))
 
     def _record(self, run: Run, request: Request, report: SketchReport) -> None:
         template = request.template.identifier
@@ -140,6 +144,10 @@ class Advisor:
             rest += [record for record in records if not helped & set(record.attributes)]
         found.sort(key=lambda each: -1 if each.saved is None else each.saved, reverse=True)
         return found + unserved(rest)
+
+    def questions(self) -> list[Question]:
+        """Return what was asked in this process, of tables that the session may read."""
+        return [each for each in self._sketches.questions.every() if all(map(self._session.may_read, each.names))]
 
     def _may_be_told(self, record: Record) -> bool:
         return not record.table or self._session.may_read(tuple(record.table.split(".")))

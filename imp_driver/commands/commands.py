@@ -10,7 +10,7 @@ from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.permissions import Permissions
-from imp_driver.commands.show import advised, shown
+from imp_driver.commands.show import advised, questioned, shown
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -57,6 +57,8 @@ class Commands:
         match command.kind:
             case CommandKind.ADVISE:
                 return Outcome(advised(self._advisor.advise(run)), -1, NO_SKETCH)
+            case CommandKind.ADVISE_ANSWERS:
+                return Outcome(questioned(self._advisor.questions()), -1, NO_SKETCH)
             case CommandKind.CLUSTER:
                 return self._rewrite_table(cluster_statements(command.argument, self._session, run), run)
             case CommandKind.EXPLAIN:

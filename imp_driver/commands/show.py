@@ -1,4 +1,4 @@
-"""SHOW STATES and ADVISE SKETCHES as rows."""
+"""SHOW STATES, ADVISE SKETCHES and ADVISE ANSWERS as rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import pyarrow as pa
 
 from imp_driver.advise.advice import Advice
 from imp_driver.commands.local import LocalStream
+from imp_driver.maintain.questions import Question
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.redaction import redacted
 
 
 def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
@@ -89,5 +91,22 @@ def advised(advices: Sequence[Advice]) -> LocalStream:
             "saved_bytes": (number, [each.saved for each in advices]),
             "statement": (text, [each.statement for each in advices]),
             "reason": (text, [each.reason for each in advices]),
+        }
+    )
+
+
+def questioned(questions: Sequence[Question]) -> LocalStream:
+    """Return a row for each text that was asked."""
+    text, number = pa.string(), pa.int64()
+    why = [each.not_answered for each in questions]
+    return LocalStream(
+        {
+            "statement": (text, [each.text for each in questions]),
+            "executions": (number, [each.runs for each in questions]),
+            "answered": (number, [each.answered for each in questions]),
+            "milliseconds": (number, [round(each.milliseconds) for each in questions]),
+            "served_by": (text, [each.served_by.name for each in questions]),
+            "reason": (text, [None if each is None else each.reason.name for each in why]),
+            "detail": (text, [None if each is None else redacted(each.detail) or each.reason.value for each in why]),
         }
     )

@@ -13,6 +13,7 @@ from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.derive import constants_of, known_sketches, located
 from imp_driver.maintain.identity import family_of, lifted, prefix_of, state_key
 from imp_driver.maintain.prefix import forms
+from imp_driver.maintain.questions import Questions
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.request import Prepared, Request, united
 from imp_driver.maintain.reuse import Reuse
@@ -31,6 +32,7 @@ class Sketches:
 
     def __init__(self, relations: Relations, workload_file: Path | None = None) -> None:
         self.workload: Workload[Request] = Workload(workload_file)
+        self.questions = Questions()
         self.relations = relations
         self._choices = Choices()
         self._reuse = Reuse()

@@ -51,6 +51,7 @@ class CommandKind(Enum):
     EXPLAIN = "EXPLAIN SKETCH"
     DROP = "DROP SKETCH"
     ADVISE = "ADVISE SKETCHES"
+    ADVISE_ANSWERS = "ADVISE ANSWERS"
     CLUSTER = "CLUSTER SKETCH TABLE"
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
@@ -95,6 +96,7 @@ class Statement:
 _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*SHOW\s+(?:SKETCHES|STATES)\s*;?\s*", re.IGNORECASE), CommandKind.SHOW),
     (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
+    (re.compile(r"\s*ADVISE\s+ANSWERS\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE_ANSWERS),
     (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
     (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
     (

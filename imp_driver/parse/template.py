@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import DIALECT, Statement, per_statement
+from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name
 from imp_driver.values.run import Parameters
 
 VIEW_MARK = "\n"
@@ -68,6 +68,15 @@ def text_without_constants(tree: exp.Expr) -> str:
         return exp.Placeholder() if isinstance(node, _CONSTANTS) else node
 
     return tree.transform(mask).sql(dialect=DIALECT, comments=False, normalize=True)
+
+
+@per_statement
+def text_and_names(statement: Statement) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return a parsed statement without its constants, and the names of tables and views in it, as they are written."""
+    assert statement.tree is not None
+    common = {each.alias for each in statement.tree.find_all(exp.CTE)}
+    names = dict.fromkeys(table_name(each) for each in statement.tree.find_all(exp.Table))
+    return text_without_constants(statement.tree), tuple(name for name in names if name and name[0] not in common)
 
 
 def typed_text(statement: Statement, parameters: Parameters) -> tuple[object, ...]:

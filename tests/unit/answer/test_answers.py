@@ -190,3 +190,18 @@ def test_explain_says_where_the_rows_would_come_from() -> None:
     assert "at version 0" in lines[1]
     lines = [str(row[0]) for row in world.ask("EXPLAIN SKETCH SELECT g FROM r WHERE a > 1")[0]]
     assert lines[:2] == ["Not answered from groups.", f"  reason: ROWS_WITHOUT_GROUPS: {Reason.ROWS_WITHOUT_GROUPS.value}"]
+
+
+def test_advice_lists_what_was_asked_and_why_it_was_not_answered() -> None:
+    world = World()
+    for number in (1, 2):
+        world.ask(f"{QUERY} HAVING sum(a) > {number}")
+    world.ask("WITH q AS (SELECT id FROM s WHERE k = 77) SELECT id FROM q")
+    rows = {str(row[0]): row[1:] for row in world.ask("ADVISE ANSWERS")[0]}
+    (answered,) = (row for text, row in rows.items() if "HAVING" in text)
+    assert (answered[:2], answered[3:]) == ((2, 2), ("STATE", None, None))
+    (left,) = (row for text, row in rows.items() if "WITH" in text)
+    assert (left[:2], left[3:5]) == ((1, 0), ("SPARK", "ROWS_WITHOUT_GROUPS"))
+    assert not any("77" in text for text in rows)
+    world.session.hidden = {"s"}
+    assert [text for text, *_ in world.ask("ADVISE ANSWERS")[0] if "WITH" in str(text)] == []
