@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from imp_driver.errors import DataError
 from imp_driver.ports import ResultStream
 
 Row = tuple[Any, ...]
@@ -30,7 +31,10 @@ class Rows:
         return self._stream.schema
 
     def take(self, count: int | None) -> list[Row]:
-        """Return the next ``count`` rows, fewer at the end; all that are left for None."""
+        """Return the next ``count`` rows, fewer at the end; all that are left for None.
+
+        Raises DataError: Python has no such value, and the rows are still to be read as batches.
+        """
         taken: list[Row] = []
         while count is None or len(taken) < count:
             if self._next == len(self._converted) and not self._convert():
@@ -69,11 +73,21 @@ class Rows:
             if self._batch is None:
                 return False
         piece = self._batch.slice(self._offset, _SLICE)
+        columns = [_checked(name, column) for name, column in zip(piece.schema.names, piece.columns, strict=True)]
         self._offset += piece.num_rows
-        columns = [_values(column) for column in piece.columns]
         self._converted = list(zip(*columns, strict=True)) if columns else [()] * piece.num_rows
         self._next = 0
         return True
+
+
+def _checked(name: str, column: pa.Array) -> list[Any]:
+    try:
+        return _values(column)
+    except (OverflowError, ValueError) as error:
+        raise DataError(
+            f"Column {name!r} has a value of type {column.type} that Python cannot hold, as dates outside the years 1 to 9999. "
+            "Ask for CAST(.. AS STRING), or read the rows with fetch_record_batches."
+        ) from error
 
 
 def _values(column: pa.Array) -> list[Any]:
