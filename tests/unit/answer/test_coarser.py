@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
+import pyarrow as pa
 import pytest
+import sqlglot
 
+from imp_driver.answer.groups import rows_of
+from imp_driver.answer.matching import Match
+from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.plan.bind import bind
+from imp_driver.plan.groupings import groupings
+from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Decision, ServedBy
+from imp_driver.state.group_columns import ColumnCache
+from imp_driver.values.expressions import Arithmetic, Column, Constant
 from tests.soundness.engine import Row
+from tests.soundness.tables import Catalog
 from tests.unit.answer.test_answers import World
 
 FINE = "SELECT g, a, sum(x) AS s, count(x) AS c, avg(x) AS m, min(x) AS least, count(DISTINCT x) AS d FROM r GROUP BY g, a"
@@ -92,3 +104,14 @@ def test_of_several_finer_groups_the_fewest_are_taken() -> None:
     assert many != few
     assert world.ask("SELECT a, sum(x) AS s FROM r GROUP BY a")[1].sketch_id == few
     assert world.ask("SELECT id, sum(x) AS s FROM r GROUP BY id")[1].sketch_id == many
+
+
+def test_a_key_that_is_computed_is_never_minus_zero() -> None:
+    """Spark groups by 0.0 where a key is -0.0, and gives that; both are equal in Python."""
+    state = GroupState.capture([pa.array([0.0, 2.0])], pa.array([1, 1]), {}, (), (pa.float64(),))
+    found = Match((0,), None, (Arithmetic("*", Column("key_0"), Constant(-1.0)),), (), False)
+    plan = resolve(sqlglot.parse_one("SELECT x FROM r GROUP BY x", read="spark"), Catalog())
+    (grouping,) = groupings(plan)
+    block = bind(grouping.block.query, None, {})
+    rows = rows_of(ColumnCache().of(state, {}), found, block, grouping.aggregate)
+    assert [math.copysign(1, value) for value in rows.column(0).to_pylist()] == [1.0, -1.0]
