@@ -154,6 +154,10 @@ ATTACK = Attack(
         ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "change": frozenset(CHANGES) - {"none"}}),
         ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "holder": frozenset({"few rows kept", "ahead"})}),
         ("a state that is cut by a column that is no group key stays in memory", {"source": _FULL_JOIN, "holder": frozenset({"buckets"})}),
+        (
+            "rows of a union have no partners, and whatever is asked of them is computed in process",
+            {"source": frozenset({"UNION ALL"}), "holder": frozenset({"few rows kept"})},
+        ),
         ("rows that DISTINCT tells apart are followed by the next query", {"source": _DISTINCT, "holder": frozenset({"ahead"})}),
         (
             "beside a FULL JOIN is cut by a column that is no group key, which is captured when it is asked for again",
