@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _WRITE = """
 import sys, imp_driver
-with imp_driver.connect(warehouse=sys.argv[1]) as connection:
+with imp_driver.connect(warehouse=sys.argv[1], answers="off") as connection:
     connection.execute("CREATE TABLE t USING DELTA AS SELECT /*+ REPARTITION(16) */ id % 100 AS g, id % 100 AS x, "
         "concat('Alice ', uuid()) AS name FROM range(20000)")
     for number in range(11):

@@ -118,7 +118,7 @@ def test_what_was_under_way_raises_and_the_next_connection_goes_on(tmp_path: Pat
     assert all(text.startswith("Spark") and text.endswith((": open a new connection.", "Connect again.")) for text in texts), texts
     assert not any("\n" in text or "java" in text.lower() for text in texts), texts
     assert [line for line in told if line not in errors] == [
-        ["asked", "CAPTURED", "FILTERED", 9],
+        ["asked", "CAPTURED", "ANSWERED", 9],
         ["first rows", 10],
         ["captures", "begun"],
         ["captures", "begun"],
@@ -126,7 +126,7 @@ def test_what_was_under_way_raises_and_the_next_connection_goes_on(tmp_path: Pat
         ["engine", "CONNECTION_LOST", True, True],
         ["rows", 200_000],
         # What was captured before needs no Spark to be kept.
-        ["asked", "FRESH", "FILTERED", 9],
-        ["asked", "MAINTAINED", "FILTERED", 10],
+        ["asked", "FRESH", "ANSWERED", 9],
+        ["asked", "MAINTAINED", "ANSWERED", 10],
         ["rows", 200_001],
     ]

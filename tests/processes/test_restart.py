@@ -13,7 +13,7 @@ SETUP = """
 import json, os, signal, sys, time
 import imp_driver
 
-connection = imp_driver.connect(warehouse=sys.argv[1], sketch="shadow")
+connection = imp_driver.connect(warehouse=sys.argv[1], sketch="shadow", answers="off")
 cursor = connection.cursor()
 QUERY = "SELECT g, sum(v) AS total FROM sales GROUP BY g HAVING sum(v) > ? ORDER BY g"
 
