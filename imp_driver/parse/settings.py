@@ -23,6 +23,15 @@ _ASSUMED = {
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
     "spark.sql.legacy.interval.enabled": "false",
     "spark.sql.legacy.integralDivide.returnBigint": "true",
+    # Which rows set operations, joins, subqueries and CHAR columns give, and how text is read.
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
+    "spark.sql.legacy.allowNegativeScaleOfDecimal": "false",
+    "spark.sql.legacy.scalarSubqueryCountBugBehavior": "false",
+    "spark.sql.legacy.charVarcharAsString": "false",
+    "spark.sql.legacy.noCharPaddingInPredicate": "false",
+    "spark.sql.legacy.bangEqualsNot": "false",
 }
 """Settings under which names, positions and aggregates mean what the analysis reads into them; an unset one has this default."""
 

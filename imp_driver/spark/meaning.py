@@ -21,6 +21,14 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled",
     "spark.sql.legacy.interval.enabled",
     "spark.sql.legacy.integralDivide.returnBigint",
+    "spark.sql.legacy.setopsPrecedence.enabled",
+    "spark.sql.crossJoin.enabled",
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate",
+    "spark.sql.legacy.allowNegativeScaleOfDecimal",
+    "spark.sql.legacy.scalarSubqueryCountBugBehavior",
+    "spark.sql.legacy.charVarcharAsString",
+    "spark.sql.legacy.noCharPaddingInPredicate",
+    "spark.sql.legacy.bangEqualsNot",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (

@@ -112,3 +112,14 @@ def test_windows_run_over_the_groups(warehouse: Path, names: dict[str, str], eng
             assert cursor.sketch_report is not None
             assert cursor.sketch_report.served_by is ServedBy.STATE_AND_SPARK
             cursor.execute(f"DELETE FROM {names['t']} WHERE n % 5 = 0")
+
+
+def test_settings_that_change_set_operations_leave_them_to_spark(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    text = "SELECT g FROM {t} GROUP BY g UNION SELECT g FROM {o} GROUP BY g INTERSECT SELECT 7 FROM {o} GROUP BY g".format(**names)
+    assert asked(cursor, text).served_by is ServedBy.STATE
+    cursor.execute("SET spark.sql.legacy.setopsPrecedence.enabled = true")
+    try:
+        report = asked(cursor, text)
+        assert (report.served_by, report.reason) == (ServedBy.SPARK, Reason.UNSUPPORTED_SETTING)
+    finally:
+        cursor.execute("SET spark.sql.legacy.setopsPrecedence.enabled = false")

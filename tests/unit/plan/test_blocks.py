@@ -283,6 +283,9 @@ def test_columns_that_spark_pads_or_collates_are_left_to_spark() -> None:
         ("spark.sql.caseSensitive", "None", True),
         ("spark.sql.ansi.enabled", "false", True),
         ("spark.sql.legacy.consecutiveStringLiterals.enabled", "true", False),
+        ("spark.sql.legacy.setopsPrecedence.enabled", "true", False),
+        ("spark.sql.crossJoin.enabled", "false", False),
+        ("spark.sql.crossJoin.enabled", "true", True),
     ],
 )
 def test_settings_that_change_what_names_mean(name: str, value: str, fine: bool) -> None:
