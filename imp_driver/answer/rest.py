@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from imp_driver.answer.rounding import has_condition, rounded_in, without_spreads
+from imp_driver.answer.rounding import is_smooth, rounded_in, without_spreads
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Project, SetOperation, TopK, UnionAll, Window, children
@@ -68,7 +68,7 @@ def _rounded(plan: Plan, groups: _Groups, why: str) -> frozenset[str]:
     below = frozenset().union(*every)
     read = [node for node in expressions_of(plan) if identifiers(node) & below]
     is_compared = isinstance(plan, (Distinct, SetOperation)) and bool(below)
-    if is_compared or any(has_condition(node) for node in read) or (read and not isinstance(plan, Project)):
+    if is_compared or not all(map(is_smooth, read)) or (read and not isinstance(plan, Project)):
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; something is decided by a sum of doubles")
     if isinstance(plan, Project):
         return frozenset(each.identifier for each, node in zip(plan.output, plan.expressions, strict=True) if identifiers(node) & below)

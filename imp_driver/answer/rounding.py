@@ -24,12 +24,16 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeE
 _STEPS = (exp.Round, exp.Floor, exp.Ceil, exp.Sign, exp.Cast)
 """Functions that take every value between two to one between theirs, and jump."""
 _JUMPS = (exp.Mod, exp.IntDiv, exp.Anonymous)
+_SMOOTH = (exp.Column, exp.Paren, exp.Literal, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg)
 _PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
 
 
-def has_condition(expression: exp.Expr) -> bool:
-    """Say whether anything in an expression is decided by values."""
-    return expression.find(*_PREDICATES, exp.Case, exp.If, exp.Nullif) is not None
+def is_smooth(expression: exp.Expr) -> bool:
+    """Say whether an expression only computes with numbers: its value is off by about as much as those that it reads.
+
+    The text of a number, its whole part or a condition on it may be another one.
+    """
+    return all(isinstance(node, (*_SMOOTH, exp.Identifier)) for node in expression.walk())
 
 
 def with_spreads(rows: pa.Table, spreads: Mapping[str, FloatArray]) -> pa.Table:

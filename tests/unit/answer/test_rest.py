@@ -89,3 +89,20 @@ def test_what_takes_as_long_as_the_query_is_not_done_again(monkeypatch: pytest.M
     text = "SELECT g, md5(CAST(sum(a) AS STRING)) AS m FROM r GROUP BY g"
     served = [world.ask(text)[1].served_by for _ in range(4)]
     assert served == [ServedBy.STATE_AND_SPARK] * 3 + [ServedBy.SPARK]
+
+
+GROUPS = "(SELECT g, sum(CAST(a AS DOUBLE)) AS s FROM r GROUP BY g)"
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ("md5(CAST(g AS STRING)) AS m, s, s * 2 + 1 AS t, -s AS u", ServedBy.STATE_AND_SPARK),
+        ("md5(CAST(g AS STRING)) AS m, CAST(s AS STRING) AS t", ServedBy.SPARK),
+        ("md5(CAST(g AS STRING)) AS m, round(s) AS t", ServedBy.SPARK),
+        ("md5(CAST(g AS STRING)) AS m, CASE WHEN s > 1 THEN 1 END AS t", ServedBy.SPARK),
+        ("md5(CAST(g AS STRING)) AS m, rank() OVER (ORDER BY s) AS t", ServedBy.SPARK),
+    ],
+)
+def test_sums_of_doubles_are_handed_over_where_nothing_depends_on_their_last_digits(items: str, expected: ServedBy) -> None:
+    assert _world().ask(f"SELECT {items} FROM {GROUPS} q")[1].served_by is expected
