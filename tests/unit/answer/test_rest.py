@@ -28,9 +28,10 @@ def _world(**options: object) -> World:
     [
         "SELECT g, sum(a) AS s, sum(sum(a)) OVER (ORDER BY g) AS running FROM r GROUP BY g",
         "SELECT g, rank() OVER (ORDER BY count(*) DESC) AS place FROM r GROUP BY g",
-        "SELECT g, md5(CAST(sum(a) AS STRING)) AS digest FROM r GROUP BY g ORDER BY digest DESC LIMIT 3",
+        "SELECT g, md5(CAST(sum(a) AS STRING)) AS digest FROM r GROUP BY g ORDER BY digest DESC, g LIMIT 3",
         "SELECT q.g, q.n, s.b FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q JOIN s ON s.k = q.g WHERE s.b > 10",
-        "SELECT s.k, s.b, q.n FROM s LEFT JOIN (SELECT g, count(*) AS n FROM r GROUP BY g HAVING count(*) > 2) q ON s.k = q.g ORDER BY s.b",
+        "SELECT s.k, s.b, q.n FROM s LEFT JOIN (SELECT g, count(*) AS n FROM r GROUP BY g HAVING count(*) > 2) q ON s.k = q.g "
+        "ORDER BY s.b, s.k",
         "SELECT s.id FROM s WHERE s.k IN (SELECT g FROM r GROUP BY g HAVING count(*) > 14)",
         "SELECT s.id, s.b FROM s WHERE s.b > (SELECT avg(a) FROM r WHERE x > 1)",
         "WITH q AS (SELECT g, sum(a) AS s FROM r GROUP BY g) SELECT u.g, md5(CAST(v.s AS STRING)) AS m FROM q u JOIN q v ON u.g = v.g",
