@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, rows_of
-from imp_driver.answer.rest import Payoff, Rest, check_left
+from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.states import States
@@ -25,7 +25,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.bind import with_values
-from imp_driver.plan.nodes import Aggregate, Plan, Scan, scans
+from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
@@ -84,7 +84,9 @@ class Answers:
         """
         grouped = reading.text.grouped()
         self._check_permitted(grouped.plan)
-        self._payoff.check(reading.text.template_text, _bytes_of(reading, grouped.others), reading.bytes)
+        self._payoff.check(reading.text.template_text)
+        if grouped.others:
+            check_share(sum(map(reading.size, grouped.others)), reading.bytes)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         self._sketches.restore()
         try:
@@ -193,11 +195,6 @@ def _names(plan: Plan) -> Iterable[tuple[str, ...]]:
     """Return the tables and views that a query reads."""
     every = scans(plan)
     return dict.fromkeys([*(scan.table for scan in every), *(view.name for scan in every for view in scan.views)])
-
-
-def _bytes_of(reading: Reading, every: Iterable[Scan]) -> int:
-    """Return the bytes of the files of some occurrences of tables."""
-    return sum(int(reading.tables[scan.table].snapshot.files.sizes.sum()) for scan in every)
 
 
 def _check_one_moment(parts: Sequence[Groups]) -> None:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from imp_driver.answer.matching import is_opaque, text
 from imp_driver.maintain.request import Request
-from imp_driver.plan.bind import BoundBlock, with_rows
+from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.convert import row_expression
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
@@ -76,15 +76,10 @@ def _over(block: BoundBlock, nodes: Sequence[exp.Expr], added: Sequence[str], ty
         return bool(names) and set(names) <= plain and _may_be_keys(names, types) and not is_opaque(row_expression(node, types))
 
     wide = replace(
-        block,
+        all_groups(block),
         key_nodes=tuple(keys),
         keys_sql=tuple(map(text, keys)),
         keys=tuple(row_expression(node, types) for node in keys),
-        having_nodes=(),
-        having=(),
-        order=(),
-        limit=None,
-        offset=0,
         columns=tuple(dict.fromkeys((*block.columns, *added))),
     )
     return with_rows(wide, tuple(node for node in block.where_nodes if not is_decided(node)), types)

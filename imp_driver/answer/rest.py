@@ -54,6 +54,12 @@ def check_left(plan: Plan, groups: _Groups, *, may_round: bool, may_tie: bool, w
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; {size >> 20} MB of groups are too many to hand over")
 
 
+def check_share(beside: int, whole: int) -> None:
+    """Raise Refused where most of the bytes that a query reads stand beside its groups."""
+    if beside > MOST_BESIDE * whole:
+        raise Refused(Reason.ROWS_WITHOUT_GROUPS, "most of what is read stands beside the groups")
+
+
 def _given(plan: Plan, groups: _Groups) -> pa.Table | None:
     """Return the rows of an aggregation that is given."""
     return groups.get(plan.output[0].identifier) if isinstance(plan, Aggregate) and plan.output else None
@@ -120,14 +126,8 @@ class Payoff:
     def __init__(self) -> None:
         self._dear: BoundedCache[str, int] = BoundedCache(_MOST_TEMPLATES)
 
-    def check(self, template: str, beside: int, whole: int) -> None:
-        """Raise Refused where the rest is not likely to pay.
-
-        Args:
-            beside, whole: bytes of tables that stand beside the groups, and of all.
-        """
-        if beside > MOST_BESIDE * whole:
-            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "most of what is read stands beside the groups")
+    def check(self, template: str) -> None:
+        """Raise Refused where it did not pay before."""
         if (self._dear.get(template) or 0) >= PATIENCE:
             raise Refused(Reason.LEFT_TO_SPARK, "the rest of the query alone takes Spark about as long as all of it")
 

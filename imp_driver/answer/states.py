@@ -12,7 +12,7 @@ from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.bind import BoundBlock, all_groups
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
@@ -95,8 +95,9 @@ class States:
         """Return the state of the fewest groups among those that are there, the block's own before others."""
         for own in filter(None, (request, lifted(request))):
             relation = self._relations.registry.find(state_key(own))
-            found = _from(request, own)
-            if found is not None and relation is not None and relation.is_in_service and relation.bucketed is None:
+            is_there = relation is not None and relation.is_in_service and relation.bucketed is None
+            found = _from(request, own) if is_there else None
+            if found is not None:
                 return found
         finer = sorted(self._finer(request), key=lambda each: each[0])
         return finer[0][1] if finer else None
@@ -130,7 +131,7 @@ class States:
                 continue
             found = match(request.block, block, request.analysis.columns)
             if isinstance(found, Match):
-                yield relation.groups or 0, Source(replace(request, block=_unread(block), lifted=None, reuse=FINER), found)
+                yield relation.groups or 0, Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
 
 
 def _keys(block: BoundBlock) -> str:
@@ -147,8 +148,3 @@ def _from(request: Request, own: Request) -> Source | None:
         return _own(request)
     found = match(request.block, own.block, request.analysis.columns)
     return Source(own, found) if isinstance(found, Match) else None
-
-
-def _unread(block: BoundBlock) -> BoundBlock:
-    """Return a block without what its first reader asked of its groups."""
-    return replace(block, having_nodes=(), having=(), order=(), limit=None, offset=0)

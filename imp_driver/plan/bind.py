@@ -105,6 +105,11 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     )
 
 
+def all_groups(block: BoundBlock) -> BoundBlock:
+    """Return a block all groups of which are asked for."""
+    return replace(block, having_nodes=(), having=(), order=(), limit=None, offset=0)
+
+
 def with_rows(block: BoundBlock, where: tuple[exp.Expr, ...], columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
     """Return a block with other conditions on its rows."""
     return replace(

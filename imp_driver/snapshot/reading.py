@@ -10,6 +10,7 @@ from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.plan.bind import bind
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
+from imp_driver.plan.nodes import Scan
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
@@ -79,7 +80,11 @@ class Reading:
     def bytes(self) -> int:
         """Bytes of the files of every table, as often as it is read."""
         times_read = self.text.times_read
-        return sum(times_read[id(scan.place)] * int(self.tables[scan.table].snapshot.files.sizes.sum()) for scan in self.text.scans)
+        return sum(times_read[id(scan.place)] * self.size(scan) for scan in self.text.scans)
+
+    def size(self, scan: Scan) -> int:
+        """Return the bytes of the files of one occurrence of a table."""
+        return int(self.tables[scan.table].snapshot.files.sizes.sum())
 
 
 def _blocks(analysis: Analysis, parameters: Parameters) -> Blocks:

@@ -19,7 +19,7 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Parameters, Run
-from tests.soundness.engine import DuckSession, Row, Warehouse, drained
+from tests.soundness.engine import DuckSession, Files, Row, Warehouse, drained
 
 ROWS: list[Row] = [(1, 0, 5, 1), (2, 0, 6, 2), (3, 1, 5, 3), (4, 1, None, None), (5, None, 7, 4)]
 QUERY = "SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g"
@@ -205,3 +205,15 @@ def test_advice_lists_what_was_asked_and_why_it_was_not_answered() -> None:
     assert not any("77" in text for text in rows)
     world.session.hidden = {"s"}
     assert [text for text, *_ in world.ask("ADVISE ANSWERS")[0] if "WITH" in str(text)] == []
+
+
+def test_an_answer_reads_no_statistics_of_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a commit they may be somewhere in the log, and reading them takes longer than the answer."""
+    world = World()
+    world.ask(QUERY)
+
+    def read(files: Files) -> None:
+        raise AssertionError("statistics of files are read")
+
+    monkeypatch.setattr(Files, "sizes", property(read))
+    assert world.ask(QUERY)[1].served_by is ServedBy.STATE
