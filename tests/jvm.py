@@ -30,6 +30,7 @@ _FLAGS = (
     # Without native code Hadoop starts chmod for each file that it makes; this is the cheapest way to start a process.
     "-Djdk.lang.Process.launchMechanism=VFORK",
 )
+_STREAMING = "org.apache.spark.sql.execution.streaming"
 SETTINGS = {
     # Code is generated and compiled for each plan, which pays from millions of rows on.
     "spark.sql.codegen.wholeStage": "false",
@@ -39,6 +40,9 @@ SETTINGS = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     # A table that is not read any more need not keep what Delta knows of it.
     "spark.databricks.delta.delta.log.cacheSize": "20",
+    # A commit through Hadoop's newer interface asks a process about each end of a renaming, whether it is a link.
+    "spark.delta.logStore.file.impl": "io.delta.storage.LocalLogStore",
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager",
     # What the pages of the web interface would show, kept in memory although there is none.
     "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.retainedJobs": "1",

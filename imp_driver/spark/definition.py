@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from imp_driver.ports import TableDefinition
+from imp_driver.spark.classes import java_class
 from imp_driver.spark.errors import converted, is_denial
 from imp_driver.values.quoting import has_variable, qualified
 
@@ -46,9 +47,9 @@ def _load(spark: SparkSession, catalog: Any, schema: str, table: str) -> Any:
     context = spark.sparkContext
     assert context._gateway is not None
     assert context._jvm is not None
-    namespace = context._gateway.new_array(context._jvm.java.lang.String, 1)
+    namespace = context._gateway.new_array(java_class(context._jvm, "java.lang.String"), 1)
     namespace[0] = schema
-    return catalog.loadTable(context._jvm.org.apache.spark.sql.connector.catalog.Identifier.of(namespace, table))
+    return catalog.loadTable(java_class(context._jvm, "org.apache.spark.sql.connector.catalog.Identifier").of(namespace, table))
 
 
 def _read(table: Any) -> TableDefinition | None:

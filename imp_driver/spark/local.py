@@ -30,6 +30,7 @@ from pyspark.sql import SparkSession
 
 from imp_driver.errors import OperationalError
 from imp_driver.spark.change_feed import DEFAULT
+from imp_driver.spark.classes import java_class
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.locations import process_umask
@@ -273,14 +274,14 @@ def _shut_down() -> None:
         jvm = engine.root.sparkContext._jvm
         engine.root.stop()
         # Hive's client and Derby's database belong to the JVM, not to Spark; left open they would serve the old warehouse.
-        jvm.org.apache.hadoop.hive.ql.metadata.Hive.closeCurrent()
+        java_class(jvm, "org.apache.hadoop.hive.ql.metadata.Hive").closeCurrent()
         _shut_derby(jvm, engine.warehouse)
     engine.lock_file.close()
 
 
 def _shut_derby(jvm: object, warehouse: Path) -> None:
     try:
-        jvm.java.sql.DriverManager.getConnection(f"jdbc:derby:{warehouse}/_imp/catalog;shutdown=true")  # type: ignore[attr-defined]
+        java_class(jvm, "java.sql.DriverManager").getConnection(f"jdbc:derby:{warehouse}/_imp/catalog;shutdown=true")
     except Exception as error:
         # Derby reports a database that was shut down as an error, 08006; anything else shows when the next warehouse opens.
         logging.getLogger("imp_driver.spark").debug("Derby: %s", error)

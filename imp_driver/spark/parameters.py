@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import functions
 from pyspark.sql.classic.column import Column
 
+from imp_driver.spark.classes import java_class
 from imp_driver.values.run import Parameters
 
 
@@ -36,7 +37,7 @@ def _native(value: Any, jvm: Any) -> Any:
         return _instant(value, jvm)
     if isinstance(value, datetime.date):
         # PySpark writes the year without its zeros, which Java cannot read before the year 1000.
-        return Column(jvm.org.apache.spark.sql.functions.lit(jvm.java.time.LocalDate.parse(value.isoformat())))
+        return _literal(java_class(jvm, "java.time.LocalDate").parse(value.isoformat()), jvm)
     if isinstance(value, list):
         return functions.array(*[_as_column(each, jvm) for each in value])
     return value
@@ -49,9 +50,12 @@ def _as_column(value: Any, jvm: Any) -> Any:
 
 def _instant(value: datetime.datetime, jvm: Any) -> Any:
     """PySpark reads a time without zone in Python's local zone; SQL's type for it is TIMESTAMP_NTZ."""
-    time = jvm.java.time
     if value.tzinfo is None:
-        moment = time.LocalDateTime.parse(value.isoformat())
+        moment = java_class(jvm, "java.time.LocalDateTime").parse(value.isoformat())
     else:
-        moment = time.Instant.parse(value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat() + "Z")
-    return Column(jvm.org.apache.spark.sql.functions.lit(moment))
+        moment = java_class(jvm, "java.time.Instant").parse(value.astimezone(datetime.UTC).replace(tzinfo=None).isoformat() + "Z")
+    return _literal(moment, jvm)
+
+
+def _literal(value: Any, jvm: Any) -> Column:
+    return Column(java_class(jvm, "org.apache.spark.sql.functions").lit(value))

@@ -19,6 +19,7 @@ from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, ResultShape, Ta
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
+from imp_driver.spark.classes import java_class
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
@@ -149,7 +150,7 @@ class SparkChildSession:
     def _java(self) -> tuple[Any, Any, Any]:
         """The context, the class of sessions and the live settings of this one, asked for once: each part is an exchange with the JVM."""
         settings = self.spark._jsparkSession.sessionState().conf().settings()
-        return self.spark.sparkContext._jsc.sc(), self._jvm.org.apache.spark.sql.classic.SparkSession, settings
+        return self.spark.sparkContext._jsc.sc(), java_class(self._jvm, "org.apache.spark.sql.classic.SparkSession"), settings
 
     @property
     def _jvm(self) -> Any:
@@ -310,9 +311,9 @@ class SparkChildSession:
         return hashlib.blake2s(self._set_entries().encode(), digest_size=8).hexdigest()
 
     def _set_entries(self) -> str:
-        java: Any = self._jvm.java.util
-        every = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self.spark._jsparkSession.sessionState().conf().getAllConfs())
-        entries = java.TreeMap(every).subMap("spark.sql.", "spark.sql/")
+        converters = java_class(self._jvm, "scala.jdk.javaapi.CollectionConverters")
+        every = converters.asJava(self.spark._jsparkSession.sessionState().conf().getAllConfs())
+        entries = java_class(self._jvm, "java.util.TreeMap")(every).subMap("spark.sql.", "spark.sql/")
         for name in SETTINGS_WITHOUT_MEANING:
             entries.remove(name)
         return str(entries.toString())

@@ -17,6 +17,7 @@ from pyspark.sql.types import DecimalType, StructType
 
 from imp_driver.errors import NotSupportedError, cancelled
 from imp_driver.ports import ResultColumn, ResultTooLarge
+from imp_driver.spark.classes import java_class, scala_object
 from imp_driver.spark.errors import mapped
 
 
@@ -158,9 +159,8 @@ def rows_at_once(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], Abstrac
 
 @lru_cache(maxsize=2)
 def _classes(jvm: Any) -> tuple[Any, Any]:
-    """Return classes of the JVM: each part of such a name is an exchange with it."""
-    converters = getattr(getattr(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters$"), "MODULE$")
-    return converters, jvm.scala.collection.immutable.ArraySeq
+    converters = scala_object(jvm, "org.apache.spark.sql.execution.arrow.ArrowConverters")
+    return converters, java_class(jvm, "scala.collection.immutable.ArraySeq")
 
 
 _SERVER = 2
@@ -183,7 +183,9 @@ def rows_of_partitions(frame: DataFrame, schema: pa.Schema, jobs: Callable[[], A
     start = 0
     while start < count:
         with jobs():
-            served = jvm.PythonRDD.runJob(context._jsc.sc(), batches, list(range(start, min(start + size, count))))
+            served = java_class(jvm, "org.apache.spark.api.python.PythonRDD").runJob(
+                context._jsc.sc(), batches, list(range(start, min(start + size, count)))
+            )
         received = 0
         with _load_from_socket(served, NoOpSerializer()) as payloads:
             for payload in payloads:

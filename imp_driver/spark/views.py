@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from imp_driver.ports import View, ViewColumn
+from imp_driver.spark.classes import scala_object
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession",)
@@ -52,7 +53,7 @@ def _problems(table: Any, fields: list[dict[str, Any]], sources: tuple[str, ...]
 
 def _differing_settings(table: Any, state: Any, jvm: Any) -> Iterator[str]:
     """A view is read under the settings that were stored with it, and the defaults of all others that Spark would store."""
-    helper = getattr(getattr(jvm.org.apache.spark.sql.execution.command, "ViewHelper$"), "MODULE$")
+    helper = scala_object(jvm, "org.apache.spark.sql.execution.command.ViewHelper")
     stored, now = _settings(table.viewSQLConfigs()), _settings(helper.sqlConfigsToProps(state.conf(), ""))
     for name in sorted(stored.keys() | now.keys()):
         if name not in _NO_MATTER and stored.get(name) != now.get(name):

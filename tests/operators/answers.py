@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -174,6 +175,23 @@ def mixes_families(expression: Expression) -> bool:
             return any(map(mixes_families, parts_of(expression)))
         case _:
             return False
+
+
+def divides_decimals(expression: Expression) -> bool:
+    """Say whether there is a quotient that is a decimal, rounded to its scale: test_functions.py has the twin of those."""
+    is_decimal = (
+        isinstance(expression, Arithmetic)
+        and expression.operator == "/"
+        and has_decimal(expression)
+        and not any(map(has_double, parts_of(expression)))
+    )
+    return is_decimal or any(map(divides_decimals, parts_of(expression)))
+
+
+def has_decimal(expression: Expression) -> bool:
+    return expression == Column("money") or (
+        isinstance(expression.value, Decimal) if isinstance(expression, Constant) else any(map(has_decimal, parts_of(expression)))
+    )
 
 
 def family(expression: Expression) -> str:

@@ -22,4 +22,4 @@ def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
 
 
 def test_answers_are_those_of_plain_spark(cursor: imp_driver.Cursor) -> None:
-    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= ask(cursor, random.Random(4), 400 if WIDE else 40).keys()
+    assert {"CAPTURED", "MAINTAINED", "NOT_USED"} <= ask(cursor, random.Random(4), 400 if WIDE else 28).keys()

@@ -17,7 +17,7 @@ import imp_driver
 from imp_driver.reasons import Decision, Reason
 from tests.seeds import WIDE
 
-STEPS = 60 if WIDE else 14
+STEPS = 60 if WIDE else 10
 SEEDS = range(3) if WIDE else range(1)
 
 COLUMNS = "g INT, h STRING, x BIGINT, y DOUBLE, z DECIMAL(10,2), d DATE"
