@@ -91,8 +91,9 @@ class Middleware:
         if isinstance(reading, Grounds):
             return reading, None
         answer = self._tried(lambda: self._answers.serve(reading, run, means), run) if self._options.answers else None
-        if isinstance(answer, Served):
-            return answer
+        if answer is not None and (isinstance(answer, Served) or answer.reason is Reason.LIFT_NEEDED):
+            # While groups for all constants are captured, a sketch for these alone would be captured in vain.
+            return answer if isinstance(answer, Served) else (answer, answer)
         cut = self._tried(lambda: self._cut.serve(reading, run, means), run)
         return cut.not_answered(answer) if isinstance(cut, Served) else (cut, answer)
 

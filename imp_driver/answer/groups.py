@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import compute
 
 from imp_driver.answer.codes import first_of_each, numbered
-from imp_driver.answer.matching import Held, Match, OverKeys, key_name
+from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys, key_name
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
@@ -24,7 +26,7 @@ from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
-from imp_driver.values.codes import Codec, IntegerArray
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray
 from imp_driver.values.expressions import AggregateReference, Expression
 from imp_driver.values.refusal import Refused
 
@@ -83,19 +85,35 @@ class _Asked:
         keys = [state.key_values(key, slots) if isinstance(key, int) else _computed(columns, key, len(slots)) for key in found.keys]
         return cls(state, slots, columns, keys, is_same=found.is_same)
 
-    def value(self, source: Held | OverKeys, asked: BoundAggregate) -> Values:
+    def value(self, source: AggregateSource, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
             if self._groups is None:
                 return self._state.value_as(asked.specification, source.place, self.slots)
             return self._state.rolled_up(asked.specification, source.place, self.slots, self._groups)
-        return self._value_over_keys(source, asked)
+        return self._value_where(source, asked) if isinstance(source, HeldWhere) else self._value_over_keys(source, asked)
+
+    def _value_where(self, source: HeldWhere, asked: BoundAggregate) -> Values:
+        """Take the finer groups that pass alone; a group without any of them has no value, or 0."""
+        passed = select(self._rows, source.condition)
+        groups = RollUp(np.arange(len(self.slots)), len(self.slots)) if self._groups is None else self._groups
+        only = RollUp(groups.numbers[passed], groups.count)
+        found = self._state.rolled_up(asked.specification, source.place, self.slots[passed], only)
+        if not source.others_are_zero:
+            return found
+        has_others = np.zeros(groups.count, dtype=bool)
+        has_others[groups.numbers[~passed]] = True
+        return Values(_plus_zero(found.array, has_others), found.exact, found.spread)
+
+    @property
+    def _rows(self) -> pa.Table:
+        """The read keys; a table without columns would have no rows."""
+        return self._columns if self._columns.num_columns else pa.table({"none": pa.nulls(len(self.slots))})
 
     def _value_over_keys(self, source: OverKeys, asked: BoundAggregate) -> Values:
         """Take every finer group for as many rows as it has."""
         numbers = np.arange(len(self.slots)) if self._groups is None else self._groups.numbers
         specification = asked.specification
-        columns = self._columns if self._columns.num_columns else pa.table({"none": numbers})
-        arguments = (None,) if source.argument is None else project(columns, [(source.argument, specification.argument_type)])
+        arguments = (None,) if source.argument is None else project(self._rows, [(source.argument, specification.argument_type)])
         groups = GroupState.empty((specification,), [pa.int64()])
         try:
             groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
@@ -112,6 +130,15 @@ def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
     found = computed(rows, key)
     # Spark groups by 0.0 where a key is -0.0, and gives that.
     return Codec(found.type).canonical(found) if pa.types.is_floating(found.type) else found
+
+
+def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:
+    """Add 0 to some sums: of no values it is one, and -0.0 is 0.0 then."""
+    zero = pa.scalar(Decimal(0) if pa.types.is_decimal(sums.type) else 0, sums.type)
+    added = compute.coalesce(sums, zero)
+    if pa.types.is_floating(sums.type):
+        added = compute.add(added, zero)
+    return compute.if_else(pa.array(chosen), added, sums)
 
 
 def _together(keys: Sequence[pa.Array], count: int) -> RollUp:

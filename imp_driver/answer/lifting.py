@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.answer.conditional import conditional, without_condition
 from imp_driver.answer.matching import is_opaque, text
+from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
+from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.convert import row_expression
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
-from imp_driver.values.expressions import Column
+from imp_driver.values.expressions import AggregateReference, Column
 
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
@@ -38,21 +41,69 @@ class Lifted:
     columns: tuple[str, ...]
 
 
+def conditions_of(block: BoundBlock) -> tuple[exp.Expr, ...]:
+    """Return the conditions whose constants may change: those on the rows, then those within aggregates, in their order."""
+    return (*block.where_nodes, *(found.condition for found in map(conditional, block.aggregates) if found is not None))
+
+
+def shape_of(request: Request) -> str:
+    """Return what blocks have in common that differ in constants alone."""
+    block = request.block
+    where = [_blank(node) for node in block.where_nodes]
+    aggregates = [f"{each.specification.kind.name}({_blank(each.argument_node)})" for each in block.aggregates]
+    return "\n".join((source_of(request), *block.keys_sql, "", *where, "", *aggregates))
+
+
+def _blank(node: exp.Expr | None) -> str:
+    """Return an expression with the same text for all constants, and for lists of every length."""
+
+    def blank(each: exp.Expr) -> exp.Expr:
+        if isinstance(each, exp.In) and all(isinstance(item, exp.Literal) for item in each.expressions):
+            each.set("expressions", [exp.Placeholder()])
+        return exp.Placeholder() if isinstance(each, exp.Literal) else each
+
+    return "" if node is None else text(node.transform(blank))
+
+
 def with_lifted(request: Request, places: Collection[int]) -> Lifted | None:
-    """Return the request about the state in which the columns of some row conditions are keys, by their places.
+    """Return the request about the state in which the columns of some conditions are keys, by their places in ``conditions_of``.
 
     None where one of the conditions cannot be decided over keys, or there are too many columns.
     """
     block, types = request.block, request.analysis.columns
-    nodes = [node for place, node in enumerate(block.where_nodes) if place in places]
+    nodes = [node for place, node in enumerate(conditions_of(block)) if place in places]
     names = [name for node in nodes for name in _columns_of(node)]
     if not nodes or any(is_opaque(row_expression(node, types)) for node in nodes) or not _may_be_keys(names, types):
         return None
     known = {key.name for key in block.keys if isinstance(key, Column)}
     added = tuple(dict.fromkeys(name for name in names if name not in known))
-    if len(added) > MOST_COLUMNS:
+    aggregates = _unconditional(block, {text(node) for node in nodes}, types)
+    if len(added) > MOST_COLUMNS or aggregates is None:
         return None
-    return Lifted(replace(request, block=_over(block, nodes, added, types), lifted=None), tuple(dict.fromkeys(names)))
+    wide = _over(block, nodes, added, types)
+    outputs = tuple(map(AggregateReference, range(len(aggregates))))
+    wide = replace(wide, aggregates=aggregates, outputs=outputs)
+    return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(names)))
+
+
+def _unconditional(
+    block: BoundBlock, conditions: Collection[str], types: Mapping[str, pa.DataType | None]
+) -> tuple[BoundAggregate, ...] | None:
+    """Return the aggregates without these conditions, each once; None where one of them is not maintained without."""
+    found: list[BoundAggregate] = []
+    for each in block.aggregates:
+        own = conditional(each)
+        if own is not None and text(own.condition) in conditions:
+            if not _columns_of(own.value):
+                # A constant counts as often as the groups have rows.
+                continue
+            without = without_condition(each, own, types)
+            if without is None:
+                return None
+            each = without
+        if each not in found:
+            found.append(each)
+    return tuple(found)
 
 
 def _columns_of(node: exp.Expr) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.answer.conditional import conditional, of_type
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
@@ -35,10 +36,22 @@ class OverKeys:
     argument: Expression | None
 
 
+@dataclass(frozen=True, slots=True)
+class HeldWhere:
+    """An aggregate that is added up from the ``place``-th one of the finer groups that pass a condition on their keys.
+
+    ``others_are_zero``: rows of the other groups are summed as 0.
+    """
+
+    place: int
+    condition: Expression
+    others_are_zero: bool
+
+
 _T = TypeVar("_T")
 KeySource: TypeAlias = int | Expression
 """Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
-AggregateSource: TypeAlias = Held | OverKeys
+AggregateSource: TypeAlias = Held | HeldWhere | OverKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +163,25 @@ def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> Aggrega
     if asked.argument_node is None:
         return OverKeys(None) if asked.specification.kind is AccumulatorKind.COUNT_ROWS else None
     argument = keys.over(asked.argument_node)
-    return None if argument is None else OverKeys(argument)
+    return _held_where(asked, finer, keys) if argument is None else OverKeys(argument)
+
+
+def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> HeldWhere | None:
+    found = conditional(asked)
+    condition = None if found is None else keys.over(found.condition)
+    if found is None or condition is None:
+        return None
+    value = text(found.value.unnest())
+    for place, held in enumerate(finer.aggregates):
+        is_same = held.argument_node is not None and text(held.argument_node.unnest()) == value
+        if is_same and _holds(of_type(held.specification, asked.specification), asked.specification):
+            return HeldWhere(place, condition, found.others_are_zero)
+    return None
 
 
 _ALIKE = (OF_MULTISETS, frozenset({AccumulatorKind.BOOLEAN_AND, AccumulatorKind.BOOLEAN_OR}))
 """Kinds that hold the same."""
+_DECIMALS = {AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL}
 _INTEGERS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG, AccumulatorKind.AVERAGE_INTEGER)
 
 
@@ -165,6 +192,8 @@ def _holds(held: AggregateSpecification, asked: AggregateSpecification) -> bool:
     if held.kind is asked.kind or asked.kind is AccumulatorKind.COUNT:
         return held.kind is not AccumulatorKind.COUNT_ROWS or asked.kind is AccumulatorKind.COUNT_ROWS
     if any({held.kind, asked.kind} <= kinds for kinds in _ALIKE):
+        return True
+    if {held.kind, asked.kind} == _DECIMALS and held.kind is AccumulatorKind.SUM_WIDE_DECIMAL:
         return True
     # What is known of the absolute values is needed for averages and for sums that may leave 64 bits.
     return asked.kind in _INTEGERS and held.kind in _INTEGERS and held.kind is not AccumulatorKind.SUM_INTEGER

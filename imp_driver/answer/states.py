@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from imp_driver.answer.lifting import why_too_large, with_lifted
+from imp_driver.answer.lifting import conditions_of, shape_of, why_too_large, with_lifted
 from imp_driver.answer.matching import Match, Miss, match, own_match, text
 from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
@@ -61,12 +61,14 @@ class States:
 
         Raises Refused where it is captured in the background.
         """
-        conditions = tuple(text(node) for node in request.block.where_nodes)
-        places = self._relations.constants.varying(request.template.identifier, conditions)
+        conditions = tuple(map(text, conditions_of(request.block)))
+        places = self._relations.constants.varying(shape_of(request), conditions)
         wide = None if request.is_pinned else with_lifted(request, places)
         own = lifted(request)
         if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
             # All groups of its keys are captured while the query waits: they are the query's own.
+            return None
+        if _from(request, wide.request) is None:
             return None
         known = self._relations.registry.find(state_key(wide.request))
         if known is not None and known.is_held:

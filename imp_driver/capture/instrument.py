@@ -103,7 +103,7 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
         return f"sum(abs(CAST({argument} AS DOUBLE)))"
     if kind is AccumulatorKind.VARIANCE:
         return _moment_sql(aggregate, part)
-    if kind is AccumulatorKind.SUM_DECIMAL:
+    if kind in (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL):
         scale = aggregate.specification.argument_type.scale  # type: ignore[union-attr]
         return f"CAST(sum({argument}) AS DECIMAL(38, {scale}))"
     if part in _OF_SMALL:

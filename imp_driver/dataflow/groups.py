@@ -1,6 +1,6 @@
 """GROUP BY below other operators (IMP paper section 5.2.5): the groups that changed are evaluated anew, before and after.
 
-Only aggregates that are exact whatever the order of the rows: counts, sums of integers and narrow decimals, minima and maxima.
+Only aggregates that are exact whatever the order of the rows: counts, sums of integers and decimals that fit their types, extrema.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from imp_driver.values.tables import ZSet
 
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
 _SUMS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG)
+_DECIMALS = (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL)
 _EXTREMA = (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)
 
 
@@ -30,7 +31,7 @@ def result_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataT
         return pa.int64()
     if argument is not None and kind in _SUMS:
         return pa.int64()
-    if argument is not None and kind is AccumulatorKind.SUM_DECIMAL:
+    if argument is not None and kind in _DECIMALS:
         return pa.decimal128(min(argument.precision + 10, 38), argument.scale)
     if argument is not None and kind in _EXTREMA:
         return argument

@@ -24,6 +24,7 @@ _PLAIN_DETAILS = frozenset(
         Reason.FILTERED,
         Reason.COVERS_ALMOST_ALL,
         Reason.NOT_CLUSTERED,
+        Reason.LIFT_NEEDED,
         Reason.CAPTURE_DEFERRED,
         Reason.MAINTENANCE_DEFERRED,
         Reason.RECAPTURE_DEFERRED,

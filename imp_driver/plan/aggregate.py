@@ -34,6 +34,8 @@ _BOOLEANS: dict[type[exp.Expr], AccumulatorKind] = {
 }
 _PERCENTILES = (exp.Median, exp.Quantile, OrderedPercentile)
 _SAME_WITH_DISTINCT = (exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.BitwiseAndAgg, exp.BitwiseOrAgg)
+_SUMMED_DIGITS = 28
+"""Of decimals no ten thousand million of which add up to more than 38 digits."""
 _DIGITS_OF_SQUARES = 18
 """Of a decimal whose square Spark has exactly."""
 
@@ -162,12 +164,15 @@ def _kind(node: exp.AggFunc, kind: pa.DataType) -> AccumulatorKind | None:
         return AccumulatorKind.MINIMUM
     if isinstance(node, exp.Max):
         return AccumulatorKind.MAXIMUM
-    if not isinstance(node, (exp.Sum, exp.Avg)):
-        return None
+    return sum_kind(kind, is_average=isinstance(node, exp.Avg)) if isinstance(node, (exp.Sum, exp.Avg)) else None
+
+
+def sum_kind(kind: pa.DataType, *, is_average: bool) -> AccumulatorKind | None:
+    """Return how a sum or an average of values of a type is maintained, None where it is not."""
     if pa.types.is_integer(kind):
-        if isinstance(node, exp.Avg):
+        if is_average:
             return AccumulatorKind.AVERAGE_INTEGER
         return AccumulatorKind.SUM_LONG if kind.bit_width == 64 else AccumulatorKind.SUM_INTEGER
     if pa.types.is_decimal(kind):
-        return AccumulatorKind.SUM_DECIMAL
+        return AccumulatorKind.SUM_DECIMAL if is_average or kind.precision <= _SUMMED_DIGITS else AccumulatorKind.SUM_WIDE_DECIMAL
     return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None

@@ -33,14 +33,26 @@ def plain_identifier(expression: exp.Expr) -> str | None:
 
 
 def conjuncts_of(expression: exp.Expr) -> tuple[exp.Expr, ...]:
-    """Split a condition at its ANDs; BETWEEN is one too."""
+    """Split a condition at its ANDs, of which BETWEEN is one too, and at what all sides of an OR have in common."""
     inner = expression.unnest()
     if isinstance(inner, exp.And):
         return (*conjuncts_of(inner.left), *conjuncts_of(inner.right))
     if isinstance(inner, exp.Between) and not inner.args.get("symmetric"):
         low, high = inner.args["low"], inner.args["high"]
         return (exp.GTE(this=inner.this.copy(), expression=low.copy()), exp.LTE(this=inner.this.copy(), expression=high.copy()))
-    return (inner,)
+    return _factored(inner) if isinstance(inner, exp.Or) and inner.find(exp.Query) is None else (inner,)
+
+
+def _factored(whole: exp.Or) -> tuple[exp.Expr, ...]:
+    """Return ``a AND b OR a AND c`` as ``a`` and ``b OR c``: the same for NULL too, and what Spark itself makes of it."""
+    sides = [{each.sql(): each for each in conjuncts_of(side)} for side in whole.flatten()]
+    common = [text for text in sides[0] if all(text in side for side in sides)]
+    if not common:
+        return (whole,)
+    rests = [[each for text, each in side.items() if text not in common] for side in sides]
+    found = tuple(sides[0][text] for text in common)
+    # A side without a rest is true wherever the common part is.
+    return (*found, exp.or_(*(exp.and_(*rest) for rest in rests))) if all(rests) else found
 
 
 def replaced(expression: exp.Expr, replace: Replace) -> exp.Expr:

@@ -29,6 +29,7 @@ class AccumulatorKind(Enum):
     SUM_LONG = "sum of integers of 64 bits, of which few may leave these"
     AVERAGE_INTEGER = "average of integers"
     SUM_DECIMAL = "sum or average of decimals"
+    SUM_WIDE_DECIMAL = "sum of decimals of so many digits that few may leave 38"
     SUM_FLOAT = "sum or average of floats"
     SUM_FLOAT_EXACT = "sum or average of floats, rounded once"
     MINIMUM = "minimum"
@@ -63,6 +64,7 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.SUM_LONG: ("count", "sum", "magnitude"),
     AccumulatorKind.AVERAGE_INTEGER: ("count", "sum", "magnitude"),
     AccumulatorKind.SUM_DECIMAL: ("count", "sum"),
+    AccumulatorKind.SUM_WIDE_DECIMAL: ("count", "sum", "magnitude"),
     AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
     AccumulatorKind.SUM_FLOAT_EXACT: (
         *("count", "sum", "magnitude", "nonfinite", "small"),

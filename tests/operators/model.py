@@ -183,6 +183,8 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             return {"count": pa.int64(), "sum": pa.int64(), "magnitude": pa.float64()}
         case K.SUM_DECIMAL:
             return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec))}
+        case K.SUM_WIDE_DECIMAL:
+            return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec)), "magnitude": pa.float64()}
         case K.SUM_FLOAT | K.SUM_FLOAT_EXACT:
             bounded = {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
             split = {"small": pa.int64(), **dict.fromkeys(("part_0", "part_1", "part_2", "part_3", "rest"), pa.float64())}
@@ -242,9 +244,11 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
     if spec.kind in (K.SUM_INTEGER, K.SUM_LONG, K.AVERAGE_INTEGER):
         parts["sum"] = wrapped(sum(present)) if present else None
         parts["magnitude"] = added([abs(float(value)) for value in present], chance) if present else None
-    elif spec.kind is K.SUM_DECIMAL:
+    elif spec.kind in (K.SUM_DECIMAL, K.SUM_WIDE_DECIMAL):
         total = sum((Fraction(value) for value in present), Fraction(0))
         parts["sum"] = exact_decimal(total, scale_of(spec)) if present else None
+        if spec.kind is K.SUM_WIDE_DECIMAL:
+            parts["magnitude"] = added([abs(float(value)) for value in present], chance) if present else None
     elif spec.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT):
         finite = [value for value in present if math.isfinite(value)]
         parts["sum"] = added(finite, chance) if finite else None

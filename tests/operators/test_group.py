@@ -46,6 +46,7 @@ SPECIFICATIONS = (
     spec(K.AVERAGE_INTEGER, pa.int64(), AVERAGE),
     spec(K.SUM_DECIMAL, MONEY),
     spec(K.SUM_DECIMAL, MONEY, AVERAGE),
+    spec(K.SUM_WIDE_DECIMAL, HUGE),
     spec(K.SUM_FLOAT, pa.float64()),
     spec(K.SUM_FLOAT, pa.float64(), AVERAGE),
     spec(K.MINIMUM, pa.float64()),
@@ -83,7 +84,11 @@ SPECIFICATIONS = (
     spec(K.VARIANCE, MONEY, ValueForm.POPULATION_DEVIATION),
 )
 FLOATS = {place for place, each in enumerate(SPECIFICATIONS) if each.kind in (K.SUM_FLOAT, K.SUM_FLOAT_EXACT)}
-LOSABLE = {place for place, each in enumerate(SPECIFICATIONS) if each.kind is K.VARIANCE and each.argument_type == pa.int64()}
+LOSABLE = {
+    place
+    for place, each in enumerate(SPECIFICATIONS)
+    if each.kind is K.SUM_WIDE_DECIMAL or (each.kind is K.VARIANCE and each.argument_type == pa.int64())
+}
 """Sums that capturing again may know where the state does not."""
 EXACT = {K.COUNT_ROWS, K.COUNT, K.MINIMUM, K.MAXIMUM, K.COUNT_DISTINCT, K.PERCENTILE, K.BOOLEAN_AND, K.BOOLEAN_OR}
 FLOAT_VALUES = [0.0, -0.0, 1.5, -2.25, 0.1, 1e16, -1e16, 3e-300, math.nan, math.inf, -math.inf]
@@ -105,6 +110,7 @@ def arguments(draw: st.DrawFn) -> tuple[Any, ...]:
         integer,
         decimal,
         decimal,
+        wide,
         number,
         number,
         number,

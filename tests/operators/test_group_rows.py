@@ -103,6 +103,8 @@ def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> b
         return bool(sum(map(abs, present)) < 2**52)
     if specification.kind is K.SUM_LONG:
         return bool(sum(map(abs, present)) < 2**62)
+    if specification.kind is K.SUM_WIDE_DECIMAL:
+        return bool(sum(map(abs, present)) < 10**34)
     return specification.kind is K.SUM_DECIMAL and specification.argument_type == MONEY
 
 

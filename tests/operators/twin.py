@@ -90,7 +90,7 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
             return wrapped(sum(present))
         case K.AVERAGE_INTEGER:
             return added([float(value) for value in present], chance) / len(present)
-        case K.SUM_DECIMAL:
+        case K.SUM_DECIMAL | K.SUM_WIDE_DECIMAL:
             total = sum((Fraction(value) for value in present), Fraction(0))
             scale = scale_of(spec)
             if average:

@@ -30,11 +30,22 @@ def _coarser(chance: random.Random, source: str, columns: Sequence[str], held: S
     over_keys += [f"sum(CASE WHEN {one} > 1 THEN {other} ELSE 0 END)", f"max({one} + {other})", f"count_if({one} = {other})"]
     functions = list(dict.fromkeys([chance.choice([*held, "sum(r.a)"]), chance.choice([*held, *over_keys]), "count(*)"]))
     where = _conditions(chance, one, other)
+    if "r.a" in functions[0] and len(where) % 3 == 0:
+        # Not by chance: the other choices stay as they are.
+        functions[-1] = _conditional(functions[0], one, len(where) % 2 == 0)
     # By their positions: a constant in a key is the same then, whatever it is changed to.
     grouped = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
     items = [*(f"{key} AS k{place}" for place, key in enumerate(keys)), *_named(functions)]
     text = f"SELECT {', '.join(items)} FROM {source}{where}{grouped}"
     return _around(chance, text, functions[0], bool(keys))
+
+
+def _conditional(function: str, column: str, is_filter: bool) -> str:
+    """Return an aggregate of the rows that pass a condition on a column."""
+    if is_filter or "DISTINCT" in function:
+        return f"{function} FILTER (WHERE {column} > 1)"
+    name, _, argument = function.removesuffix(")").partition("(")
+    return f"{name}(CASE WHEN {column} = 1 THEN {argument} ELSE 0 END)"
 
 
 def _conditions(chance: random.Random, one: str, other: str) -> str:

@@ -228,6 +228,24 @@ DRIVER_MUTANTS = (
         "return next(iter(self._places.values())) if place is None and self.over(node) is not None else place",
     ),
     Mutant(
+        "conditions of aggregates are forgotten",
+        "../answer/groups.py",
+        "passed = select(self._rows, source.condition)",
+        "passed = np.ones(len(self.slots), dtype=bool)",
+    ),
+    Mutant(
+        "ELSE 0 is ELSE NULL",
+        "../answer/groups.py",
+        "if not source.others_are_zero:",
+        "if True:",
+    ),
+    Mutant(
+        "ELSE 0 of an average is ELSE NULL",
+        "../answer/conditional.py",
+        "not (_is_zero(value) and _adds_zeros(aggregate.specification))",
+        "not _is_zero(value)",
+    ),
+    Mutant(
         "NULL keys pass conditions",
         "../dataflow/expression/select.py",
         "truth(rows, condition).fill_null(False)",

@@ -45,6 +45,7 @@ GROUPS = (
     "count(n, t), count(n, b, m), count(t, 1), count(*), count(n + i, t)",
     "var_pop(n), var_samp(n), variance(i), stddev(n), std(i), stddev_pop(y), stddev_samp(y), var_pop(m), stddev(m), var_samp(m)",
     "stddev_pop(n) FILTER (WHERE i > 1), var_samp(n - i)",
+    "sum(w), sum(w) FILTER (WHERE b), sum(m * m * m), sum(w * (1 - m)), sum(CAST(m AS DECIMAL(38, 2)))",
     "median(n), median(i), median(y), median(m), median(w), median(f), median(r), median(n) FILTER (WHERE b)",
     "percentile(n, 0.25), percentile(i, 0.3), percentile(m, 0.9), percentile(w, 0.1), percentile(f, 1), percentile(r, 0)",
     "percentile(n, 3e-1), percentile(y, 0.7)",

@@ -23,6 +23,10 @@ COARSER = (
     "SELECT year(d) AS y, month(d) AS mo, sum(m) AS s, count(n) AS c FROM {t} WHERE t IS NOT NULL GROUP BY year(d), month(d)",
     "SELECT t, max(d) AS last, min(g) AS low, sum(g) AS total, count(DISTINCT g) AS k FROM {t} WHERE g = 1 OR d IS NULL GROUP BY t",
     "SELECT CASE WHEN g > 1 THEN 'many' ELSE t END AS k, sum(m) AS s FROM {t} GROUP BY CASE WHEN g > 1 THEN 'many' ELSE t END",
+    "SELECT g, sum(CASE WHEN t LIKE 'a%' THEN m ELSE 0 END) AS s, sum(CASE WHEN t IS NULL THEN f ELSE 0 END) AS x, "
+    "avg(m) FILTER (WHERE d > DATE'2024-01-15') AS a, min(CASE WHEN g = 1 THEN n END) AS least, "
+    "count(CASE t WHEN 'ab' THEN n END) AS c, sum(IF(g = 77, m, 0.00)) AS none, sum(CASE WHEN g = 77 THEN f END) AS nil "
+    "FROM {t} GROUP BY g",
     "SELECT DISTINCT g, t FROM {t}",
 )
 RESTS = (

@@ -1,7 +1,8 @@
 """sum and avg of decimals, exact.
 
 Unscaled values are held in limbs (limbs.py), so that sums never overflow. Spark answers NULL (or raises) when a sum passes 38 digits, also
-on the way there; where that cannot be ruled out NULL stays possible.
+on the way there. That is ruled out by the type and the count of the values, or by the sum of their absolute values, which is kept of wide
+types: no order of them can pass it. Where it cannot be ruled out NULL stays possible.
 """
 
 from __future__ import annotations
@@ -10,7 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
+from imp_driver.dataflow.aggregate.accumulator import (
+    Commit,
+    GroupChange,
+    Parts,
+    Slots,
+    StateCorrupt,
+    Values,
+    floats,
+    integers,
+    nothing,
+    resized,
+)
+from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
 from imp_driver.dataflow.aggregate.limbs import Limbs, as_floats, as_integers, carried, limbs_of
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.aggregate.roll_up import RollUp
@@ -21,16 +34,28 @@ _MAXIMUM_DIGITS = 38
 _AVERAGED_DIGITS = 18
 _FEW_ROWS = 10**9
 _OVERFLOW = 10.0**_MAXIMUM_DIGITS * (1 - 1e-9)
+_ROUNDINGS = 8
+"""Units in the last place by which an unscaled value as a double may be off, scaled and taken a few times."""
 
 
 class DecimalSum:
-    """Count, exact sum and whether the captured sum had overflowed."""
+    """Count, exact sum and whether the captured sum had overflowed; with ``magnitude`` also the sum of absolute values."""
 
-    def __init__(self, missing: Missing, limbs: Limbs, lost: IntegerArray, argument_type: pa.DataType, *, average: bool) -> None:
+    def __init__(
+        self,
+        missing: Missing,
+        limbs: Limbs,
+        lost: IntegerArray,
+        argument_type: pa.DataType,
+        magnitude: TrackedSum | None,
+        *,
+        average: bool,
+    ) -> None:
         self._missing = missing
         self._limbs = limbs
         self._lost = lost
         self._type = argument_type
+        self._magnitude = magnitude
         self._average = average
 
     @classmethod
@@ -38,7 +63,8 @@ class DecimalSum:
         counts = integers(parts["count"])
         sums = parts["sum"].cast(pa.decimal128(_MAXIMUM_DIGITS, argument_type.scale))
         lost = (counts > 0) & sums.is_null().to_numpy(zero_copy_only=False)
-        return cls(Missing(counts, rows), limbs_of(sums), lost.astype(np.int64), argument_type, average=average)
+        magnitude = _captured(parts, counts) if "magnitude" in parts else None
+        return cls(Missing(counts, rows), limbs_of(sums), lost.astype(np.int64), argument_type, magnitude, average=average)
 
     def grow(self, capacity: int) -> None:
         self._missing.grow(capacity)
@@ -47,32 +73,54 @@ class DecimalSum:
             limbs = np.zeros((4, capacity), dtype=np.int64)
             limbs[:, : self._limbs.shape[1]] = self._limbs
             self._limbs = limbs
+        if self._magnitude is not None:
+            self._magnitude.grow(capacity)
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
         assert argument is not None
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
-        added = np.stack([change.total(limb * change.weights) for limb in limbs_of(argument)])
+        values = limbs_of(argument)
+        added = np.stack([change.total(limb * change.weights) for limb in values])
         limbs = carried(self._limbs[:, change.slots] + added)
         lost = np.where(counts == 0, 0, self._lost[change.slots])
         empty = counts == 0
         if np.any(limbs[:, empty & (self._lost[change.slots] == 0)]):
             raise StateCorrupt("a delta deleted other decimals of a group than the state summed; the state must be captured again")
         limbs[:, empty] = 0
+        commit_magnitude = self._prepare_magnitude(change, np.abs(as_floats(values)), counts)
 
         def commit() -> None:
             commit_missing()
+            commit_magnitude()
             self._lost[change.slots] = lost
             self._limbs[:, change.slots] = limbs
 
         return commit
+
+    def _prepare_magnitude(self, change: GroupChange, unscaled: FloatArray, counts: IntegerArray) -> Commit:
+        if self._magnitude is None:
+            return nothing
+        absolute = unscaled / 10.0**self._type.scale
+        churn = change.float_total(absolute * np.abs(change.weights))
+        rows = np.bincount(change.inverse, minlength=len(change.slots))
+        # Values become doubles first, and are scaled.
+        error = delta_error(change, churn, rows) + _ROUNDINGS * UNIT_ROUNDOFF * churn
+        return self._magnitude.prepare(change, change.float_total(absolute * change.weights), error, counts == 0)
+
+    def _fits(self, counts: IntegerArray, slots: Slots) -> BooleanArray:
+        """Say for which groups no sum of some of their values, in whatever order, leaves 38 digits."""
+        fits: BooleanArray = counts * 10.0**self._type.precision < _OVERFLOW
+        if self._magnitude is not None:
+            with np.errstate(over="ignore"):
+                fits |= self._magnitude.upper(slots) * 10.0**self._type.scale < _OVERFLOW
+        return fits
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)
         values = as_floats(self._limbs[:, slots])
         lower, upper = _neighbours(values)
         lost = (self._lost[slots] > 0) | (np.abs(values) >= _OVERFLOW)
-        # Each partial sum of Spark's own stays below count * 10**precision; only beyond 38 digits can it have overflowed on the way.
-        null = (counts == 0) | (counts * 10.0**self._type.precision >= _OVERFLOW)
+        null = (counts == 0) | ~self._fits(counts, slots)
         precision, scale = self._type.precision, self._type.scale
         if self._average:
             lower, upper, scale = self._averages(lower, upper, counts)
@@ -85,7 +133,7 @@ class DecimalSum:
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
         counts, sums = self._missing.counts_at(slots, rows), as_integers(self._limbs[:, slots])
         precision, scale = self._type.precision, self._type.scale
-        known = (self._lost[slots] == 0) & (counts * 10.0**precision < _OVERFLOW)
+        known = (self._lost[slots] == 0) & self._fits(counts, slots)
         if self._average:
             kind = pa.decimal128(min(precision + 4, _MAXIMUM_DIGITS), min(scale + 4, _MAXIMUM_DIGITS))
             # Spark divides to 38 digits or more before it rounds to the scale: no quotient of so small a count is that close to a half.
@@ -99,7 +147,8 @@ class DecimalSum:
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
         missing, together = self._missing.rolled_up(rows, slots, groups)
         limbs = carried(np.stack([groups.total(limb) for limb in self._limbs[:, slots]]))
-        coarser = DecimalSum(missing, limbs, groups.total(self._lost[slots]), self._type, average=self._average)
+        magnitude = None if self._magnitude is None else self._magnitude.rolled_up(slots, groups)
+        coarser = DecimalSum(missing, limbs, groups.total(self._lost[slots]), self._type, magnitude, average=self._average)
         return coarser.values(together, groups.places)
 
     def _averages(self, lower: FloatArray, upper: FloatArray, counts: IntegerArray) -> tuple[FloatArray, FloatArray, int]:
@@ -116,14 +165,26 @@ class DecimalSum:
         sums = as_integers(self._limbs[:, slots])
         nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
         sums[nulls] = 0
-        return {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
+        parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
+        if self._magnitude is not None:
+            parts["magnitude"] = pa.array(self._magnitude.values[slots])
+            parts["magnitude_error"] = pa.array(self._magnitude.errors_at(slots))
+        return parts
 
     @property
     def memory(self) -> int:
-        return self._missing.memory + int(self._lost.nbytes + self._limbs.nbytes)
+        own = self._missing.memory + int(self._lost.nbytes + self._limbs.nbytes)
+        return own + (0 if self._magnitude is None else self._magnitude.memory)
 
     def inexact(self, rows: IntegerArray) -> int:
         return 0
+
+
+def _captured(parts: Parts, counts: IntegerArray) -> TrackedSum:
+    """Return the sums of absolute values as Spark has added them, or as a state has left them."""
+    values = floats(parts["magnitude"])
+    rounding = (counts + _ROUNDINGS) * UNIT_ROUNDOFF * values * SLACK
+    return TrackedSum(values, floats(parts["magnitude_error"]) if "magnitude_error" in parts else rounding)
 
 
 def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -36,7 +36,7 @@ def loaded(specification: AggregateSpecification, parts: Parts, rows: IntegerArr
             return Count.load(parts, rows)
         case AccumulatorKind.SUM_INTEGER | AccumulatorKind.SUM_LONG | AccumulatorKind.AVERAGE_INTEGER:
             return IntegerSum.load(parts, rows, average=average)
-        case AccumulatorKind.SUM_DECIMAL:
+        case AccumulatorKind.SUM_DECIMAL | AccumulatorKind.SUM_WIDE_DECIMAL:
             return DecimalSum.load(parts, rows, argument_type, average=average)
         case AccumulatorKind.SUM_FLOAT:
             return FloatSum.load(parts, rows, average=average)
@@ -76,6 +76,6 @@ def no_parts(specification: AggregateSpecification) -> Parts:
         types |= {f"part_{place}": pa.float64() for place in range(float_grids.PARTS)}
     elif argument is not None:
         types["buffer"] = types["values"] = pa.list_(argument)
-        if kind in (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.VARIANCE):
+        if kind in (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL, AccumulatorKind.VARIANCE):
             types["sum"], types["squares"] = (pa.decimal128(38, times * scale_of(argument)) for times in (1, 2))
     return {part: pa.array([], types[part]) for part in PARTS[kind]}

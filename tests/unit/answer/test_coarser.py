@@ -57,6 +57,12 @@ def world() -> World:
         "SELECT sum(g) AS s, min(a) AS least, max(g) AS most, count(g) AS c, avg(a) AS m FROM r",
         "SELECT g, count(DISTINCT a) AS d, sum(a) AS s FROM r GROUP BY g HAVING count(*) > 3",
         "SELECT sum(CASE WHEN a > 1 THEN g ELSE 0 END) AS s, sum(CASE WHEN a > 1 THEN g END) AS t FROM r WHERE g = 5",
+        "SELECT g, sum(CASE WHEN a > 1 THEN x ELSE 0 END) AS s, sum(CASE WHEN a > 1 THEN x END) AS t FROM r GROUP BY g",
+        "SELECT sum(x) FILTER (WHERE a = 3) AS s, count(x) FILTER (WHERE g IS NULL) AS c, avg(x) FILTER (WHERE a < g) AS m FROM r",
+        "SELECT a, min(CASE g WHEN 1 THEN x END) AS least, count(DISTINCT CASE WHEN g = 1 THEN x END) AS d FROM r GROUP BY a",
+        "SELECT g, a, sum(IF(a = 2, x, 0)) AS s, sum(CASE WHEN a = 99 THEN x ELSE 0 END) AS none FROM r WHERE g = 1 GROUP BY g, a",
+        "SELECT sum(CASE WHEN g = 77 THEN x END) AS s, sum(CASE WHEN g = 77 THEN x ELSE 0 END) AS z FROM r",
+        "SELECT sum(CASE WHEN g = 1 THEN x ELSE 0 END) AS s FROM r WHERE a = 77",
         "SELECT DISTINCT g FROM r",
         "SELECT 1 AS one FROM r GROUP BY g",
         "SELECT max(s) AS most FROM (SELECT g, sum(x) AS s FROM r GROUP BY g) q",
@@ -77,6 +83,13 @@ def test_coarser_groups_need_no_capture(world: World, text: str) -> None:
         "SELECT g, max(x) AS most FROM r GROUP BY g",
         "SELECT id, sum(x) AS s FROM r GROUP BY id",
         "SELECT g, sum(x + a) AS s FROM r GROUP BY g",
+        # Rows that do not pass count, or are not 0; the condition reads another column.
+        "SELECT g, avg(CASE WHEN a > 1 THEN x ELSE 0 END) AS m FROM r GROUP BY g",
+        "SELECT g, min(CASE WHEN a > 1 THEN x ELSE 0 END) AS m FROM r GROUP BY g",
+        "SELECT g, count(CASE WHEN a > 1 THEN x ELSE 0 END) AS c FROM r GROUP BY g",
+        "SELECT g, sum(CASE WHEN a > 1 THEN x ELSE 1 END) AS s FROM r GROUP BY g",
+        "SELECT g, sum(CASE WHEN a > 1 THEN x WHEN a = 0 THEN id END) AS s FROM r GROUP BY g",
+        "SELECT g, sum(x) FILTER (WHERE id > 7) AS s FROM r GROUP BY g",
     ],
 )
 def test_what_does_not_follow_is_captured(text: str) -> None:

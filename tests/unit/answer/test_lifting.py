@@ -35,22 +35,39 @@ def _checked(world: World, text: str) -> SketchReport:
         "SELECT sum(x) AS s, count(*) AS n FROM r WHERE a = {} OR x > 3",
         "SELECT g, avg(x) AS m FROM r WHERE a IN ({}, 6) AND g = 1 GROUP BY g",
         "SELECT max(s) AS most FROM (SELECT g, sum(x) AS s FROM r WHERE a <> {} GROUP BY g) q",
+        "SELECT g, sum(CASE WHEN a = {} THEN x ELSE 0 END) AS s, sum(x) AS t FROM r GROUP BY g",
+        "SELECT sum(x) FILTER (WHERE a > {}) AS s, count(*) FILTER (WHERE a <= 3) AS n, count(CASE WHEN a = {} THEN 1 END) AS c FROM r",
+        "SELECT g, sum(CASE WHEN a = {} THEN x END) AS s FROM r WHERE x < {} GROUP BY g",
+        "SELECT g, count(*) AS n FROM r WHERE a IN ({}, 5) AND x IN (0, 1, {}) GROUP BY g",
         "SELECT g, s FROM (SELECT g, sum(x) AS s FROM r WHERE NOT a = {} GROUP BY g) q WHERE s > 3 ORDER BY s, g LIMIT 2",
     ],
 )
 def test_other_constants_are_answered_from_one_state(text: str) -> None:
     world = _world()
-    assert _checked(world, text.format(1)).decision is Decision.CAPTURED
-    second = _checked(world, text.format(2))
+    assert _checked(world, text.format(1, 1)).decision is Decision.CAPTURED
+    second = _checked(world, text.format(2, 2))
     assert second.not_answered is not None
-    assert second.not_answered.reason is Reason.LIFT_NEEDED
+    # Nothing is captured for these constants alone.
+    assert (second.not_answered.reason, second.reason, second.decision) == (Reason.LIFT_NEEDED, Reason.LIFT_NEEDED, Decision.NOT_USED)
     assert world.sketches.relations.background.settle(30)
     for number in (2, 3, 4, 99):
         world.commit((100 + number, number % 4, number, 7), (200 + number, None, number, None))
-        report = _checked(world, text.format(number))
+        report = _checked(world, text.format(number, number))
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
     # The first constants have a state of their own, of fewer groups.
-    assert _checked(world, text.format(1)).served_by is ServedBy.STATE
+    assert _checked(world, text.format(1, 1)).served_by is ServedBy.STATE
+
+
+def test_lists_of_any_length_have_one_state() -> None:
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE a IN ({}) GROUP BY g"
+    _checked(world, text.format("1, 2"))
+    second = _checked(world, text.format("1, 2, 3"))
+    assert second.not_answered is not None
+    assert second.not_answered.reason is Reason.LIFT_NEEDED
+    assert world.sketches.relations.background.settle(30)
+    for several in ("4", "1, 3, 5, 6", "NULL, 2"):
+        assert _checked(world, text.format(several)).decision is Decision.FRESH
 
 
 def test_only_what_changes_is_lifted() -> None:
@@ -73,7 +90,7 @@ def test_only_what_changes_is_lifted() -> None:
 def test_what_only_spark_decides_is_not_lifted() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE sha1(CAST(a AS STRING)) > '{}' GROUP BY g"
-    found = [world.ask(text.format(number))[1].not_answered for number in (1, 2, 3)]
+    found = [world.ask(text.format(number, number))[1].not_answered for number in (1, 2, 3)]
     assert [each and each.reason for each in found[1:]] == [Reason.CAPTURE_DEFERRED] * 2
 
 
@@ -82,7 +99,7 @@ def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.Monk
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
     for number in (10, 20):
-        _checked(world, text.format(number))
+        _checked(world, text.format(number, number))
     assert world.sketches.relations.background.settle(30)
     (failure,) = (each.failure for each in world.sketches.relations.registry.relations() if each.failure)
     assert failure.reason is Reason.LIFT_TOO_LARGE
@@ -95,7 +112,7 @@ def test_a_connection_that_closes_takes_its_captures_along() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
     for number in (1, 2):
-        world.ask(text.format(number))
+        world.ask(text.format(number, number))
     world.path.close()
     background = world.sketches.relations.background
     assert background.settle(0)
