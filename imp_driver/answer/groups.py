@@ -106,8 +106,8 @@ class _Asked:
 
     @property
     def _rows(self) -> pa.Table:
-        """The read keys; a table without columns would have no rows."""
-        return self._columns if self._columns.num_columns else pa.table({"none": pa.nulls(len(self.slots))})
+        """The read keys of the groups that pass."""
+        return _with_rows(self._columns, len(self.slots))
 
     def _value_over_keys(self, source: OverKeys, asked: BoundAggregate) -> Values:
         """Take every finer group for as many rows as it has."""
@@ -124,10 +124,13 @@ class _Asked:
         return groups.value_at(0, slots[order])
 
 
+def _with_rows(columns: pa.Table, count: int) -> pa.Table:
+    """A table without columns has no rows, whatever it was filtered from."""
+    return columns if columns.num_columns else pa.table({"none": pa.nulls(count)})
+
+
 def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
-    # A table without columns has no rows, whatever it was filtered from.
-    rows = columns if columns.num_columns else pa.table({"none": pa.nulls(count)})
-    found = computed(rows, key)
+    found = computed(_with_rows(columns, count), key)
     # Spark groups by 0.0 where a key is -0.0, and gives that.
     return Codec(found.type).canonical(found) if pa.types.is_floating(found.type) else found
 

@@ -181,7 +181,6 @@ def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> HeldWh
 
 _ALIKE = (OF_MULTISETS, frozenset({AccumulatorKind.BOOLEAN_AND, AccumulatorKind.BOOLEAN_OR}))
 """Kinds that hold the same."""
-_DECIMALS = {AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL}
 _INTEGERS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG, AccumulatorKind.AVERAGE_INTEGER)
 
 
@@ -193,7 +192,7 @@ def _holds(held: AggregateSpecification, asked: AggregateSpecification) -> bool:
         return held.kind is not AccumulatorKind.COUNT_ROWS or asked.kind is AccumulatorKind.COUNT_ROWS
     if any({held.kind, asked.kind} <= kinds for kinds in _ALIKE):
         return True
-    if {held.kind, asked.kind} == _DECIMALS and held.kind is AccumulatorKind.SUM_WIDE_DECIMAL:
+    if held.kind is AccumulatorKind.SUM_WIDE_DECIMAL and asked.kind is AccumulatorKind.SUM_DECIMAL:
         return True
     # What is known of the absolute values is needed for averages and for sums that may leave 64 bits.
     return asked.kind in _INTEGERS and held.kind in _INTEGERS and held.kind is not AccumulatorKind.SUM_INTEGER

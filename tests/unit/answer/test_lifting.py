@@ -90,7 +90,7 @@ def test_only_what_changes_is_lifted() -> None:
 def test_what_only_spark_decides_is_not_lifted() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE sha1(CAST(a AS STRING)) > '{}' GROUP BY g"
-    found = [world.ask(text.format(number, number))[1].not_answered for number in (1, 2, 3)]
+    found = [world.ask(text.format(number))[1].not_answered for number in (1, 2, 3)]
     assert [each and each.reason for each in found[1:]] == [Reason.CAPTURE_DEFERRED] * 2
 
 
@@ -99,7 +99,7 @@ def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.Monk
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
     for number in (10, 20):
-        _checked(world, text.format(number, number))
+        _checked(world, text.format(number))
     assert world.sketches.relations.background.settle(30)
     (failure,) = (each.failure for each in world.sketches.relations.registry.relations() if each.failure)
     assert failure.reason is Reason.LIFT_TOO_LARGE
@@ -112,7 +112,7 @@ def test_a_connection_that_closes_takes_its_captures_along() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
     for number in (1, 2):
-        world.ask(text.format(number, number))
+        world.ask(text.format(number))
     world.path.close()
     background = world.sketches.relations.background
     assert background.settle(0)
