@@ -166,10 +166,7 @@ class DecimalSum:
         nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
         sums[nulls] = 0
         parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
-        if self._magnitude is not None:
-            parts["magnitude"] = pa.array(self._magnitude.values[slots])
-            parts["magnitude_error"] = pa.array(self._magnitude.errors_at(slots))
-        return parts
+        return parts if self._magnitude is None else {**parts, **self._magnitude.as_magnitudes(slots)}
 
     @property
     def memory(self) -> int:
@@ -184,7 +181,7 @@ def _captured(parts: Parts, counts: IntegerArray) -> TrackedSum:
     """Return the sums of absolute values as Spark has added them, or as a state has left them."""
     values = floats(parts["magnitude"])
     rounding = (counts + _ROUNDINGS) * UNIT_ROUNDOFF * values * SLACK
-    return TrackedSum(values, floats(parts["magnitude_error"]) if "magnitude_error" in parts else rounding)
+    return TrackedSum.of_magnitudes(parts, rounding)
 
 
 def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Slots
+from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, floats
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray
 
@@ -35,6 +36,15 @@ class TrackedSum:
     def __init__(self, values: FloatArray, errors: FloatArray) -> None:
         self.values = values
         self._errors: BoundArray | None = _stored(errors) if errors.any() else None
+
+    @classmethod
+    def of_magnitudes(cls, parts: Parts, captured: FloatArray) -> TrackedSum:
+        """Return sums of absolute values: ``captured`` bounds their errors where Spark has added them and no state before."""
+        return cls(floats(parts["magnitude"]), floats(parts["magnitude_error"]) if "magnitude_error" in parts else captured)
+
+    def as_magnitudes(self, slots: Slots) -> Parts:
+        """Return what ``of_magnitudes`` takes back."""
+        return {"magnitude": pa.array(self.values[slots]), "magnitude_error": pa.array(self.errors_at(slots))}
 
     def grow(self, capacity: int) -> None:
         missing = capacity - len(self.values)

@@ -49,8 +49,7 @@ class IntegerSum:
         if "magnitude" in parts:
             values = floats(parts["magnitude"])
             captured = _rounding(values, (counts + 1) * UNIT_ROUNDOFF * values * SLACK)
-            errors = floats(parts["magnitude_error"]) if "magnitude_error" in parts else captured
-            magnitude = TrackedSum(values, errors)
+            magnitude = TrackedSum.of_magnitudes(parts, captured)
         return cls(Missing(counts, rows), integers(parts["sum"]), magnitude, average=average)
 
     def grow(self, capacity: int) -> None:
@@ -118,10 +117,7 @@ class IntegerSum:
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": pa.array(self._sums[slots])}
-        if self._magnitude is not None:
-            parts["magnitude"] = pa.array(self._magnitude.values[slots])
-            parts["magnitude_error"] = pa.array(self._magnitude.errors_at(slots))
-        return parts
+        return parts if self._magnitude is None else {**parts, **self._magnitude.as_magnitudes(slots)}
 
     @property
     def memory(self) -> int:
