@@ -17,12 +17,14 @@ from sqlalchemy.testing import provision
 from sqlalchemy.testing.plugin import pytestplugin
 from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 
+from tests import jvm
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
 from tests.seeds import WIDE
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
 _OF_MANY_ARGUMENTS = ("ComponentReflectionTest_", "JSONTest_")
 _ONE_IN = 12
+jvm.optimise()
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 
 

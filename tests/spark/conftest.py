@@ -11,6 +11,9 @@ from pyspark.sql import SparkSession
 import imp_driver
 from imp_driver.spark import local
 from imp_driver.values.options import Options
+from tests import jvm
+
+jvm.optimise()
 
 
 @pytest.fixture(scope="session")
