@@ -69,6 +69,7 @@ _SERVER: tuple[tuple[str, str | None, str], ...] = (
 )
 """Status of gRPC, error class and message."""
 _SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
+_TRACE_OF_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(?P<last>\S.*)", re.MULTILINE)
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
 
 
@@ -155,7 +156,9 @@ def _kind(condition: str | None, sqlstate: str | None, error: BaseException) -> 
 
 
 def _message(error: BaseException) -> str:
-    """Return Spark's own text without the JVM's frames and plans."""
+    """Return Spark's own text without the JVM's frames and plans; of a failed Python worker what its exception says."""
+    if (traces := list(_TRACE_OF_PYTHON.finditer(str(error)))) and "Python worker" in str(error):
+        return f"A Python worker of Spark failed: {traces[-1]['last']}"
     lines = str(error).split("JVM stacktrace:")[0].splitlines()
     kept = []
     for line in lines:

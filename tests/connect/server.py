@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def start_server(folder: Path) -> Server:
     command.append(next(str(jar) for jar in Path(pyspark_jars()).glob("spark-connect_*.jar")))
     log = folder / "server.log"
     with log.open("wb") as output:
-        environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = os.environ | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, env=environment)
     server = Server(folder, port, process)
     try:

@@ -1,4 +1,4 @@
-"""A JVM that is gone while its error is read still gives an error of this driver."""
+"""What Spark and its JVM fail with becomes an error of this driver."""
 
 from __future__ import annotations
 
@@ -45,3 +45,17 @@ def test_the_name_of_a_java_class_is_no_part_of_a_message() -> None:
         raise PySparkException(text)
     assert str(caught.value) == "[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint pos"
     assert caught.value.error_class == "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+
+
+def test_what_failed_in_a_python_worker_is_told_without_its_trace() -> None:
+    text = (
+        "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n[PYTHON_EXCEPTION] Traceback:\n"
+        "Traceback (most recent call last):\n"
+        '  File "worker.py", line 3602, in main\n'
+        "    func = read_udfs(\n"
+        "           ^^^^^^^^^\n"
+        "ModuleNotFoundError: No module named 'imp_driver'\n SQLSTATE: 38000"
+    )
+    with pytest.raises(OperationalError) as caught, mapped("tag"):
+        raise PySparkException(text)
+    assert str(caught.value) == "A Python worker of Spark failed: ModuleNotFoundError: No module named 'imp_driver'"
