@@ -24,7 +24,7 @@ from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.ports import Outcome, Session, TableDefinition
-from imp_driver.reasons import Decision, Reason
+from imp_driver.reasons import BESIDE_GROUPS, Decision, Reason
 from imp_driver.rewrite.comparison import Comparison, Served
 from imp_driver.rewrite.cut_query import CutQueries
 from imp_driver.rewrite.rewriter import Rewriter
@@ -91,8 +91,8 @@ class Middleware:
         if isinstance(reading, Grounds):
             return reading, None
         answer = self._tried(lambda: self._answers.serve(reading, run, means), run) if self._options.answers else None
-        if answer is not None and (isinstance(answer, Served) or answer.reason is Reason.LIFT_NEEDED):
-            # While groups for all constants are captured, a sketch for these alone would be captured in vain.
+        if answer is not None and (isinstance(answer, Served) or answer.reason in BESIDE_GROUPS):
+            # Beside groups for all constants, a sketch for these alone would be captured in vain.
             return answer if isinstance(answer, Served) else (answer, answer)
         cut = self._tried(lambda: self._cut.serve(reading, run, means), run)
         return cut.not_answered(answer) if isinstance(cut, Served) else (cut, answer)

@@ -25,6 +25,7 @@ class Reason(Enum):
     LEFT_TO_SPARK = "something above the groups is computed by Spark alone"
     LIFT_NEEDED = "the columns of conditions with changing constants become keys of the groups first; these are captured in the background"
     LIFT_TOO_LARGE = "with the columns of its changing conditions among the keys the groups would be too many"
+    OFF_GRANULE = "a constant lies within a year, quarter or month of the groups; they are made finer when that happens again"
     SKETCH_OFF = "sketches are switched off for this connection"
     NOT_A_QUERY = "the statement is not a SELECT"
     NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"
@@ -71,6 +72,10 @@ class Reason(Enum):
     UNSUPPORTED_SETTING = "the session has a setting under which names or positions mean something else than the analysis assumes"
     UNSUPPORTED_PARAMETER = "a parameter's type has no exact literal form"
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
+
+
+BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE})
+"""Why a query runs unchanged once, or some times, since groups for all its constants are there or are captured."""
 
 
 class ServedBy(Enum):

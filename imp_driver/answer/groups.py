@@ -10,7 +10,8 @@ import pyarrow as pa
 from pyarrow import compute
 
 from imp_driver.answer.codes import first_of_each, numbered
-from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys, key_name
+from imp_driver.answer.keys import key_name
+from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values

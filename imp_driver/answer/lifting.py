@@ -9,15 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from imp_driver.answer.conditional import conditional, without_condition
-from imp_driver.answer.matching import is_opaque, text
+from imp_driver.answer.granule import CHAIN, grain
+from imp_driver.answer.keys import Keys, is_opaque, text
 from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
+from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.convert import row_expression
+from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.expressions import AggregateReference, Column
@@ -35,7 +38,7 @@ _NUMBER_BYTES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifted:
-    """``columns`` are those of the conditions, which are keys now."""
+    """``columns`` are those of the conditions, for people; they, or their granules, are keys now."""
 
     request: Request
     columns: tuple[str, ...]
@@ -65,10 +68,24 @@ def _blank(node: exp.Expr | None) -> str:
     return "" if node is None else text(node.transform(blank))
 
 
-def with_lifted(request: Request, places: Collection[int]) -> Lifted | None:
+def grains_of(request: Request) -> tuple[Grains, ...]:
+    """Return of each of ``conditions_of`` the granules of dates that it leaves whole."""
+    types = request.analysis.columns
+
+    def of(node: exp.Expr) -> Grains:
+        condition = row_expression(node, types)
+        return {name: grain(condition, name) for name in _columns_of(node) if types.get(name) == pa.date32()}
+
+    return tuple(map(of, conditions_of(request.block)))
+
+
+def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Lifted | None:
     """Return the request about the state in which the columns of some conditions are keys, by their places in ``conditions_of``.
 
     None where one of the conditions cannot be decided over keys, or there are too many columns.
+
+    Args:
+        grains: of the columns whose granules are keys in their place.
     """
     block, types = request.block, request.analysis.columns
     nodes = [node for place, node in enumerate(conditions_of(block)) if place in places]
@@ -80,10 +97,28 @@ def with_lifted(request: Request, places: Collection[int]) -> Lifted | None:
     aggregates = _unconditional(block, {text(node) for node in nodes}, types)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
-    wide = _over(block, nodes, added, types)
+    wide = _over(block, [_key(nodes, name, _unit(grains, name)) for name in added], added, types)
     outputs = tuple(map(AggregateReference, range(len(aggregates))))
     wide = replace(wide, aggregates=aggregates, outputs=outputs)
-    return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(names)))
+    columns = [told(name, grains) if name in added else name for name in names]
+    return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(columns)))
+
+
+def told(name: str, grains: Grains) -> str:
+    """Return what is a key for a column, for people."""
+    unit = _unit(grains, name)
+    return f"{name} by {unit}" if unit else name
+
+
+def _unit(grains: Grains, name: str) -> str:
+    """Return the unit of the granule that stands for a column; empty for the column itself."""
+    place = grains.get(name, len(CHAIN) - 1)
+    return CHAIN[place] if place < len(CHAIN) - 1 else ""
+
+
+def _key(nodes: Sequence[exp.Expr], name: str, unit: str) -> exp.Expr:
+    column = next(column for node in nodes for column in node.find_all(exp.Column) if column.name == name)
+    return parse_one(f"trunc({text(column)}, '{unit}')", dialect=DIALECT) if unit else column.copy()
 
 
 def _unconditional(
@@ -115,17 +150,10 @@ def _may_be_keys(names: Sequence[str], types: Mapping[str, pa.DataType | None]) 
     return all(kind is not None and is_orderable(kind) and not pa.types.is_floating(kind) for kind in kinds)
 
 
-def _over(block: BoundBlock, nodes: Sequence[exp.Expr], added: Sequence[str], types: Mapping[str, pa.DataType | None]) -> BoundBlock:
-    """Return a block with more keys, without the conditions that these and the other keys decide."""
-    columns = {column.name: column for node in nodes for column in node.find_all(exp.Column)}
+def _over(block: BoundBlock, more: Sequence[exp.Expr], added: Sequence[str], types: Mapping[str, pa.DataType | None]) -> BoundBlock:
+    """Return a block with more keys, over columns that are added, without the conditions that these and the other keys decide."""
     # A constant key stands for no GROUP BY, and is not needed beside others.
-    keys = [node for node in block.key_nodes if _columns_of(node)] + [columns[name].copy() for name in added]
-    plain = {node.name for node in keys if isinstance(node, exp.Column)}
-
-    def is_decided(node: exp.Expr) -> bool:
-        names = _columns_of(node)
-        return bool(names) and set(names) <= plain and _may_be_keys(names, types) and not is_opaque(row_expression(node, types))
-
+    keys = [node for node in block.key_nodes if _columns_of(node)] + list(more)
     wide = replace(
         all_groups(block),
         key_nodes=tuple(keys),
@@ -133,6 +161,12 @@ def _over(block: BoundBlock, nodes: Sequence[exp.Expr], added: Sequence[str], ty
         keys=tuple(row_expression(node, types) for node in keys),
         columns=tuple(dict.fromkeys((*block.columns, *added))),
     )
+    over = Keys(wide, types)
+
+    def is_decided(node: exp.Expr) -> bool:
+        names = _columns_of(node)
+        return bool(names) and _may_be_keys(names, types) and over.over(node) is not None
+
     return with_rows(wide, tuple(node for node in block.where_nodes if not is_decided(node)), types)
 
 

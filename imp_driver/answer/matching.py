@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
-from sqlglot import exp
 
 from imp_driver.answer.conditional import conditional, of_type
-from imp_driver.parse.statement import DIALECT
+from imp_driver.answer.keys import Keys, KeySource, text
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.convert import convert
 from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification
-from imp_driver.values.expressions import And, Column, Expression, Opaque, parts_of
+from imp_driver.values.expressions import And, Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,6 @@ class HeldWhere:
 
 
 _T = TypeVar("_T")
-KeySource: TypeAlias = int | Expression
-"""Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
 AggregateSource: TypeAlias = Held | HeldWhere | OverKeys
 
 
@@ -80,10 +76,6 @@ class Miss:
     parts: Sequence[str]
 
 
-def key_name(place: int) -> str:
-    return f"key_{place}"
-
-
 def own_match(block: BoundBlock) -> Match:
     """Return how groups follow from themselves."""
     keys = tuple(range(len(block.keys)))
@@ -96,7 +88,7 @@ def match(asked: BoundBlock, finer: BoundBlock, types: Mapping[str, pa.DataType 
     Args:
         types: of the source's columns.
     """
-    keys_of = _Keys(finer, types)
+    keys_of = Keys(finer, types)
     own = {text(node) for node in finer.where_nodes}
     wanted = {text(node): node for node in asked.where_nodes}
     lacking = sorted(own - wanted.keys())
@@ -121,42 +113,7 @@ def _named(aggregate: BoundAggregate) -> str:
     return f"{aggregate.specification.kind.value} {aggregate.argument_sql or ''}".strip()
 
 
-class _Keys:
-    """The keys of finer groups, and which of them expressions were found to read."""
-
-    def __init__(self, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> None:
-        self._places = {each: place for place, each in reversed(list(enumerate(finer.keys_sql)))}
-        self._types = types
-        self.read: set[int] = set()
-
-    def source(self, node: exp.Expr) -> KeySource | None:
-        place = self._places.get(text(node))
-        return self.over(node) if place is None else place
-
-    def over(self, node: exp.Expr) -> Expression | None:
-        """Return an expression over the keys, None where it reads something else or is Spark's to compute."""
-        read: set[int] = set()
-
-        def leaf(each: exp.Expr) -> Expression | None:
-            place = self._places.get(text(each))
-            if place is not None and not isinstance(each, exp.Literal) and self._is_known(each):
-                read.add(place)
-                return Column(key_name(place))
-            return Opaque(each.name) if isinstance(each, exp.Column) else None
-
-        found = convert(node, leaf)
-        if is_opaque(found):
-            return None
-        self.read |= read
-        return found
-
-    def _is_known(self, node: exp.Expr) -> bool:
-        """Say whether values are compared as the operators do: CHAR, say, is padded by Spark."""
-        inner = node.unnest()
-        return not isinstance(inner, exp.Column) or self._types.get(inner.name) is not None
-
-
-def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> AggregateSource | None:
+def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: Keys) -> AggregateSource | None:
     for place, held in enumerate(finer.aggregates):
         if held.argument_sql == asked.argument_sql and _holds(held.specification, asked.specification):
             return Held(place)
@@ -166,7 +123,7 @@ def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> Aggrega
     return _held_where(asked, finer, keys) if argument is None else OverKeys(argument)
 
 
-def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: _Keys) -> HeldWhere | None:
+def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: Keys) -> HeldWhere | None:
     found = conditional(asked)
     condition = None if found is None else keys.over(found.condition)
     if found is None or condition is None:
@@ -196,16 +153,6 @@ def _holds(held: AggregateSpecification, asked: AggregateSpecification) -> bool:
         return True
     # What is known of the absolute values is needed for averages and for sums that may leave 64 bits.
     return asked.kind in _INTEGERS and held.kind in _INTEGERS and held.kind is not AccumulatorKind.SUM_INTEGER
-
-
-def text(node: exp.Expr) -> str:
-    """Return by what two expressions are told apart."""
-    return node.sql(dialect=DIALECT)
-
-
-def is_opaque(expression: Expression) -> bool:
-    """Say whether some part of an expression is Spark's to compute."""
-    return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
 
 
 def _found(every: Iterable[_T | None]) -> Iterator[_T]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from imp_driver.answer.lifting import conditions_of, shape_of, why_too_large, with_lifted
-from imp_driver.answer.matching import Match, Miss, match, own_match, text
+from imp_driver.answer.keys import text
+from imp_driver.answer.lifting import conditions_of, grains_of, shape_of, told, why_too_large, with_lifted
+from imp_driver.answer.matching import Match, Miss, match, own_match
 from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
@@ -59,17 +60,21 @@ class States:
     def _lifted(self, request: Request) -> Source | None:
         """Return the state in which the columns of conditions with changing constants are keys, where a former process has left it.
 
-        Raises Refused where it is captured in the background.
+        Raises Refused where it is captured in the background, and where constants lie within its granules for the first times.
         """
         conditions = tuple(map(text, conditions_of(request.block)))
-        places = self._relations.constants.varying(shape_of(request), conditions)
-        wide = None if request.is_pinned else with_lifted(request, places)
+        shape = shape_of(request)
+        seen = self._relations.constants.note(shape, conditions, grains_of(request))
+        if seen.is_beside:
+            raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains)) for name in seen.grains))
+        wide = None if request.is_pinned else with_lifted(request, seen.places, seen.grains)
         own = lifted(request)
         if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
             # All groups of its keys are captured while the query waits: they are the query's own.
             return None
         if _from(request, wide.request) is None:
             return None
+        self._relations.constants.hold(shape, seen.grains)
         known = self._relations.registry.find(state_key(wide.request))
         if known is not None and known.is_held:
             known.described(wide.request.block)

@@ -25,6 +25,7 @@ _PLAIN_DETAILS = frozenset(
         Reason.COVERS_ALMOST_ALL,
         Reason.NOT_CLUSTERED,
         Reason.LIFT_NEEDED,
+        Reason.OFF_GRANULE,
         Reason.CAPTURE_DEFERRED,
         Reason.MAINTENANCE_DEFERRED,
         Reason.RECAPTURE_DEFERRED,

@@ -32,6 +32,7 @@ _ASSUMED = {
     "spark.sql.legacy.charVarcharAsString": "false",
     "spark.sql.legacy.noCharPaddingInPredicate": "false",
     "spark.sql.legacy.bangEqualsNot": "false",
+    "spark.sql.legacy.typeCoercion.datetimeToString.enabled": "false",
 }
 """Settings under which names, positions and aggregates mean what the analysis reads into them; an unset one has this default."""
 

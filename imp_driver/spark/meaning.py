@@ -29,6 +29,7 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.charVarcharAsString",
     "spark.sql.legacy.noCharPaddingInPredicate",
     "spark.sql.legacy.bangEqualsNot",
+    "spark.sql.legacy.typeCoercion.datetimeToString.enabled",
 )
 """Settings whose value a stage looks at, or whose default depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -50,6 +51,7 @@ class Lake:
     folder: Path
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     versions: dict[str, Versions] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def location(self, table: str) -> str:
         return str(self.folder / table)
@@ -84,8 +86,9 @@ class Lake:
 
     def query(self, text: str) -> pa.Table:
         """Run a query of Spark SQL."""
-        names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
-        found = self.connection.sql(_translated(text, names)).to_arrow_table()
+        with self.lock:
+            names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
+            found = self.connection.sql(_translated(text, names)).to_arrow_table()
         return pa.Table.from_arrays([_narrow(column) for column in found.columns], names=found.column_names)
 
     def rows(self, text: str) -> list[str]:
@@ -221,14 +224,16 @@ def _translated(text: str, names: tuple[tuple[str, int | None, str], ...]) -> st
     """Translate a query of Spark SQL. ``names``: what versions of tables are called in DuckDB; other tables stay as they are."""
     registered = {(table, version): name for table, version, name in names}
 
-    def at_version(node: exp.Expr) -> exp.Expr:
+    def in_duckdb(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.DateTrunc):
+            return exp.cast(node.copy(), exp.DType.DATE)
         name = registered.get(_version(node)) if isinstance(node, exp.Table) else None
         if name is None:
             return node
         alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
         return exp.Table(this=exp.to_identifier(name), alias=alias)
 
-    return _parsed(text).transform(at_version).sql(dialect="duckdb", copy=False)
+    return _parsed(text).transform(in_duckdb).sql(dialect="duckdb", copy=False)
 
 
 def _version(table: exp.Expr) -> tuple[str, int | None]:

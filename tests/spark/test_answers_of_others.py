@@ -94,6 +94,23 @@ def test_constants_that_change_are_lifted_in_the_background(cursor: imp_driver.C
     assert asked(cursor, text.format("2024-01-31")).decision is Decision.MAINTAINED
 
 
+def test_months_are_keys_while_no_constant_cuts_one(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    text = f"SELECT g, count(*) AS n FROM {names['t']} WHERE d >= '{{}}' AND DATE'{{}}' > d GROUP BY g"
+    assert asked(cursor, text.format("2024-01-01", "2024-02-01")).decision is Decision.CAPTURED
+    first = asked(cursor, text.format("2024-02-01", "2024-04-01"))
+    assert first.not_answered is not None
+    assert (first.not_answered.reason, first.not_answered.detail) == (Reason.LIFT_NEEDED, "d by month")
+    end = time.monotonic() + PATIENCE
+    while asked(cursor, text.format("2023-12-01", "2024-03-01")).served_by is not ServedBy.STATE:
+        assert time.monotonic() < end
+    cursor.execute(f"UPDATE {names['t']} SET d = DATE'2024-02-29' WHERE g = 1")
+    for bounds in (("2024-02-01", "2024-03-01"), ("2024-03-01", "2025-01-01"), ("0001-01-01", "2024-02-01")):
+        assert asked(cursor, text.format(*bounds)).served_by is ServedBy.STATE
+    within = asked(cursor, text.format("2024-02-01", "2024-02-29"))
+    assert within.not_answered is not None
+    assert (within.not_answered.reason, within.served_by) == (Reason.OFF_GRANULE, ServedBy.SPARK)
+
+
 def test_the_rest_runs_in_spark_over_the_groups(cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:
     plain = engine.cursor()
     for change in ("SELECT 1", "DELETE FROM {t} WHERE n % 3 = 0", "INSERT INTO {o} VALUES (3, 'three')"):

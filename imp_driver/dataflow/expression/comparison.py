@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, is_exact, to_double
+from imp_driver.dataflow.expression.dates import date_of_text
 from imp_driver.dataflow.expression.decimals import as_decimal, rescaled, unscaled, with_type
 from imp_driver.values.codes import Codec, is_string
 from imp_driver.values.decimal_types import MOST_DIGITS, compared_type
@@ -45,8 +46,10 @@ def _common(left: pa.Array, right: pa.Array, *, is_certain: bool) -> tuple[pa.Ar
         return left.cast(pa.large_string()), right.cast(pa.large_string())
     if types.is_boolean(a) and types.is_boolean(b):
         return left.cast(pa.int8()), right.cast(pa.int8())
-    if types.is_date32(a) and types.is_date32(b):
-        return left, right
+    if types.is_date32(a) and (types.is_date32(b) or is_string(b)):
+        return left, right if types.is_date32(b) else _dates(right)
+    if is_string(a) and types.is_date32(b):
+        return _dates(left), right
     if types.is_timestamp(a) and types.is_timestamp(b) and (a.tz is None) == (b.tz is None):
         return _microseconds(left), _microseconds(right)
     if types.is_signed_integer(a) and types.is_signed_integer(b):
@@ -58,6 +61,15 @@ def _common(left: pa.Array, right: pa.Array, *, is_certain: bool) -> tuple[pa.Ar
         _refuse_rounded_integers(right, left)
         return _float_codes(left), _float_codes(right)
     raise NotEvaluable(f"comparing {a} with {b} needs a cast of Spark's")
+
+
+def _dates(texts: pa.Array) -> pa.Array:
+    """Read a constant text beside dates as Spark does."""
+    values = pc.unique(texts).to_pylist()
+    day = date_of_text(values[0]) if len(values) == 1 and values[0] is not None else None
+    if day is None:
+        raise NotEvaluable("a text beside a date is not read in process unless it is written as YYYY-MM-DD")
+    return pa.repeat(pa.scalar(day, pa.date32()), len(texts))
 
 
 def _microseconds(array: pa.Array) -> pa.Array:

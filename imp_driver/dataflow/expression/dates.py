@@ -7,6 +7,8 @@ Source: DateTimeUtils of Spark 4.2, which counts by the proleptic Gregorian cale
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -31,6 +33,7 @@ _PARTS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
     "weekofyear": pc.iso_week,
 }
 _PARTS_OF_TIMES: Mapping[str, Callable[[pa.Array], pa.Array]] = {"hour": pc.hour, "minute": pc.minute, "second": pc.second}
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONTHS_OF = {"year": 12, "quarter": 3, "month": 1}
 
 
@@ -96,6 +99,14 @@ def truncated(dates: pa.Array, unit: str) -> pa.Array:
     # Months are counted from January 1970, with which a quarter and a year begin as well.
     size = _MONTHS_OF[unit]
     return _dates((months // size * size).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64), _nulls(dates))
+
+
+def date_of_text(text: str) -> datetime.date | None:
+    """Return the date that Spark reads from a text beside a date: only from the usual form, whatever the settings."""
+    try:
+        return datetime.date.fromisoformat(text) if _ISO.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 def check_years(dates: pa.Array) -> None:

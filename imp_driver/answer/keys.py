@@ -1,0 +1,91 @@
+"""Expressions over the keys of groups: what the keys alone decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.answer.granule import Granule, granule_key, over_granules
+from imp_driver.parse.statement import DIALECT
+from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.convert import convert
+from imp_driver.values.expressions import Column, Expression, Opaque, parts_of
+
+KeySource: TypeAlias = int | Expression
+"""Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
+
+
+def text(node: exp.Expr) -> str:
+    """Return by what two expressions are told apart."""
+    return node.sql(dialect=DIALECT)
+
+
+def key_name(place: int) -> str:
+    return f"key_{place}"
+
+
+def is_opaque(expression: Expression) -> bool:
+    """Say whether some part of an expression is Spark's to compute."""
+    return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
+
+
+class Keys:
+    """The keys of finer groups, and which of them expressions were found to read."""
+
+    def __init__(self, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> None:
+        self._places = {each: place for place, each in reversed(list(enumerate(finer.keys_sql)))}
+        self._named = {key_name(place): place for place in range(len(finer.keys_sql))}
+        self._types = types
+        self._granules = _granules(finer, types)
+        self.read: set[int] = set()
+
+    def source(self, node: exp.Expr) -> KeySource | None:
+        place = self._places.get(text(node))
+        return self.over(node) if place is None else place
+
+    def over(self, node: exp.Expr) -> Expression | None:
+        """Return an expression over the keys, None where it reads something else or is Spark's to compute."""
+
+        def leaf(each: exp.Expr) -> Expression | None:
+            place = self._places.get(text(each))
+            if place is not None and not isinstance(each, exp.Literal) and self._is_known(each):
+                return Column(key_name(place))
+            if not isinstance(each, exp.Column):
+                return None
+            return Column(_date(each.name)) if _date(each.name) in self._granules else Opaque(each.name)
+
+        found = convert(node, leaf)
+        over = None if is_opaque(found) else over_granules(found, self._granules)
+        if over is not None:
+            self.read |= {self._named[name] for name in _names(over)}
+        return over
+
+    def _is_known(self, node: exp.Expr) -> bool:
+        """Say whether values are compared as the operators do: CHAR, say, is padded by Spark."""
+        inner = node.unnest()
+        return not isinstance(inner, exp.Column) or self._types.get(inner.name) is not None
+
+
+def _granules(finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> dict[str, tuple[Granule, ...]]:
+    """Return the granules of dates that are keys, by what stands for the dates."""
+    found: dict[str, tuple[Granule, ...]] = {}
+    for place, key in enumerate(finer.keys):
+        name, unit = granule_key(key) or ("", "")
+        if types.get(name) == pa.date32():
+            found[_date(name)] = (*found.get(_date(name), ()), Granule(unit, Column(key_name(place))))
+    return found
+
+
+def _date(name: str) -> str:
+    """Name a column whose values are not there, unlike any key."""
+    return f"date {name}"
+
+
+def _names(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Column):
+        yield expression.name
+    for part in parts_of(expression):
+        yield from _names(part)
