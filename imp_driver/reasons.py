@@ -26,6 +26,7 @@ class Reason(Enum):
     LIFT_NEEDED = "the columns of conditions with changing constants become keys of the groups first; these are captured in the background"
     LIFT_TOO_LARGE = "with the columns of its changing conditions among the keys the groups would be too many"
     OFF_GRANULE = "a constant lies within a year, quarter or month of the groups; they are made finer when that happens again"
+    ROWS_NEEDED = "the different rows of the query's tables are kept first; they are captured in the background"
     SKETCH_OFF = "sketches are switched off for this connection"
     NOT_A_QUERY = "the statement is not a SELECT"
     NOT_PARSED = "the parser does not know this text; Spark ran it unchanged"
@@ -74,8 +75,8 @@ class Reason(Enum):
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
 
 
-BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE})
-"""Why a query runs unchanged once, or some times, since groups for all its constants are there or are captured."""
+BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE, Reason.ROWS_NEEDED})
+"""Why a query runs unchanged once, or some times, since groups for all its constants, or its rows, are there or are captured."""
 
 
 class ServedBy(Enum):

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
-from imp_driver.answer.groups import check_maintained, rows_of
+from imp_driver.answer.groups import check_maintained, repeated, rows_of
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
-from imp_driver.answer.states import States
+from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.at_hand import read_at_hand
@@ -27,12 +27,12 @@ from imp_driver.parse.statement import Statement
 from imp_driver.plan.bind import with_values
 from imp_driver.plan.nodes import Aggregate, Plan, scans
 from imp_driver.ports import ResultShape, ResultStream, Session
-from imp_driver.reasons import Reason, ServedBy
+from imp_driver.reasons import BESIDE_GROUPS, Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
-from imp_driver.snapshot.text import Grouped
+from imp_driver.snapshot.text import Grouped, Text
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, SketchMode
@@ -82,7 +82,18 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
-        grouped = reading.text.grouped()
+        try:
+            return self._from(reading.text.with_rows(), reading, run, means)
+        except Refused as refused:
+            if refused.reason in BESIDE_GROUPS and refused.reason is not Reason.ROWS_NEEDED:
+                raise
+            without_rows = refused
+        try:
+            return self._from(reading.text.grouped(), reading, run, means)
+        except Refused as refused:
+            raise without_rows if refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def _from(self, grouped: Grouped, reading: Reading, run: Run, means: Means) -> Answer:
         self._check_permitted(grouped.plan)
         self._payoff.check(reading.text.template_text)
         if grouped.others:
@@ -90,12 +101,20 @@ class Answers:
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         self._sketches.restore()
         try:
-            parts = [self._groups(request, aggregate, means) for request, (aggregate, _) in zip(requests, grouped.parts, strict=True)]
+            # Rows that are not kept are found missing before any groups are captured.
+            kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
+            parts = [
+                self._groups(request, grouped.parts[place][0], kept.get(place) or self._states.source(request), means)
+                for place, request in enumerate(requests)
+            ]
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         self._relations.evict()
         _check_one_moment(parts)
-        groups = {aggregate.output[0].identifier: part.rows for (aggregate, _), part in zip(grouped.parts, parts, strict=True)}
+        groups = {
+            aggregate.output[0].identifier: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
+            for (aggregate, _), part in zip(grouped.parts, parts, strict=True)
+        }
         plan = with_values(grouped.plan, run.parameters)
         shape = self._shapes.of(reading, lambda: plain_text(reading, parts) if reading.is_pinned else reading.statement.text, run)
         try:
@@ -107,6 +126,19 @@ class Answers:
         except NotEvaluable as error:
             check_left(plan, groups, may_round=self._may_round, may_tie=not self._is_compared, why=str(error))
             return self._rest_by_spark(reading, plan, groups, parts, shape, run)
+
+    def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
+        """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""
+        found: dict[int, Source] = {}
+        missing: Refused | None = None
+        for place, request in requests.items():
+            try:
+                found[place] = self._states.kept(request)
+            except Refused as refused:
+                missing = missing or refused
+        if missing is not None:
+            raise missing
+        return found
 
     def _rest_by_spark(
         self, reading: Reading, plan: Plan, groups: Mapping[str, pa.Table], parts: Sequence[Groups], shape: ResultShape, run: Run
@@ -128,10 +160,11 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, run, is_told=True)
-        grouped = reading.text.grouped()
+        grouped = _told(reading.text)
         self._check_permitted(grouped.plan)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
-        lines = [line for request in requests for line in self._states.told(request)]
+        bags = [aggregate in grouped.bags for aggregate, _ in grouped.parts]
+        lines = [line for request, is_bag in zip(requests, bags, strict=True) for line in self._states.told(request, is_bag=is_bag)]
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )
@@ -163,9 +196,7 @@ class Answers:
         self._relations.check_trusted(request.template.identifier)
         return request
 
-    def _groups(self, request: Request, aggregate: Aggregate, means: Means) -> Groups:
-        source = self._states.source(request)
-
+    def _groups(self, request: Request, aggregate: Aggregate, source: Source, means: Means) -> Groups:
         def read(own: Request, relation: Maintained) -> Groups:
             own, upkeep = self._relations.brought_up_to_date(own, relation, means)
             if relation.state is None:
@@ -189,6 +220,13 @@ class Answers:
             # What is not computed by Spark would have taken about as long as the capture.
             relation.costs.note_query(relation.costs.captured, 0.5)
         return Groups(request, relation, upkeep, rows)
+
+
+def _told(text: Text) -> Grouped:
+    try:
+        return text.with_rows()
+    except Refused:
+        return text.grouped()
 
 
 def _names(plan: Plan) -> Iterable[tuple[str, ...]]:

@@ -65,6 +65,21 @@ def rows_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggre
     return with_spreads(rows, {name: each.spread for name, each in named.items() if each.spread is not None})
 
 
+def repeated(rows: pa.Table, bag: Aggregate) -> pa.Table:
+    """Return the groups of equal rows as so many rows. Raises Refused where equal rows are different ones."""
+    copies, *minus = (rows.column(attribute.identifier).to_numpy() for attribute in bag.function_attributes)
+    columns = {key.identifier: rows.column(key.identifier) for key in bag.key_attributes}
+    doubles = [key for key in bag.key_attributes if pa.types.is_floating(columns[key.identifier].type)]
+    for key, zeros in zip(doubles, minus, strict=True):
+        if np.any((zeros > 0) & (zeros < copies)):
+            raise Refused(Reason.NOT_EXACT, f"{key.name}: rows differ in 0.0 and -0.0 alone")
+        if np.any(zeros > 0):
+            found = columns[key.identifier]
+            columns[key.identifier] = compute.if_else(pa.array(zeros > 0), pa.scalar(-0.0, found.type), found)
+    found = pa.table(columns)
+    return found if np.all(copies == 1) else found.take(pa.array(np.repeat(np.arange(len(copies)), copies)))
+
+
 class _Asked:
     """The finer groups that pass, and the groups that they fall into, with the keys of these."""
 

@@ -12,7 +12,8 @@ from imp_driver.answer.granule import Granule, granule_key, over_granules
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.convert import convert
-from imp_driver.values.expressions import Column, Expression, Opaque, parts_of
+from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
+from imp_driver.values.expressions import Column, Expression, Function, Opaque, parts_of
 
 KeySource: TypeAlias = int | Expression
 """Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
@@ -30,6 +31,12 @@ def key_name(place: int) -> str:
 def is_opaque(expression: Expression) -> bool:
     """Say whether some part of an expression is Spark's to compute."""
     return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
+
+
+def _asks_for_minus_zero(expression: Expression) -> bool:
+    """Say whether an expression tells apart what a key does not."""
+    is_asked = isinstance(expression, Function) and expression.name == MINUS_ZERO
+    return is_asked or any(map(_asks_for_minus_zero, parts_of(expression)))
 
 
 class Keys:
@@ -58,7 +65,7 @@ class Keys:
             return Column(_date(each.name)) if _date(each.name) in self._granules else Opaque(each.name)
 
         found = convert(node, leaf)
-        over = None if is_opaque(found) else over_granules(found, self._granules)
+        over = None if is_opaque(found) or _asks_for_minus_zero(found) else over_granules(found, self._granules)
         if over is not None:
             self.read |= {self._named[name] for name in _names(over)}
         return over

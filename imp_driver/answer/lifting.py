@@ -30,6 +30,8 @@ MOST_GROUPS = 5_000_000
 FEW_GROUPS = 200_000
 MOST_SHARE = 0.5
 """Of the rows; with as many groups as that a state is as large as the table, and no quicker."""
+SMALL_SHARE = 0.1
+"""Of the rows of tables, up to which more than a few different rows without groups are kept."""
 MEMORY_SHARE = 4
 """A state that no query waits for gets this part of the memory of all, at most."""
 _LOOK_UP_BYTES = 12
@@ -176,11 +178,22 @@ def bytes_of(block: BoundBlock, groups: int) -> int:
     return groups * (_LOOK_UP_BYTES + _NUMBER_BYTES * (1 + len(block.keys) + 2 * parts))
 
 
-def why_too_large(block: BoundBlock, groups: int, rows: int, memory: int) -> str:
+def why_too_large(request: Request, groups: int, rows: int, memory: int) -> str:
     """Say why a state of so many groups of so many rows is not worth its size; empty where it is."""
-    size = bytes_of(block, groups)
     if groups > MOST_GROUPS or (groups > FEW_GROUPS and groups > MOST_SHARE * rows):
         return f"some {groups:,} groups of {rows:,} rows"
-    if size > memory // MEMORY_SHARE:
-        return f"some {groups:,} groups of {size >> 20} MB; memory of {(size * MEMORY_SHARE) >> 20} MB would do"
-    return ""
+    return _why_too_heavy(request.block, groups, memory)
+
+
+def why_too_many(request: Request, groups: int, rows: int, memory: int) -> str:
+    """Say why so many different rows are too many against all rows of the tables that they come from; empty where they are few."""
+    if groups > MOST_GROUPS or (groups > FEW_GROUPS and groups > SMALL_SHARE * request.rows):
+        return f"some {groups:,} different ones of {request.rows:,}"
+    return _why_too_heavy(request.block, groups, memory)
+
+
+def _why_too_heavy(block: BoundBlock, groups: int, memory: int) -> str:
+    size = bytes_of(block, groups)
+    if size <= memory // MEMORY_SHARE:
+        return ""
+    return f"some {groups:,} groups of {size >> 20} MB; memory of {(size * MEMORY_SHARE) >> 20} MB would do"

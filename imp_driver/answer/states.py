@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from imp_driver.answer.keys import text
-from imp_driver.answer.lifting import conditions_of, grains_of, shape_of, told, why_too_large, with_lifted
+from imp_driver.answer.lifting import conditions_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Match, Miss, match, own_match
 from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
@@ -18,12 +19,16 @@ from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.vector import vector_of
+from imp_driver.state.constants import Seen
+from imp_driver.state.values import CaptureFailure
 from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Run
 
 MOST_CANDIDATES = 64
 """States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
 
+WhyNot: TypeAlias = Callable[[Request, int, int, int], str]
+"""Says of a request's groups, rows and memory why they are not captured; empty where they are."""
 FINER = "from finer groups"
 """What the report says of groups that others follow from."""
 
@@ -57,16 +62,38 @@ class States:
             found = self._lifted(request) or _from(request, self._relations.wide(request))
         return found or _own(request)
 
+    def kept(self, request: Request) -> Source:
+        """Return where the different rows of a part of a query come from.
+
+        Raises Refused where they are not there: the first time nothing is done about it, then they are captured in the background.
+        """
+        found = self._at_hand(request)
+        if found is None and self._sketches.restore(is_missed=True):
+            found = self._at_hand(request)
+        if found is not None:
+            return found
+        seen = self._seen(request)
+        wide = None if request.is_pinned else with_lifted(request, seen.places, seen.grains)
+        wanted = request if wide is None or _from(request, wide.request) is None else wide.request
+        if seen.is_new or request.is_pinned:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
+        self._ask(wanted, Reason.ROWS_NEEDED, "", why_too_many)
+        failure = self._failure(wanted)
+        raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if failure is None else failure.detail)
+
+    def _seen(self, request: Request) -> Seen:
+        """Note the constants of a request. Raises Refused where they lie within granules that are held, for the first times."""
+        seen = self._relations.constants.note(shape_of(request), tuple(map(text, conditions_of(request.block))), grains_of(request))
+        if seen.is_beside:
+            raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains)) for name in seen.grains))
+        return seen
+
     def _lifted(self, request: Request) -> Source | None:
         """Return the state in which the columns of conditions with changing constants are keys, where a former process has left it.
 
         Raises Refused where it is captured in the background, and where constants lie within its granules for the first times.
         """
-        conditions = tuple(map(text, conditions_of(request.block)))
-        shape = shape_of(request)
-        seen = self._relations.constants.note(shape, conditions, grains_of(request))
-        if seen.is_beside:
-            raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains)) for name in seen.grains))
+        seen = self._seen(request)
         wide = None if request.is_pinned else with_lifted(request, seen.places, seen.grains)
         own = lifted(request)
         if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
@@ -74,23 +101,31 @@ class States:
             return None
         if _from(request, wide.request) is None:
             return None
-        self._relations.constants.hold(shape, seen.grains)
+        self._relations.constants.hold(shape_of(request), seen.grains)
         known = self._relations.registry.find(state_key(wide.request))
         if known is not None and known.is_held:
             known.described(wide.request.block)
             return _from(request, wide.request)
-        failure = None if known is None else known.failure
-        is_hopeless = failure is not None and failure.stands(vector_of(request.tables), request.rows)
-        if not is_hopeless and self._relations.background.ask(self._job(wide.request)):
-            raise Refused(Reason.LIFT_NEEDED, ", ".join(map(readable, wide.columns)))
+        self._ask(wide.request, Reason.LIFT_NEEDED, ", ".join(map(readable, wide.columns)), why_too_large)
         return None
 
-    def _job(self, request: Request) -> Job:
+    def _ask(self, wanted: Request, reason: Reason, detail: str, why_not: WhyNot) -> None:
+        """Have a state captured in the background. Raises Refused meanwhile; returns where that is hopeless."""
+        failure = self._failure(wanted)
+        is_hopeless = failure is not None and failure.stands(vector_of(wanted.tables), wanted.rows)
+        if not is_hopeless and self._relations.background.ask(self._job(wanted, why_not)):
+            raise Refused(reason, detail)
+
+    def _failure(self, request: Request) -> CaptureFailure | None:
+        known = self._relations.registry.find(state_key(request))
+        return None if known is None else known.failure
+
+    def _job(self, request: Request, why_too_much: WhyNot) -> Job:
         run = Run("")
         means = means_of(self._session, run)
 
         def why_not(groups: int, rows: int) -> str:
-            return why_too_large(request.block, groups, rows, self._relations.registry.memory_budget)
+            return why_too_much(request, groups, rows, self._relations.registry.memory_budget)
 
         def cancel() -> None:
             run.token.cancel()
@@ -109,10 +144,10 @@ class States:
         finer = sorted(self._finer(request), key=lambda each: each[0])
         return finer[0][1] if finer else None
 
-    def told(self, request: Request) -> list[str]:
+    def told(self, request: Request, *, is_bag: bool) -> list[str]:
         """Say from which state a block would be answered, and for other states of the same rows why not from them."""
         used = self.source(request, is_told=True).request
-        lines = [self._line(used, state_key(used))]
+        lines = [self._line(used, state_key(used), is_bag=is_bag)]
         for relation in self._relations.registry.of_source(source_of(request))[-MOST_CANDIDATES:]:
             if relation.identity.key == state_key(used) or relation.block is None:
                 continue
@@ -123,11 +158,15 @@ class States:
             lines.append(f"    state {relation.identifier} by {_keys(relation.block)}: {why}")
         return lines
 
-    def _line(self, own: Request, key: str) -> str:
+    def _line(self, own: Request, key: str, *, is_bag: bool) -> str:
         relation = self._relations.registry.find(key)
         version = None if relation is None or not relation.is_ready else relation.version
-        state = "to be captured" if relation is None or version is None else f"held as {relation.identifier}, at version {version}"
-        return f"  groups by {_keys(own.block)} of {len(own.block.aggregates)} aggregates: {state}"
+        what = (
+            f"different rows of {_keys(own.block)}" if is_bag else f"groups by {_keys(own.block)} of {len(own.block.aggregates)} aggregates"
+        )
+        if relation is not None and version is not None:
+            return f"  {what}: held as {relation.identifier}, at version {version}"
+        return f"  {what}: {'to be kept when they are asked for again' if is_bag else 'to be captured'}"
 
     def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
         """Yield other states of the same rows from which the groups follow, with how many groups they have."""

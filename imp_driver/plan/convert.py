@@ -11,6 +11,8 @@ from sqlglot import exp
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.constants import constant
 from imp_driver.plan.convert_functions import function_of
+from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
+from imp_driver.plan.minus_zero import minus_zero_of
 from imp_driver.values.expressions import (
     And,
     Arithmetic,
@@ -62,6 +64,8 @@ def convert(node: exp.Expr, leaf: Callable[[exp.Expr], Expression | None]) -> Ex
         return found
     if isinstance(node, exp.Paren):
         return convert(node.this, leaf)
+    if (value := minus_zero_of(node)) is not None:
+        return Function(MINUS_ZERO, (convert(value, leaf),))
     if isinstance(node, exp.Not):
         return Not(convert(node.this, leaf))
     if isinstance(node, exp.And):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import VIEW_MARK, template_text
+from imp_driver.plan.bags import with_bags
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables
@@ -39,12 +40,15 @@ class CutBlocks:
 class Grouped:
     """A query with rows from groups: its plan with the order of its rows, and the aggregations that are maintained.
 
-    ``others`` are the occurrences of tables whose rows reach it otherwise.
+    Attributes:
+        others: the occurrences of tables whose rows reach it otherwise.
+        bags: those aggregations that have equal rows for groups, and that the plan reads as so many rows.
     """
 
     plan: Plan
     parts: tuple[tuple[Aggregate, Analysis], ...]
     others: tuple[Scan, ...]
+    bags: tuple[Aggregate, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +73,7 @@ class Text:
     without_markers: dict[int, Blocks | Grounds] = field(default_factory=dict)
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
+    _with_rows: Grouped | Grounds | None = None
 
     def cut(self) -> CutBlocks:
         """Return the blocks that may be cut. Raises Refused where there is none."""
@@ -81,6 +86,12 @@ class Text:
         if self._grouped is None:
             self._grouped = _found(self._groups)
         return _given(self._grouped)
+
+    def with_rows(self) -> Grouped:
+        """Return the query as ``grouped``, with rows that are not grouped as groups of equal rows. Raises Refused where there are none."""
+        if self._with_rows is None:
+            self._with_rows = _found(self._rows)
+        return _given(self._with_rows)
 
     def _resolved(self) -> Plan:
         if isinstance(self.plan, Grounds):
@@ -95,13 +106,25 @@ class Text:
         return CutBlocks(analyses, _numbers(analyses))
 
     def _groups(self) -> Grouped:
+        return _over_groups(self._ordered())
+
+    def _rows(self) -> Grouped:
+        plan, bags = with_bags(self._ordered())
+        if not bags:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS)
+        return _over_groups(plan, bags)
+
+    def _ordered(self) -> Plan:
         plan = self._resolved()
         if self.unordered is not None:
             raise Refused.on(self.unordered)
-        plan = with_groups(plan)
-        found = groupings(plan)
-        parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
-        return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]))
+        return with_groups(plan)
+
+
+def _over_groups(plan: Plan, bags: tuple[Aggregate, ...] = ()) -> Grouped:
+    found = groupings(plan)
+    parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
+    return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]), bags)
 
 
 def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[str, ...], Definition]) -> Text:

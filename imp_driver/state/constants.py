@@ -24,11 +24,13 @@ class Seen:
         places: of the conditions whose constants were others before.
         grains: for these conditions.
         is_beside: the constants that were just noted lie within those granules, and may stay the only ones.
+        is_new: nothing of the shape was seen before.
     """
 
     places: frozenset[int]
     grains: Grains
     is_beside: bool = False
+    is_new: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +56,8 @@ class SeenConstants:
         with self._lock:
             known = self._seen.get(shape)
             if known is None or len(known.conditions) != len(conditions):
-                known = self._seen[shape] = _Shape(conditions, list(grains))
+                self._seen[shape] = _Shape(conditions, list(grains))
+                return Seen(frozenset(), {}, is_new=True)
             known.varying |= {place for place, (one, other) in enumerate(zip(known.conditions, conditions, strict=True)) if one != other}
             known.grains = [_finest(each) for each in zip(known.grains, grains, strict=True)]
             places = frozenset(known.varying)

@@ -107,6 +107,7 @@ _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("floor", "ceil"), _whole),
     "pmod": _remainder,
     "div": _of(pa.int64(), pa.types.is_signed_integer),
+    "is_minus_zero": _of(pa.bool_(), pa.types.is_floating),
     "sign": _of(pa.float64(), is_number),
     **dict.fromkeys(("greatest", "least"), _common),
 }

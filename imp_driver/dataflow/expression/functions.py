@@ -74,6 +74,10 @@ def _extreme(operator: str) -> Computation:
     return computed
 
 
+def _is_signed(values: pa.Array) -> pa.Array:
+    return pa.array(np.signbit(values.fill_null(0.0).to_numpy(zero_copy_only=False)))
+
+
 _COMPUTATIONS: Mapping[str, Computation] = {
     "upper": lambda operands, _, kind: texts.cased(operands[0], is_upper=True),
     "lower": lambda operands, _, kind: texts.cased(operands[0], is_upper=False),
@@ -98,6 +102,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "negative": lambda operands, _, kind: negated(operands[0]),
     "abs": lambda operands, _, kind: absolute(operands[0]),
     "sign": lambda operands, _, kind: rounding.signs(to_double(operands[0])),
+    "is_minus_zero": lambda operands, _, kind: pc.and_(pc.equal(operands[0], 0.0), _is_signed(operands[0])),
     "round": lambda operands, arguments, kind: rounding.rounded(operands[0], arguments[0], kind, to_even=False),
     "bround": lambda operands, arguments, kind: rounding.rounded(operands[0], arguments[0], kind, to_even=True),
     "floor": lambda operands, _, kind: rounding.whole(operands[0], kind, is_up=False),

@@ -189,6 +189,8 @@ def test_explain_says_where_the_rows_would_come_from() -> None:
     lines = [str(row[0]) for row in world.ask(f"EXPLAIN SKETCH {QUERY}")[0]]
     assert "at version 0" in lines[1]
     lines = [str(row[0]) for row in world.ask("EXPLAIN SKETCH SELECT g FROM r WHERE a > 1")[0]]
+    assert lines[1] == "  different rows of `g`: to be kept when they are asked for again"
+    lines = [str(row[0]) for row in world.ask("EXPLAIN SKETCH SELECT 1 AS one FROM r WHERE a > 1")[0]]
     assert lines[:2] == ["Not answered from groups.", f"  reason: ROWS_WITHOUT_GROUPS: {Reason.ROWS_WITHOUT_GROUPS.value}"]
 
 

@@ -9,71 +9,27 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
-from imp_driver.delta.tables import DeltaTables
-from imp_driver.maintain.relations import Relations
-from imp_driver.maintain.sketches import Sketches
-from imp_driver.middleware import Middleware
 from imp_driver.reasons import Reason, ServedBy
-from imp_driver.values.options import Options
-from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
-from tests.faults.lake import Lake, LakeSession
-from tests.soundness.engine import drained
+from tests.unit.answer.lake_table import LakeTable
 
 FIRST = datetime.date(2019, 1, 1)
 SCHEMA = pa.schema([("k", pa.int32()), ("d", pa.date32()), ("e", pa.date32()), ("x", pa.int64())])
 
 
-class Sales:
-    """A table of dated rows with one connection; ``ask`` compares each answer with the plain one."""
+def _row(chance: random.Random) -> list[object]:
+    return [chance.randrange(4), _random_day(chance), _random_day(chance), chance.randrange(100)]
 
-    def __init__(self, folder: Path) -> None:
-        self._chance = random.Random(7)
-        self._lake = Lake(folder)
-        source = DeltaTables()
-        self.relations = Relations(source, 1 << 30)
-        self._path = Middleware(LakeSession(self._lake), source, Sketches(self.relations), Options(answers=True))
-        self.insert(300, configuration={"delta.enableChangeDataFeed": "true"})
 
-    def insert(self, count: int, **options: object) -> None:
-        chance = self._chance
-        rows = [[chance.randrange(4), self._day(), self._day(), chance.randrange(100)] for _ in range(count)]
-        data = pa.table(
-            [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), SCHEMA, strict=True)], schema=SCHEMA
-        )
-        write_deltalake(self._lake.location("sales"), data, mode="append", **options)  # type: ignore[call-overload]
-
-    def _day(self) -> datetime.date | None:
-        return None if self._chance.random() < 0.05 else FIRST + datetime.timedelta(days=self._chance.randrange(1_000))
-
-    def change(self) -> None:
-        """Insert and delete some rows."""
-        self.insert(20)
-        DeltaTable(self._lake.location("sales")).delete(f"x = {self._chance.randrange(100)}")
-
-    def ask(self, text: str) -> SketchReport:
-        outcome = self._path.run(Run(text))
-        rows = sorted(repr(tuple(row.values())) for row in drained(outcome.stream))
-        assert rows == sorted(repr(tuple(row.values())) for row in self._lake.query(text).to_pylist()), text
-        return outcome.report
-
-    def settle(self) -> None:
-        assert self.relations.background.settle(30)
-
-    def grouped_by(self) -> list[str]:
-        """Return the keys of the newest state, as SQL."""
-        block = self.relations.registry.relations()[-1].block
-        assert block is not None
-        return [key.replace("`", "").lower() for key in block.keys_sql]
+def _random_day(chance: random.Random) -> datetime.date | None:
+    return None if chance.random() < 0.05 else FIRST + datetime.timedelta(days=chance.randrange(1_000))
 
 
 @pytest.fixture
-def sales(tmp_path: Path) -> Iterator[Sales]:
-    found = Sales(tmp_path)
+def sales(tmp_path: Path) -> Iterator[LakeTable]:
+    found = LakeTable(tmp_path, "sales", SCHEMA, _row)
     yield found
-    found._path.close()
+    found.close()
 
 
 def _year(number: int) -> tuple[str, str]:
@@ -109,7 +65,7 @@ def _day(number: int) -> tuple[str, str]:
     ],
 )
 def test_the_coarsest_granule_that_no_constant_cuts_is_the_key(
-    sales: Sales, text: str, bounds: Callable[[int], tuple[str, str]], key: str
+    sales: LakeTable, text: str, bounds: Callable[[int], tuple[str, str]], key: str
 ) -> None:
     sales.ask(text.format(*bounds(0)))
     second = sales.ask(text.format(*bounds(1)))
@@ -118,11 +74,11 @@ def test_the_coarsest_granule_that_no_constant_cuts_is_the_key(
     sales.settle()
     assert key in sales.grouped_by()
     for number in range(2, 6):
-        sales.change()
+        sales.change(f"x = {number}")
         assert sales.ask(text.format(*bounds(number))).served_by is ServedBy.STATE
 
 
-def test_constants_within_a_granule_run_unchanged_and_the_third_makes_the_keys_finer(sales: Sales) -> None:
+def test_constants_within_a_granule_run_unchanged_and_the_third_makes_the_keys_finer(sales: LakeTable) -> None:
     text = "SELECT k, sum(x) AS s FROM sales WHERE d >= DATE '{}' AND d < DATE '{}' GROUP BY k"
     for number in (0, 1):
         sales.ask(text.format(*_year(number)))
@@ -137,23 +93,23 @@ def test_constants_within_a_granule_run_unchanged_and_the_third_makes_the_keys_f
     assert reasons == [(Reason.OFF_GRANULE, "d by year")] * 2 + [(Reason.LIFT_NEEDED, "d by month")]
     sales.settle()
     for number in range(5):
-        sales.change()
+        sales.change(f"x = {number}")
         assert sales.ask(text.format(*_month(number))).served_by is ServedBy.STATE
         assert sales.ask(text.format(*_year(number))).served_by is ServedBy.STATE
 
 
-def test_dates_of_two_columns_have_granules_of_their_own(sales: Sales) -> None:
+def test_dates_of_two_columns_have_granules_of_their_own(sales: LakeTable) -> None:
     text = "SELECT count(*) AS n FROM sales WHERE d < DATE '{}' AND e >= DATE '{}' AND d IS NOT NULL"
     for number in (0, 1):
         sales.ask(text.format(_year(number)[0], _month(number)[0]))
     sales.settle()
     assert sales.grouped_by() == ["trunc(d, 'year')", "trunc(e, 'month')"]
     for number in (2, 3, 4):
-        sales.change()
+        sales.change(f"x = {number}")
         assert sales.ask(text.format(_year(number)[0], _month(number)[0])).served_by is ServedBy.STATE
 
 
-def test_coarser_parts_of_dates_are_answered_from_months(sales: Sales) -> None:
+def test_coarser_parts_of_dates_are_answered_from_months(sales: LakeTable) -> None:
     assert (
         sales.ask("SELECT trunc(d, 'MONTH') AS m, sum(x) AS s, count(*) AS n FROM sales GROUP BY trunc(d, 'MONTH')").served_by
         is ServedBy.STATE

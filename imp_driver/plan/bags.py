@@ -1,0 +1,121 @@
+"""Rows without groups -> groups of equal rows: what only filters and joins tables is kept as its different rows, each with its copies.
+
+Such a part of a query is a Z-set of positive weights, and the groups by all columns that are read of it are that Z-set: all that groups
+have (upkeep, constants that change, other templates) holds for rows as well. What stands above reads each as often as it occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.plan.attributes import identifiers, reference
+from imp_driver.plan.expressions import expressions_of, free_identifiers
+from imp_driver.plan.minus_zero import minus_zeros
+from imp_driver.plan.nodes import (
+    Aggregate,
+    Attribute,
+    Distinct,
+    Filter,
+    Join,
+    Plan,
+    Project,
+    Scalar,
+    Scan,
+    SemiJoin,
+    SetOperation,
+    UnionAll,
+    children,
+)
+from imp_driver.plan.rebuild import with_inputs
+from imp_driver.values.codes import is_orderable
+from imp_driver.values.types import arrow_type
+
+
+def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
+    """Return a plan in which rows of tables come from groups of equal rows, and these groups.
+
+    After their keys they have how often each row occurs, then how often with -0.0, for each key of doubles.
+    """
+    made: list[Aggregate] = []
+
+    def change(node: Plan, wanted: frozenset[str]) -> Plan:
+        if _is_bag(node):
+            bag = _bag(node, wanted)
+            if bag is None:
+                return node
+            made.append(bag)
+            return _rows(bag, wanted, node)
+        if isinstance(node, Aggregate):
+            # It is grouped as a whole, with what stands below.
+            return node
+        inputs = zip(children(node), _wanted(node, wanted), strict=True)
+        return with_inputs(node, tuple(change(child, read) for child, read in inputs))
+
+    return change(plan, _outputs(plan)), tuple(made)
+
+
+def _is_bag(plan: Plan) -> bool:
+    """Say whether a part of a plan filters and joins tables; what is computed from its rows stands above."""
+    return not isinstance(plan, Project) and all(map(_is_followed, _every(plan)))
+
+
+def _is_followed(plan: Plan) -> bool:
+    """Say whether changes of all tables below are followed through an operator: one NULL among its values turns all that NOT IN says."""
+    return isinstance(plan, (Scan, Filter, Join, Project)) or (isinstance(plan, SemiJoin) and not plan.null_aware)
+
+
+def _bag(plan: Plan, wanted: frozenset[str]) -> Aggregate | None:
+    """Return the groups of equal rows; None where nothing is read of them, or rows that are equal to groups are not the same."""
+    read = _read(plan, wanted)
+    if not read or not all(map(_is_told_apart, read)) or free_identifiers(plan):
+        return None
+    keys = tuple(replace(attribute, identifier=f"row_{attribute.identifier}") for attribute in read)
+    doubles = [attribute for attribute in read if pa.types.is_floating(arrow_type(attribute.type_name or ""))]
+    counts = (_count("copies", read[0]), *(_count("minus", attribute) for attribute in doubles))
+    functions = (exp.Count(this=exp.Star()), *(minus_zeros(reference(attribute)) for attribute in doubles))
+    return Aggregate(plan, keys, tuple(map(reference, read)), counts, functions)
+
+
+def _count(what: str, attribute: Attribute) -> Attribute:
+    return Attribute(f"{what}_{attribute.identifier}", what, "bigint", nullable=False)
+
+
+def _rows(bag: Aggregate, wanted: frozenset[str], plan: Plan) -> Plan:
+    return Project(bag, _read(plan, wanted), tuple(map(reference, bag.key_attributes)))
+
+
+def _read(plan: Plan, wanted: frozenset[str]) -> tuple[Attribute, ...]:
+    return tuple(attribute for attribute in plan.output if attribute.identifier in wanted)
+
+
+def _is_told_apart(attribute: Attribute) -> bool:
+    kind = arrow_type(attribute.type_name or "")
+    return kind is not None and is_orderable(kind)
+
+
+def _wanted(plan: Plan, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """Return what is read of each input of an operator of which something is read."""
+    own = frozenset(name for each in expressions_of(plan) for name in identifiers(each))
+    match plan:
+        case Project():
+            return (own,)
+        case UnionAll() | SetOperation() | Distinct():
+            return tuple(map(_outputs, children(plan)))
+        case Scalar():
+            return (wanted | {attribute.identifier for attribute in plan.correlated}, _outputs(plan.subquery))
+        case _:
+            return tuple(wanted | own for _ in children(plan))
+
+
+def _outputs(plan: Plan) -> frozenset[str]:
+    return frozenset(attribute.identifier for attribute in plan.output)
+
+
+def _every(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    for child in children(plan):
+        yield from _every(child)
