@@ -19,6 +19,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
+from imp_driver.plan.conjunctive import is_of_one_input
 from imp_driver.plan.convert import row_expression
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
@@ -167,7 +168,8 @@ def _over(block: BoundBlock, more: Sequence[exp.Expr], added: Sequence[str], typ
 
     def is_decided(node: exp.Expr) -> bool:
         names = _columns_of(node)
-        return bool(names) and _may_be_keys(names, types) and over.over(node) is not None
+        is_lone = is_of_one_input(block.source, node)
+        return bool(names) and is_lone and _may_be_keys(names, types) and over.over(node) is not None
 
     return with_rows(wide, tuple(node for node in block.where_nodes if not is_decided(node)), types)
 

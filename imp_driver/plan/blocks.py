@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import column_named, identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.below import unfold
+from imp_driver.plan.conjunctive import is_of_one_input
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
@@ -79,7 +80,12 @@ def lifted(block: QueryBlock) -> QueryBlock | None:
     The groups that pass are the same (sketch-safety rules 2.2, G-predicates), and the state no longer depends on those constants.
     """
     keys = {key.unnest().name for key in block.keys if plain_identifier(key) is not None}
-    moved = tuple(conjunct for conjunct in block.where if identifiers(conjunct) and identifiers(conjunct) <= keys and _is_simple(conjunct))
+
+    def is_moved(conjunct: exp.Expr) -> bool:
+        read = identifiers(conjunct)
+        return bool(read) and read <= keys and _is_simple(conjunct) and is_of_one_input(block.source, conjunct)
+
+    moved = tuple(conjunct for conjunct in block.where if is_moved(conjunct))
     if not moved:
         return None
     where = tuple(conjunct for conjunct in block.where if conjunct not in moved)

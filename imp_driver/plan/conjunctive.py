@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import plain_identifier
+from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.nodes import Join, JoinKind, Plan, Scan
 
 
@@ -22,6 +22,13 @@ def joined_scans(source: Plan) -> tuple[Scan, ...] | None:
     inputs = inner_inputs(source)
     found = tuple(each for each in inputs if isinstance(each, Scan))
     return found if len(found) == len(inputs) else None
+
+
+def is_of_one_input(source: Plan, conjunct: exp.Expr) -> bool:
+    """Say whether a condition reads one input of a source alone: without one that reads several, these would be paired row by row."""
+    inputs = inner_inputs(source)
+    read = identifiers(conjunct)
+    return len(inputs) == 1 or any(read <= {attribute.identifier for attribute in each.output} for each in inputs)
 
 
 def equalities_of(where: Sequence[exp.Expr]) -> tuple[tuple[str, str], ...]:

@@ -117,6 +117,18 @@ def test_columns_of_changing_constants_are_kept_with_the_rows() -> None:
         assert _checked(world, text.format(number)).served_by is ServedBy.STATE
 
 
+def test_conditions_that_join_tables_are_kept_although_keys_decide_them() -> None:
+    world = _world()
+    text = "SELECT r.g, s.k, r.a, s.b FROM r JOIN s ON r.g = s.k WHERE r.a > {} AND s.b < 7"
+    for number in (1, 2):
+        _checked(world, text.format(number))
+    assert world.sketches.relations.background.settle(30)
+    assert _checked(world, text.format(3)).served_by is ServedBy.STATE
+    (wide,) = (each.block for each in world.sketches.relations.registry.relations() if each.is_held)
+    assert wide is not None
+    assert [node.sql() for node in wide.where_nodes] == ['"g#1" = "k#5"']
+
+
 def test_too_many_rows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "FEW_GROUPS", 10)
     world = _world()
