@@ -21,13 +21,17 @@ from tests.soundness.driver_attack import (
     attack_joins,
     attack_lookups,
     attack_nested,
+    attack_rows,
 )
 from tests.soundness.driver_checks import OPERATORS, Tally
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import problems
 
 Recorder = Callable[[str, object], None]
-KINDS = (attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers)
+KINDS = (
+    *(attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers),
+    attack_rows,
+)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -106,6 +110,14 @@ def test_rows_that_come_from_groups(record_property: Recorder) -> None:
     assert tally.answered > 200
     assert tally.ahead > 10
     assert tally.reasons[Reason.FILTERED] > 10
+
+
+def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
+    tally = attack_rows(200 if WIDE else 6, 0)
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 100
+    assert tally.coarser > 10
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

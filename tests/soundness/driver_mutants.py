@@ -44,7 +44,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "row conditions lifted",
         "../plan/blocks.py",
-        "identifiers(conjunct) <= keys and",
+        "read <= keys and",
         "True and",
     ),
     Mutant(
@@ -223,7 +223,7 @@ DRIVER_MUTANTS = (
     ),
     Mutant(
         "an expression of a key is the key",
-        "../answer/matching.py",
+        "../answer/keys.py",
         "return self.over(node) if place is None else place",
         "return next(iter(self._places.values())) if place is None and self.over(node) is not None else place",
     ),
@@ -262,5 +262,11 @@ DRIVER_MUTANTS = (
         "../state/group_columns.py",
         "if newest is None or newest.vector != vector:",
         "if newest is None:",
+    ),
+    Mutant(
+        "equal rows are one row",
+        "../answer/groups.py",
+        "return found if np.all(copies == 1) else",
+        "return found if True else",
     ),
 )
