@@ -108,6 +108,14 @@ def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> b
     return specification.kind is K.SUM_DECIMAL and specification.argument_type == MONEY
 
 
+def lost_at_capture(block: Block, rows: list[Row]) -> set[Any]:
+    """Return the groups whose captured sum may have overflowed: it comes back only when the group does."""
+    [specification] = block.specifications
+    if specification.kind is not K.SUM_WIDE_DECIMAL:
+        return set()
+    return {key for key, group in block.groups(rows).items() if not must_be_exact(specification, [row[1][0] for row in group])}
+
+
 @pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))
 @budget(12)
 @given(data=st.data(), seed=st.integers(0, 2**32))
@@ -120,6 +128,7 @@ def test_rows_and_their_changes_are_those_of_the_twin(place: int, data: st.DataO
     # Few enough that no buffer of an extremum runs dry.
     current = data.draw(st.lists(rows, max_size=4))
     state = block.capture(current, chance).state
+    lost = lost_at_capture(block, current)
     for changes in data.draw(operations(rows).map(lambda deltas: [each[:2] for each in deltas])):
         old, before = twin(block, current, chance), list(current)
         signed = step(current, changes, chance)
@@ -127,7 +136,7 @@ def test_rows_and_their_changes_are_those_of_the_twin(place: int, data: st.DataO
         if leaves_64_bits(block, before, signed):
             with pytest.raises(StateCorrupt, match="leaves 64 bits"):
                 state.apply(block.delta(signed))
-            state = block.capture(current, chance).state
+            state, lost = block.capture(current, chance).state, lost_at_capture(block, current)
             continue
         change = state.apply(block.delta(signed))
         again = GroupState.empty(block.specifications, block.key_types)
@@ -138,11 +147,11 @@ def test_rows_and_their_changes_are_those_of_the_twin(place: int, data: st.DataO
             values = [row[1][0] for row in group]
             for each in (state, again):
                 found = each.rows_at(np.array([_slot(each, key)]))
-                assert found is not None or not must_be_exact(specification, values)
+                assert found is not None or not must_be_exact(specification, values) or (each is state and key in lost)
                 if found is not None:
                     assert bag_of(found) == twin(block, group, chance)
                     assert found.rows.schema.types[-1] == _type(specification)
-        if all(must_be_exact(specification, [row[1][0] for row in group]) for group in block.groups(current).values()):
+        if not lost and all(must_be_exact(specification, [row[1][0] for row in group]) for group in block.groups(current).values()):
             whole = state.rows_at(np.flatnonzero(state.alive))
             assert whole is not None
             assert bag_of(whole) == new

@@ -123,7 +123,9 @@ def written(folder: Path) -> Iterator[Case]:
             if present[table] != rows:
                 columns = zip(*rows, strict=True) if rows else ((), (), (), ())
                 arrays = [pa.array(values, pa.int32()) for values in columns]
-                write_deltalake(folder / table, pa.table(arrays, list(COLUMNS[table])), mode="overwrite")
+                # A table of Spark's, which is there already, has a change feed as well.
+                feed = None if (folder / table).exists() else {"delta.enableChangeDataFeed": "true"}
+                write_deltalake(folder / table, pa.table(arrays, list(COLUMNS[table])), mode="overwrite", configuration=feed)
                 present[table] = rows
         yield case
 
