@@ -148,7 +148,7 @@ def _with_rows(columns: pa.Table, count: int) -> pa.Table:
 def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
     found = computed(_with_rows(columns, count), key)
     # Spark groups by 0.0 where a key is -0.0, and gives that.
-    return Codec(found.type).canonical(found) if pa.types.is_floating(found.type) else found
+    return Codec(found.type).grouped(found) if pa.types.is_floating(found.type) else found
 
 
 def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from imp_driver.answer.keys import text
-from imp_driver.answer.lifting import conditions_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
+from imp_driver.answer.lifting import MEMORY_SHARE, conditions_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Match, Miss, match, own_match
 from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
@@ -124,14 +124,19 @@ class States:
         run = Run("")
         means = means_of(self._session, run)
 
+        memory = self._relations.registry.memory_budget
+
         def why_not(groups: int, rows: int) -> str:
-            return why_too_much(request, groups, rows, self._relations.registry.memory_budget)
+            return why_too_much(request, groups, rows, memory)
+
+        def capture() -> None:
+            self._relations.capture_ahead(request, means, why_not, memory // MEMORY_SHARE)
 
         def cancel() -> None:
             run.token.cancel()
             self._session.interrupt(run)
 
-        return Job(state_key(request), self._session, lambda: self._relations.capture_ahead(request, means, why_not), cancel)
+        return Job(state_key(request), self._session, capture, cancel)
 
     def _at_hand(self, request: Request) -> Source | None:
         """Return the state of the fewest groups among those that are there, the block's own before others."""

@@ -188,10 +188,13 @@ class Relations:
             self.metrics.count("imp_maintenance_steps_total", "query")
             self.metrics.count("imp_delta_rows_total", "query", amount=upkeep.delta_rows)
 
-    def capture_ahead(self, request: Request, means: Means, why_not: Callable[[int, int], str]) -> None:
+    def capture_ahead(self, request: Request, means: Means, why_not: Callable[[int, int], str], most: int) -> None:
         """Capture groups that no query waits for, unless ``why_not``, told of groups and rows, says something.
 
         Raises what a capture raises.
+
+        Args:
+            most: bytes that they may take.
         """
 
         def read(own: Request, relation: Maintained) -> None:
@@ -202,7 +205,7 @@ class Relations:
             if problem:
                 relation.failed(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
                 return
-            capture_into(relation, own, means, self.registry.memory_budget, None)
+            capture_into(relation, own, means, most, None)
             self.metrics.count("imp_captures_total", "BACKGROUND")
             self.checkpoint.note(relation)
 

@@ -164,6 +164,10 @@ class Codec:
         """Return (codes, NULL mask)."""
         return self.codes_of(self.canonical(array))
 
+    def grouped(self, array: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """Return the values that Spark groups by: 0.0 for -0.0, and one NaN."""
+        return self.decode(*self.encode(array)) if self.is_float else self.canonical(array)
+
     def decode(self, codes: CodeArray, nulls: BooleanArray) -> pa.Array:
         """Invert ``encode``."""
         if is_string(self.type):

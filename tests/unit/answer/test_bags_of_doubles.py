@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
+from imp_driver.answer.combine import combined
+from imp_driver.plan.nodes import Attribute, Scan, SetKind, SetOperation
 from imp_driver.reasons import Reason, ServedBy
 from tests.unit.answer.lake_table import LakeTable
 
@@ -50,3 +53,31 @@ def test_what_is_grouped_does_not_tell_rows_of_doubles(table: LakeTable) -> None
     assert table.ask("SELECT k, f, e, count(*) AS n FROM t GROUP BY k, f, e").served_by is ServedBy.STATE
     assert table.ask("SELECT k, f FROM t").served_by is ServedBy.SPARK
     assert table.ask("SELECT k FROM t").served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT f * 2 AS d, count(*) AS n FROM t GROUP BY f * 2",
+        "SELECT count(*) AS c FROM (SELECT f * 2 AS d, count(*) AS n FROM t GROUP BY f * 2) q WHERE d > 30",
+        "SELECT CASE WHEN k > 30 THEN f ELSE f * 2 END AS d, count(*) AS n FROM t GROUP BY 1",
+        "SELECT f FROM t WHERE k > 20 INTERSECT SELECT f FROM t WHERE k < 40",
+        "SELECT f FROM t WHERE k > 20 EXCEPT SELECT f FROM t WHERE f < 1",
+    ],
+)
+def test_keys_that_are_computed_doubles_are_doubles(table: LakeTable, text: str) -> None:
+    table.ask("SELECT k, f, e, count(*) AS n FROM t GROUP BY k, f, e")
+    for _ in range(2):
+        table.ask(text)
+        table.settle()
+    assert table.ask(text).served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_set_operations_give_the_values_of_groups(distinct: bool) -> None:
+    """Whichever zeros their inputs have, Spark groups by 0.0 and gives that."""
+    [one, other, out] = (Attribute(name, name, "double") for name in ("one", "other", "out"))
+    left, right = (Scan(place, ("t",), (each,), exp.Table()) for place, each in enumerate((one, other)))
+    plan = SetOperation(SetKind.INTERSECT, left, right, (out,), distinct)
+    found = combined(plan, pa.table({"one": [-0.0, 1.5]}), pa.table({"other": [0.0, 2.0]}))
+    assert str(found.column("out").to_pylist()) == "[0.0]"
