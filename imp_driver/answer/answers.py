@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.groups import check_maintained, repeated, rows_of
+from imp_driver.answer.patience import Patience
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.rounding import check_comparable
 from imp_driver.answer.shape import ShapedRows, Shapes
@@ -61,6 +62,7 @@ class Answers:
         self._options = options
         self._shapes = Shapes(session)
         self._payoff = Payoff()
+        self._patience = Patience()
         self._states = States(sketches, session)
 
     def serve(self, reading: Reading, run: Run, means: Means) -> Served:
@@ -82,16 +84,33 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
-        try:
-            return self._from(reading.text.with_rows(), reading, run, means)
-        except Refused as refused:
-            if refused.reason in BESIDE_GROUPS and refused.reason is not Reason.ROWS_NEEDED:
-                raise
-            without_rows = refused
+        with_rows = self._with_rows(reading, run, means)
+        if isinstance(with_rows, Answer):
+            return with_rows
         try:
             return self._from(reading.text.grouped(), reading, run, means)
         except Refused as refused:
-            raise without_rows if refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+            raise with_rows if refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def _with_rows(self, reading: Reading, run: Run, means: Means) -> Answer | Refused:
+        """Answer from rows that are kept, beside groups or alone, or say why not.
+
+        Raises as ``answer`` where groups are to be waited for.
+        """
+        template = reading.text.template_text
+        grounds = self._patience.why_not(template)
+        if grounds is not None:
+            return Refused.on(grounds)
+        try:
+            answer = self._from(reading.text.with_rows(), reading, run, means)
+        except Refused as refused:
+            if refused.reason in BESIDE_GROUPS and refused.reason is not Reason.ROWS_NEEDED:
+                raise
+            if refused.reason is not Reason.ROWS_NEEDED:
+                self._patience.in_vain(template, refused.grounds)
+            return refused
+        self._patience.succeeded(template)
+        return answer
 
     def _from(self, grouped: Grouped, reading: Reading, run: Run, means: Means) -> Answer:
         self._check_permitted(grouped.plan)
