@@ -95,30 +95,30 @@ def test_share(reports: dict[Key, list[SketchReport | imp_driver.Error]], capsys
 
 
 def test_rows_come_from_what_is_maintained(reports: dict[Key, list[SketchReport | imp_driver.Error]], warehouse: Path) -> None:
-    """From the third time on at the latest, once what was captured in the background is there; IMP_WIDE=1 compares rows with Spark's."""
-    served: dict[Key, SketchReport] = {}
-    waiting = STATEMENTS
+    """Once what was captured in the background is there; IMP_WIDE=1 compares rows with Spark's."""
+    found: dict[Key, Reason | None] = {}
+    expected = _expected()
     with imp_driver.connect(warehouse=str(warehouse), sketch="shadow" if WIDE else "lazy") as connection:
         cursor = connection.cursor()
         cursor.execute("USE recorded")
         end = time.monotonic() + PATIENCE
         for place in count():
-            for statement in waiting:
-                found = _asked(cursor, statement, place)
-                assert isinstance(found, SketchReport), (statement.name, found)
-                served[statement.tool, statement.name] = found
-            waiting = [
-                each for each in STATEMENTS if (each.tool, each.name) not in _expected() and not _is_answered(served[each.tool, each.name])
-            ]
-            if not waiting or time.monotonic() > end:
+            for statement in STATEMENTS:
+                key = (statement.tool, statement.name)
+                # Reasons of those that wait change once what they wait for is there.
+                if key not in found or found[key] is not expected.get(key):
+                    found[key] = _why_not_answered(_asked(cursor, statement, place))
+            if all(found[key] is expected.get(key) for key in found) or time.monotonic() > end:
                 break
-    assert [each.name for each in waiting] == []
-    left = {key: report.not_answered.reason for key, report in served.items() if not _is_answered(report) and report.not_answered}
-    assert left == _expected()
+    assert {key: reason for key, reason in found.items() if reason is not expected.get(key)} == {}
 
 
-def _is_answered(report: SketchReport) -> bool:
-    return report.served_by in (ServedBy.STATE, ServedBy.STATE_AND_SPARK)
+def _why_not_answered(report: SketchReport | imp_driver.Error) -> Reason | None:
+    if isinstance(report, imp_driver.Error):
+        raise report
+    if report.served_by in (ServedBy.STATE, ServedBy.STATE_AND_SPARK):
+        return None
+    return report.reason if report.not_answered is None else report.not_answered.reason
 
 
 def _expected() -> dict[Key, Reason]:
