@@ -33,7 +33,7 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
-from imp_driver.snapshot.text import Grouped, Text
+from imp_driver.snapshot.text import Grouped
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.options import Floats, Options, SketchMode
@@ -84,15 +84,16 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
-        with_rows = self._with_rows(reading, run, means)
-        if isinstance(with_rows, Answer):
-            return with_rows
+        rows = reading.text.with_rows()
+        found = None if rows is None else self._with_rows(rows, reading, run, means)
+        if isinstance(found, Answer):
+            return found
         try:
             return self._from(reading.text.grouped(), reading, run, means)
         except Refused as refused:
-            raise with_rows if refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+            raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
 
-    def _with_rows(self, reading: Reading, run: Run, means: Means) -> Answer | Refused:
+    def _with_rows(self, rows: Grouped, reading: Reading, run: Run, means: Means) -> Answer | Refused:
         """Answer from rows that are kept, beside groups or alone, or say why not.
 
         Raises as ``answer`` where groups are to be waited for.
@@ -102,12 +103,13 @@ class Answers:
         if grounds is not None:
             return Refused.on(grounds)
         try:
-            answer = self._from(reading.text.with_rows(), reading, run, means)
+            answer = self._from(rows, reading, run, means)
         except Refused as refused:
-            if refused.reason in BESIDE_GROUPS and refused.reason is not Reason.ROWS_NEEDED:
+            if refused.reason is Reason.ROWS_NEEDED:
+                return refused
+            if refused.reason in BESIDE_GROUPS:
                 raise
-            if refused.reason is not Reason.ROWS_NEEDED:
-                self._patience.in_vain(template, refused.grounds)
+            self._patience.in_vain(template, refused.grounds)
             return refused
         self._patience.succeeded(template)
         return answer
@@ -179,7 +181,7 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, run, is_told=True)
-        grouped = _told(reading.text)
+        grouped = reading.text.with_rows() or reading.text.grouped()
         self._check_permitted(grouped.plan)
         requests = [self._request(reading, grouped, place, run.parameters) for place in range(len(grouped.parts))]
         bags = [aggregate in grouped.bags for aggregate, _ in grouped.parts]
@@ -239,13 +241,6 @@ class Answers:
             # What is not computed by Spark would have taken about as long as the capture.
             relation.costs.note_query(relation.costs.captured, 0.5)
         return Groups(request, relation, upkeep, rows)
-
-
-def _told(text: Text) -> Grouped:
-    try:
-        return text.with_rows()
-    except Refused:
-        return text.grouped()
 
 
 def _names(plan: Plan) -> Iterable[tuple[str, ...]]:

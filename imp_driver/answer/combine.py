@@ -11,7 +11,7 @@ from imp_driver.answer.codes import first_of_each, numbered
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.project import cast
 from imp_driver.plan.nodes import Attribute, SetKind, SetOperation
-from imp_driver.values.codes import Codec, IntegerArray, one_array
+from imp_driver.values.codes import IntegerArray, as_grouped, one_array
 from imp_driver.values.widening import common_type
 
 
@@ -34,7 +34,9 @@ def distinct(rows: pa.Table) -> pa.Table:
 
 def combined(plan: SetOperation, left: pa.Table, right: pa.Table) -> pa.Table:
     """Return the rows of INTERSECT or EXCEPT. Raises NotEvaluable."""
-    rows = _grouped(stacked([left, right], plan.output))
+    # Spark computes set operations by groups, whose values it gives.
+    both = stacked([left, right], plan.output)
+    rows = pa.table([as_grouped(one_array(column)) for column in both.columns], names=both.column_names)
     numbers = _numbers(rows)
     own, others = numbers[: left.num_rows], numbers[left.num_rows :]
     if plan.distinct:
@@ -44,14 +46,6 @@ def combined(plan: SetOperation, left: pa.Table, right: pa.Table) -> pa.Table:
     copies = np.bincount(others, minlength=int(numbers.max(initial=0)) + 1)
     is_met = _occurrence(own) < copies[own]
     return rows.take(pa.array(np.flatnonzero(is_met if plan.kind is SetKind.INTERSECT else ~is_met)))
-
-
-def _grouped(rows: pa.Table) -> pa.Table:
-    """Spark computes set operations by groups, whose values it gives."""
-    columns = [one_array(column) for column in rows.columns]
-    return pa.table(
-        [Codec(each.type).grouped(each) if pa.types.is_floating(each.type) else each for each in columns], names=rows.column_names
-    )
 
 
 def _numbers(rows: pa.Table) -> IntegerArray:

@@ -16,7 +16,18 @@ import pyarrow as pa
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.dates import date_of_text, truncated
 from imp_driver.dataflow.expression.evaluate import computed
-from imp_driver.values.expressions import Column, Comparison, Constant, DatePart, Expression, Function, IsNull, parts_of, with_parts
+from imp_driver.values.expressions import (
+    MIRRORED,
+    Column,
+    Comparison,
+    Constant,
+    DatePart,
+    Expression,
+    Function,
+    IsNull,
+    parts_of,
+    with_parts,
+)
 
 _NESTING: Mapping[str, frozenset[str]] = {
     "year": frozenset({"year"}),
@@ -27,7 +38,6 @@ _NESTING: Mapping[str, frozenset[str]] = {
 """Of each granule: the granules that it lies in, and the parts of a date that all its dates share. A week may lie in two years."""
 CHAIN = ("year", "quarter", "month", "day")
 """Granules that lie in each other, the coarsest first; the last is the date itself."""
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ONE_ROW = pa.table({"": [True]})
 
 
@@ -70,7 +80,7 @@ def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]
         case Comparison(operator, Column(name), bound) if name in granules:
             yield from _compared(operator, granules[name], bound)
         case Comparison(operator, bound, Column(name)) if name in granules:
-            yield from _compared(_FLIPPED.get(operator, ""), granules[name], bound)
+            yield from _compared(MIRRORED.get(operator, ""), granules[name], bound)
         case IsNull(Column(name)) if name in granules:
             yield IsNull(granules[name][0].key)
         case DatePart(part, Column(name)) if name in granules:
@@ -83,7 +93,7 @@ def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]
 
 def _compared(operator: str, granules: Sequence[Granule], bound: Expression) -> Iterator[Expression]:
     day = _day(bound)
-    if day is None or operator not in _FLIPPED:
+    if day is None or operator not in MIRRORED:
         return
     if operator in (">", "<="):
         if day == datetime.date.max:

@@ -27,7 +27,7 @@ from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
-from imp_driver.values.codes import BooleanArray, Codec, IntegerArray
+from imp_driver.values.codes import BooleanArray, IntegerArray, as_grouped
 from imp_driver.values.expressions import AggregateReference, Expression
 from imp_driver.values.refusal import Refused
 
@@ -146,9 +146,7 @@ def _with_rows(columns: pa.Table, count: int) -> pa.Table:
 
 
 def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
-    found = computed(_with_rows(columns, count), key)
-    # Spark groups by 0.0 where a key is -0.0, and gives that.
-    return Codec(found.type).grouped(found) if pa.types.is_floating(found.type) else found
+    return as_grouped(computed(_with_rows(columns, count), key))
 
 
 def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:

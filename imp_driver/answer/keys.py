@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.convert import convert
 from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
-from imp_driver.values.expressions import Column, Expression, Function, Opaque, parts_of
+from imp_driver.values.expressions import Column, Expression, Function, Opaque, walk
 
 KeySource: TypeAlias = int | Expression
 """Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
@@ -30,13 +30,12 @@ def key_name(place: int) -> str:
 
 def is_opaque(expression: Expression) -> bool:
     """Say whether some part of an expression is Spark's to compute."""
-    return isinstance(expression, Opaque) or any(map(is_opaque, parts_of(expression)))
+    return any(isinstance(each, Opaque) for each in walk(expression))
 
 
 def _asks_for_minus_zero(expression: Expression) -> bool:
     """Say whether an expression tells apart what a key does not."""
-    is_asked = isinstance(expression, Function) and expression.name == MINUS_ZERO
-    return is_asked or any(map(_asks_for_minus_zero, parts_of(expression)))
+    return any(isinstance(each, Function) and each.name == MINUS_ZERO for each in walk(expression))
 
 
 class Keys:
@@ -67,7 +66,7 @@ class Keys:
         found = convert(node, leaf)
         over = None if is_opaque(found) or _asks_for_minus_zero(found) else over_granules(found, self._granules)
         if over is not None:
-            self.read |= {self._named[name] for name in _names(over)}
+            self.read |= {self._named[each.name] for each in walk(over) if isinstance(each, Column)}
         return over
 
     def _is_known(self, node: exp.Expr) -> bool:
@@ -89,10 +88,3 @@ def _granules(finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> dic
 def _date(name: str) -> str:
     """Name a column whose values are not there, unlike any key."""
     return f"date {name}"
-
-
-def _names(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Column):
-        yield expression.name
-    for part in parts_of(expression):
-        yield from _names(part)

@@ -55,21 +55,16 @@ class States:
         Args:
             is_told: nothing is restored or counted.
         """
-        found = self._at_hand(request)
-        if found is None and not is_told and self._sketches.restore(is_missed=True):
-            found = self._at_hand(request)
-        if found is None and not is_told:
-            found = self._lifted(request) or _from(request, self._relations.wide(request))
-        return found or _own(request)
+        if is_told:
+            return self._at_hand(request) or _own(request)
+        return self._there(request) or self._lifted(request) or _from(request, self._relations.wide(request)) or _own(request)
 
     def kept(self, request: Request) -> Source:
         """Return where the different rows of a part of a query come from.
 
         Raises Refused where they are not there: the first time nothing is done about it, then they are captured in the background.
         """
-        found = self._at_hand(request)
-        if found is None and self._sketches.restore(is_missed=True):
-            found = self._at_hand(request)
+        found = self._there(request)
         if found is not None:
             return found
         seen = self._seen(request)
@@ -80,6 +75,11 @@ class States:
         self._ask(wanted, Reason.ROWS_NEEDED, "", why_too_many)
         failure = self._failure(wanted)
         raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if failure is None else failure.detail)
+
+    def _there(self, request: Request) -> Source | None:
+        """Return a state that is at hand, or that the store has."""
+        found = self._at_hand(request)
+        return self._at_hand(request) if found is None and self._sketches.restore(is_missed=True) else found
 
     def _seen(self, request: Request) -> Seen:
         """Note the constants of a request. Raises Refused where they lie within granules that are held, for the first times."""
@@ -101,7 +101,7 @@ class States:
             return None
         if _from(request, wide.request) is None:
             return None
-        self._relations.constants.hold(shape_of(request), seen.grains)
+        self._relations.constants.hold(seen)
         known = self._relations.registry.find(state_key(wide.request))
         if known is not None and known.is_held:
             known.described(wide.request.block)
@@ -123,7 +123,6 @@ class States:
     def _job(self, request: Request, why_too_much: WhyNot) -> Job:
         run = Run("")
         means = means_of(self._session, run)
-
         memory = self._relations.registry.memory_budget
 
         def why_not(groups: int, rows: int) -> str:

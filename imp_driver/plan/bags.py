@@ -6,7 +6,6 @@ have (upkeep, constants that change, other templates) holds for rows as well. Wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -29,6 +28,7 @@ from imp_driver.plan.nodes import (
     SetOperation,
     UnionAll,
     children,
+    every,
 )
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.values.codes import is_orderable
@@ -44,11 +44,12 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
 
     def change(node: Plan, wanted: frozenset[str]) -> Plan:
         if _is_bag(node):
-            bag = _bag(node, wanted)
+            read = tuple(attribute for attribute in node.output if attribute.identifier in wanted)
+            bag = _bag(node, read)
             if bag is None:
                 return node
             made.append(bag)
-            return _rows(bag, wanted, node)
+            return Project(bag, read, tuple(map(reference, bag.key_attributes)))
         if isinstance(node, Aggregate):
             # It is grouped as a whole, with what stands below.
             return node
@@ -60,7 +61,7 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
 
 def _is_bag(plan: Plan) -> bool:
     """Say whether a part of a plan filters and joins tables; what is computed from its rows stands above."""
-    return not isinstance(plan, Project) and all(map(_is_followed, _every(plan)))
+    return not isinstance(plan, Project) and all(map(_is_followed, every(plan)))
 
 
 def _is_followed(plan: Plan) -> bool:
@@ -68,9 +69,8 @@ def _is_followed(plan: Plan) -> bool:
     return isinstance(plan, (Scan, Filter, Join, Project)) or (isinstance(plan, SemiJoin) and not plan.null_aware)
 
 
-def _bag(plan: Plan, wanted: frozenset[str]) -> Aggregate | None:
+def _bag(plan: Plan, read: tuple[Attribute, ...]) -> Aggregate | None:
     """Return the groups of equal rows; None where nothing is read of them, or rows that are equal to groups are not the same."""
-    read = _read(plan, wanted)
     if not read or not all(map(_is_told_apart, read)) or free_identifiers(plan):
         return None
     keys = tuple(replace(attribute, identifier=f"row_{attribute.identifier}") for attribute in read)
@@ -82,14 +82,6 @@ def _bag(plan: Plan, wanted: frozenset[str]) -> Aggregate | None:
 
 def _count(what: str, attribute: Attribute) -> Attribute:
     return Attribute(f"{what}_{attribute.identifier}", what, "bigint", nullable=False)
-
-
-def _rows(bag: Aggregate, wanted: frozenset[str], plan: Plan) -> Plan:
-    return Project(bag, _read(plan, wanted), tuple(map(reference, bag.key_attributes)))
-
-
-def _read(plan: Plan, wanted: frozenset[str]) -> tuple[Attribute, ...]:
-    return tuple(attribute for attribute in plan.output if attribute.identifier in wanted)
 
 
 def _is_told_apart(attribute: Attribute) -> bool:
@@ -113,9 +105,3 @@ def _wanted(plan: Plan, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
 
 def _outputs(plan: Plan) -> frozenset[str]:
     return frozenset(attribute.identifier for attribute in plan.output)
-
-
-def _every(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for child in children(plan):
-        yield from _every(child)

@@ -14,7 +14,7 @@ from imp_driver.plan.attributes import reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.blocks import Block, QueryBlock
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children, scans
+from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children, every, scans
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -37,7 +37,7 @@ def groupings(plan: Plan) -> tuple[Grouping, ...]:
     found = tuple(map(_grouping, _lowest(plan)))
     if not found:
         first = next(iter(scans(plan)), None)
-        is_correlated = any(isinstance(each, Aggregate) for each in _every(plan))
+        is_correlated = any(isinstance(each, Aggregate) for each in every(plan))
         if is_correlated:
             raise Refused(Reason.CORRELATED_SUBQUERY, "groups that read the row around them")
         raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if first is None else ".".join(first.table))
@@ -65,12 +65,6 @@ def _lowest(plan: Plan) -> Iterator[Aggregate]:
         return
     for child in children(plan):
         yield from _lowest(child)
-
-
-def _every(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for child in children(plan):
-        yield from _every(child)
 
 
 def _is_of_groups(plan: Plan) -> bool:

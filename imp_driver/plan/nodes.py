@@ -6,6 +6,7 @@ stars, CTEs, views and sub-selects are gone. Markers stay markers until a plan i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -253,6 +254,13 @@ def children(plan: Plan) -> tuple[Plan, ...]:
             return plan.branches
         case _:
             return (plan.child,)
+
+
+def every(plan: Plan) -> Iterator[Plan]:
+    """Yield an operator and all below it, subqueries included."""
+    yield plan
+    for child in children(plan):
+        yield from every(child)
 
 
 def scans(plan: Plan) -> tuple[Scan, ...]:

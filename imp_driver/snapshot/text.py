@@ -87,11 +87,11 @@ class Text:
             self._grouped = _found(self._groups)
         return _given(self._grouped)
 
-    def with_rows(self) -> Grouped:
-        """Return the query as ``grouped``, with rows that are not grouped as groups of equal rows. Raises Refused where there are none."""
+    def with_rows(self) -> Grouped | None:
+        """Return the query as ``grouped``, with rows that are not grouped as groups of equal rows; None where it has no such rows."""
         if self._with_rows is None:
             self._with_rows = _found(self._rows)
-        return _given(self._with_rows)
+        return None if isinstance(self._with_rows, Grounds) else self._with_rows
 
     def _resolved(self) -> Plan:
         if isinstance(self.plan, Grounds):

@@ -27,6 +27,7 @@ class Seen:
         is_new: nothing of the shape was seen before.
     """
 
+    shape: str
     places: frozenset[int]
     grains: Grains
     is_beside: bool = False
@@ -57,26 +58,26 @@ class SeenConstants:
             known = self._seen.get(shape)
             if known is None or len(known.conditions) != len(conditions):
                 self._seen[shape] = _Shape(conditions, list(grains))
-                return Seen(frozenset(), {}, is_new=True)
+                return Seen(shape, frozenset(), {}, is_new=True)
             known.varying |= {place for place, (one, other) in enumerate(zip(known.conditions, conditions, strict=True)) if one != other}
             known.grains = [_finest(each) for each in zip(known.grains, grains, strict=True)]
             places = frozenset(known.varying)
             wanted = _finest(known.grains[place] for place in places)
             if known.held is None or known.held.keys() != wanted.keys():
-                return Seen(places, wanted)
+                return Seen(shape, places, wanted)
             is_beside = any(fine > known.held[name] for name, fine in _finest(grains[place] for place in places).items())
             known.beside += is_beside
             if known.beside < _MOST_BESIDE:
-                return Seen(places, known.held, is_beside)
+                return Seen(shape, places, known.held, is_beside)
             known.held, known.beside = None, 0
-            return Seen(places, wanted)
+            return Seen(shape, places, wanted)
 
-    def hold(self, shape: str, grains: Grains) -> None:
+    def hold(self, seen: Seen) -> None:
         """Learn that a state with such granules is captured for a shape."""
         with self._lock:
-            known = self._seen.get(shape)
+            known = self._seen.get(seen.shape)
             if known is not None:
-                known.held = grains
+                known.held = seen.grains
 
 
 def _finest(every: Iterable[Grains]) -> dict[str, int]:

@@ -164,10 +164,6 @@ class Codec:
         """Return (codes, NULL mask)."""
         return self.codes_of(self.canonical(array))
 
-    def grouped(self, array: pa.Array | pa.ChunkedArray) -> pa.Array:
-        """Return the values that Spark groups by: 0.0 for -0.0, and one NaN."""
-        return self.decode(*self.encode(array)) if self.is_float else self.canonical(array)
-
     def decode(self, codes: CodeArray, nulls: BooleanArray) -> pa.Array:
         """Invert ``encode``."""
         if is_string(self.type):
@@ -211,3 +207,11 @@ def _decimals(codes: CodeArray, nulls: BooleanArray, data_type: pa.DataType) -> 
         data = words.tobytes()
     validity = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
     return pa.Array.from_buffers(data_type, len(codes), [validity, pa.py_buffer(data)])
+
+
+def as_grouped(array: pa.Array) -> pa.Array:
+    """Return the values that Spark groups by: 0.0 for -0.0, and one NaN."""
+    if not pa.types.is_floating(array.type):
+        return array
+    codec = Codec(array.type)
+    return codec.decode(*codec.encode(array))

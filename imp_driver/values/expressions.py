@@ -7,7 +7,7 @@ datetime (naive = TIMESTAMP_NTZ, aware = TIMESTAMP) or None for NULL.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -65,6 +65,10 @@ class Comparison:
     operator: str
     left: Expression
     right: Expression
+
+
+MIRRORED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""Comparisons by order as they are with their sides exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,13 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
             return (*(each for branch in branches for each in branch), *(() if default is None else (default,)))
         case _:
             return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all that it is made of."""
+    yield expression
+    for part in parts_of(expression):
+        yield from walk(part)
 
 
 def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expression:

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from imp_driver.dataflow.bounds.interval import Family, Interval, aligned, comparable
 from imp_driver.values.codes import BooleanArray
-
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+from imp_driver.values.expressions import MIRRORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def compare(operator: str, left: Interval, right: Interval) -> Truth:
     if operator == "<>":
         return negation(compare("=", left, right))
     if operator in (">", ">="):
-        return compare(_MIRRORED[operator], right, left)
+        return compare(MIRRORED[operator], right, left)
     if operator not in ("=", "<", "<=", "<=>"):
         raise ValueError(f"comparison operator must be one of = <> < <= > >= <=>, not {operator!r}")
     no_value = left.family is Family.NULL or right.family is Family.NULL

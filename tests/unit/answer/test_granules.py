@@ -64,7 +64,7 @@ def test_comparisons_with_every_day_of_some_months_say_the_same_or_are_not_made(
     ("name", "wrong"),
     [
         ("_is_first", lambda day, unit: True),
-        ("_FLIPPED", {"<": "<", "<=": "<=", ">": ">", ">=": ">="}),
+        ("MIRRORED", {"<": "<", "<=": "<=", ">": ">", ">=": ">="}),
     ],
 )
 def test_a_wrong_rule_is_found(name: str, wrong: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
