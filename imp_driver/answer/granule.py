@@ -1,23 +1,26 @@
-"""Years, quarters, months and weeks in the place of dates: what can be said of a date by the first day of its granule alone.
+"""Years, months, days and hours in the place of dates and times: what can be said of a time by where its granule begins alone.
 
-A granule's first day never comes after the date, and keeps the order of dates. So for the first day ``e`` of any granule, ``d >= e`` says
-the same as ``trunc(d) >= e``, and ``d < e`` the same as ``trunc(d) < e``; ``d > c`` is ``d >= c + 1`` and ``d <= c`` is ``d < c + 1``. A
-bound within a granule cuts it, and says nothing of its first day (StarRocks issue 75150 has the wrong rows that follow otherwise).
+A granule's beginning never comes after the time, and keeps the order of times. So for the beginning ``e`` of any granule, ``t >= e`` says
+the same as ``trunc(t) >= e``, and ``t < e`` the same as ``trunc(t) < e``; ``t > c`` is ``t >= c + 1`` and ``t <= c`` is ``t < c + 1``, in
+days for dates and in microseconds for times. A bound within a granule cuts it, and says nothing of its beginning (StarRocks issue 75150 has
+the wrong rows that follow otherwise).
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.dataflow.expression.dates import date_of_text, truncated
+from imp_driver.dataflow.expression.dates import date_of_text, times_truncated, truncated
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.values.expressions import (
     MIRRORED,
+    Cast,
     Column,
     Comparison,
     Constant,
@@ -29,40 +32,69 @@ from imp_driver.values.expressions import (
     with_parts,
 )
 
+_OF_DAYS = frozenset({"year", "quarter", "month", "day", "week", "dayofweek", "weekday", "dayofyear", "weekofyear"})
 _NESTING: Mapping[str, frozenset[str]] = {
     "year": frozenset({"year"}),
     "quarter": frozenset({"year", "quarter"}),
     "month": frozenset({"year", "quarter", "month"}),
     "week": frozenset({"week", "weekofyear"}),
+    "day": _OF_DAYS,
+    "hour": _OF_DAYS | {"hour"},
+    "minute": _OF_DAYS | {"hour", "minute"},
 }
-"""Of each granule: the granules that it lies in, and the parts of a date that all its dates share. A week may lie in two years."""
-CHAIN = ("year", "quarter", "month", "day")
-"""Granules that lie in each other, the coarsest first; the last is the date itself."""
+"""Of each granule: the granules that it lies in, and the parts of a time that all its times share. A week may lie in two years."""
+CHAIN = ("year", "quarter", "month", "day", "hour", "minute", "")
+"""Granules that lie in each other, the coarsest first; the last is the time itself, as the day is for a date."""
+_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _ONE_ROW = pa.table({"": [True]})
+_Wrap: TypeAlias = Callable[[Expression], Expression]
 
 
 @dataclass(frozen=True, slots=True)
 class Granule:
-    """``key`` has the first day of the granule of a date; ``unit`` is year, quarter, month or week."""
+    """``key`` has the beginning of the granule of a column, in the column's type; ``unit`` is one of ``CHAIN`` or week."""
 
     unit: str
-    key: Column
+    key: Expression
 
 
-def granule_key(key: Expression) -> tuple[str, str] | None:
-    """Return column and unit of a key that is the granule of a date."""
+def finest(kind: pa.DataType) -> int:
+    """Return the place in ``CHAIN`` of the values of a type themselves."""
+    return CHAIN.index("day") if pa.types.is_date32(kind) else len(CHAIN) - 1
+
+
+def granule_of(key: Expression, value: Column, types: Mapping[str, pa.DataType | None]) -> tuple[str, Granule] | None:
+    """Return column and granule of a key whose values are in the column ``value``; None for a key that is no granule."""
     match key:
-        case Function("trunc", (Column(name),), (str(unit),)) if unit in _NESTING:
-            return name, unit
+        case Function("trunc", (Column(name),), (str(unit),)) if types.get(name) == pa.date32():
+            return name, Granule(unit, value)
+        case Function("date_trunc", (Column(name),), (str(unit),)) if types.get(name) == _LOCAL:
+            return name, Granule(unit, value)
+        case Function("instant", (Function("date_trunc", (inner,), (str(unit),)),)):
+            return _of_instant(inner, unit, value, types)
+        case Cast(Column(name), kind) if kind == pa.date32() and types.get(name) == _LOCAL:
+            return name, Granule("day", Cast(value, _LOCAL))
+        case Cast(Function("local", (Column(name),)), kind) if kind == pa.date32() and types.get(name) == _INSTANT:
+            return name, Granule("day", Function("instant", (Cast(value, _LOCAL),)))
+        case _:
+            return None
+
+
+def _of_instant(inner: Expression, unit: str, value: Column, types: Mapping[str, pa.DataType | None]) -> tuple[str, Granule] | None:
+    match inner:
+        case Function("local", (Column(name),)) if types.get(name) == _INSTANT:
+            return name, Granule(unit, value)
+        case Cast(Column(name), _) if types.get(name) == pa.date32() and unit in _OF_DAYS:
+            return name, Granule(unit, Cast(Function("local", (value,)), pa.date32()))
         case _:
             return None
 
 
 def over_granules(expression: Expression, granules: Mapping[str, Sequence[Granule]]) -> Expression | None:
-    """Return an expression that says the same of granules, None where it says more of a date than its granule does.
+    """Return an expression that says the same of granules, None where it says more of a time than its granule does.
 
     Args:
-        granules: by columns of dates, which stand nowhere in what is returned.
+        granules: by columns of times, which stand nowhere in what is returned.
     """
     found = next(_rewritten(expression, granules), None)
     if found is not None:
@@ -75,7 +107,7 @@ def over_granules(expression: Expression, granules: Mapping[str, Sequence[Granul
 
 
 def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]) -> Iterator[Expression]:
-    """Yield what a node right above a date says of each of its granules that tells it."""
+    """Yield what a node says of each of the granules of the time that it reads."""
     match expression:
         case Comparison(operator, Column(name), bound) if name in granules:
             yield from _compared(operator, granules[name], bound)
@@ -83,44 +115,87 @@ def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]
             yield from _compared(MIRRORED.get(operator, ""), granules[name], bound)
         case IsNull(Column(name)) if name in granules:
             yield IsNull(granules[name][0].key)
-        case DatePart(part, Column(name)) if name in granules:
-            yield from (DatePart(part, each.key) for each in granules[name] if part in _NESTING[each.unit])
-        case Function("trunc", (Column(name),), (str(unit),)) if name in granules:
-            yield from (Function("trunc", (each.key,), (unit,)) for each in granules[name] if unit in _NESTING[each.unit])
-        case Function("last_day", (Column(name),), ()) if name in granules:
-            yield from (Function("last_day", (each.key,)) for each in granules[name] if each.unit == "month")
+        case DatePart(part, operand):
+            yield from (DatePart(part, value) for value in _values(operand, granules, part))
+        case Function("trunc" | "date_trunc", (operand,), (str(unit),)):
+            yield from (Function(expression.name, (value,), (unit,)) for value in _values(operand, granules, unit))
+        case Function("last_day", (operand,), ()):
+            yield from (Function("last_day", (value,)) for value in _values(operand, granules, "month"))
+        case Cast(operand, kind) if kind == pa.date32():
+            yield from (Cast(value, kind) for value in _values(operand, granules, "day"))
+
+
+def _values(operand: Expression, granules: Mapping[str, Sequence[Granule]], part: str) -> Iterator[Expression]:
+    """Yield an operand of each granule that tells a part of the time that is read, in the type in which it is read."""
+    found = _viewed(operand)
+    if found is not None:
+        name, wrap = found
+        yield from (wrap(each.key) for each in granules.get(name, ()) if part in _NESTING.get(each.unit, ()))
+
+
+def _viewed(operand: Expression) -> tuple[str, _Wrap] | None:
+    """Return the column of a time and how it is looked at: as a day, or as the time at UTC of an instant."""
+    match operand:
+        case Column(name):
+            return name, lambda each: each
+        case Function("local", (inner,)):
+            return _looked_at(_viewed(inner), lambda each: Function("local", (each,)))
+        case Cast(inner, kind) if kind in (pa.date32(), _LOCAL):
+            return _looked_at(_viewed(inner), lambda each: Cast(each, kind))
+        case _:
+            return None
+
+
+def _looked_at(found: tuple[str, _Wrap] | None, wrap: _Wrap) -> tuple[str, _Wrap] | None:
+    if found is None:
+        return None
+    name, inner = found
+    return name, lambda each: wrap(inner(each))
 
 
 def _compared(operator: str, granules: Sequence[Granule], bound: Expression) -> Iterator[Expression]:
-    day = _day(bound)
-    if day is None or operator not in MIRRORED:
+    value = _constant(bound)
+    if value is None or operator not in MIRRORED:
         return
     if operator in (">", "<="):
-        if day == datetime.date.max:
+        later = _next(value)
+        if later is None:
             return
-        operator, day = {">": ">=", "<=": "<"}[operator], day + datetime.timedelta(days=1)
-    yield from (Comparison(operator, each.key, Constant(day)) for each in granules if _is_first(day, each.unit))
+        operator, value = {">": ">=", "<=": "<"}[operator], later
+    yield from (Comparison(operator, each.key, Constant(value)) for each in granules if _is_beginning(value, each.unit))
 
 
-def _day(bound: Expression) -> datetime.date | None:
-    """Return the date that a bound without columns is."""
+def _constant(bound: Expression) -> datetime.date | None:
+    """Return the date or the time that a bound without columns is."""
     try:
         value = computed(_ONE_ROW, bound)[0].as_py()
     except NotEvaluable:
         return None
     if isinstance(value, str):
         return date_of_text(value)
-    return value if type(value) is datetime.date else None
+    return value if isinstance(value, datetime.date) else None
 
 
-def _is_first(day: datetime.date, unit: str) -> bool:
-    return bool(truncated(pa.array([day]), unit)[0].as_py() == day)
+def _next(value: datetime.date) -> datetime.date | None:
+    """Return the value right after a date or a time."""
+    try:
+        step = datetime.timedelta(microseconds=1) if isinstance(value, datetime.datetime) else datetime.timedelta(days=1)
+        return value + step
+    except OverflowError:
+        return None
 
 
-def grain(condition: Expression, column: str) -> int:
-    """Return the place in ``CHAIN`` of the coarsest granule of a column's dates that a condition leaves whole."""
+def _is_beginning(value: datetime.date, unit: str) -> bool:
+    if not isinstance(value, datetime.datetime):
+        return unit == "day" or bool(truncated(pa.array([value]), unit)[0].as_py() == value)
+    time = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
+    return bool(times_truncated(pa.array([time], _LOCAL), unit)[0].as_py() == time)
+
+
+def grain(condition: Expression, column: str, kind: pa.DataType) -> int:
+    """Return the place in ``CHAIN`` of the coarsest granule of a column's values that a condition leaves whole."""
 
     def is_whole(unit: str) -> bool:
         return over_granules(condition, {column: (Granule(unit, Column(unit)),)}) is not None
 
-    return next((place for place, unit in enumerate(CHAIN[:-1]) if is_whole(unit)), len(CHAIN) - 1)
+    return next((place for place, unit in enumerate(CHAIN[: finest(kind)]) if is_whole(unit)), finest(kind))

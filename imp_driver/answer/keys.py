@@ -8,15 +8,20 @@ from typing import TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.answer.granule import Granule, granule_key, over_granules
+from imp_driver.answer.granule import Granule, granule_of, over_granules
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.convert import convert
 from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
-from imp_driver.values.expressions import Column, Expression, Function, Opaque, walk
+from imp_driver.plan.types import infer
+from imp_driver.values.expressions import Cast, Column, DatePart, Expression, Function, Opaque, parts_of, walk
+from imp_driver.values.result_types import type_of
 
 KeySource: TypeAlias = int | Expression
 """Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
+
+_DATE = "date "
+_INSTANT = pa.timestamp("us", tz="UTC")
 
 
 def text(node: exp.Expr) -> str:
@@ -28,9 +33,14 @@ def key_name(place: int) -> str:
     return f"key_{place}"
 
 
-def is_opaque(expression: Expression) -> bool:
-    """Say whether some part of an expression is Spark's to compute."""
-    return any(isinstance(each, Opaque) for each in walk(expression))
+def is_sparks(expression: Expression, types: Mapping[str, pa.DataType | None]) -> bool:
+    """Say whether some part of an expression is Spark's to compute: one that is not known here, or depends on the session's zone."""
+    return any(isinstance(each, Opaque) or _depends_on_zone(each, types) for each in walk(expression))
+
+
+def _depends_on_zone(expression: Expression, types: Mapping[str, pa.DataType | None]) -> bool:
+    is_told = isinstance(expression, DatePart | Cast) or (isinstance(expression, Function) and expression.name != "local")
+    return is_told and any(type_of(part, types) == _INSTANT for part in parts_of(expression))
 
 
 def _asks_for_minus_zero(expression: Expression) -> bool:
@@ -46,6 +56,8 @@ class Keys:
         self._named = {key_name(place): place for place in range(len(finer.keys_sql))}
         self._types = types
         self._granules = _granules(finer, types)
+        self._kinds = {key_name(place): infer(node, types) for place, node in enumerate(finer.key_nodes)}
+        self._kinds |= {name: types.get(name.removeprefix(_DATE)) for name in self._granules}
         self.read: set[int] = set()
 
     def source(self, node: exp.Expr) -> KeySource | None:
@@ -64,7 +76,7 @@ class Keys:
             return Column(_date(each.name)) if _date(each.name) in self._granules else Opaque(each.name)
 
         found = convert(node, leaf)
-        over = None if is_opaque(found) or _asks_for_minus_zero(found) else over_granules(found, self._granules)
+        over = None if is_sparks(found, self._kinds) or _asks_for_minus_zero(found) else over_granules(found, self._granules)
         if over is not None:
             self.read |= {self._named[each.name] for each in walk(over) if isinstance(each, Column)}
         return over
@@ -76,15 +88,15 @@ class Keys:
 
 
 def _granules(finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> dict[str, tuple[Granule, ...]]:
-    """Return the granules of dates that are keys, by what stands for the dates."""
+    """Return the granules of dates and times that are keys, by what stands for these."""
     found: dict[str, tuple[Granule, ...]] = {}
     for place, key in enumerate(finer.keys):
-        name, unit = granule_key(key) or ("", "")
-        if types.get(name) == pa.date32():
-            found[_date(name)] = (*found.get(_date(name), ()), Granule(unit, Column(key_name(place))))
+        granule = granule_of(key, Column(key_name(place)), types)
+        if granule is not None:
+            found[_date(granule[0])] = (*found.get(_date(granule[0]), ()), granule[1])
     return found
 
 
 def _date(name: str) -> str:
     """Name a column whose values are not there, unlike any key."""
-    return f"date {name}"
+    return _DATE + name

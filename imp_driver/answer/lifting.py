@@ -12,8 +12,8 @@ import pyarrow as pa
 from sqlglot import exp, parse_one
 
 from imp_driver.answer.conditional import conditional, without_condition
-from imp_driver.answer.granule import CHAIN, grain
-from imp_driver.answer.keys import Keys, is_opaque, text
+from imp_driver.answer.granule import CHAIN, finest, grain
+from imp_driver.answer.keys import Keys, is_sparks, text
 from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
 from imp_driver.parse.statement import DIALECT
@@ -21,6 +21,7 @@ from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.conjunctive import is_of_one_input
 from imp_driver.plan.convert import row_expression
+from imp_driver.plan.zones import instant, is_at_utc, local
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
@@ -35,6 +36,7 @@ SMALL_SHARE = 0.1
 """Of the rows of tables, up to which more than a few different rows without groups are kept."""
 MEMORY_SHARE = 4
 """A state that no query waits for gets this part of the memory of all, at most."""
+_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _LOOK_UP_BYTES = 12
 _NUMBER_BYTES = 8
 
@@ -72,12 +74,14 @@ def _blank(node: exp.Expr | None) -> str:
 
 
 def grains_of(request: Request) -> tuple[Grains, ...]:
-    """Return of each of ``conditions_of`` the granules of dates that it leaves whole."""
+    """Return of each of ``conditions_of`` the granules of dates and times that it leaves whole."""
     types = request.analysis.columns
+    # In other zones the days and hours of an instant are not those at UTC.
+    kinds = (pa.date32(), _LOCAL, *([_INSTANT] if is_at_utc(dict(request.settings)) else []))
 
     def of(node: exp.Expr) -> Grains:
         condition = row_expression(node, types)
-        return {name: grain(condition, name) for name in _columns_of(node) if types.get(name) == pa.date32()}
+        return {name: grain(condition, name, kind) for name in _columns_of(node) if (kind := types.get(name)) in kinds and kind is not None}
 
     return tuple(map(of, conditions_of(request.block)))
 
@@ -92,36 +96,45 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     """
     block, types = request.block, request.analysis.columns
     nodes = [node for place, node in enumerate(conditions_of(block)) if place in places]
+    own = Keys(block, types)
     names = [name for node in nodes for name in _columns_of(node)]
-    if not nodes or any(is_opaque(row_expression(node, types)) for node in nodes) or not _may_be_keys(names, types):
+    # What keys that are expressions decide needs none of their columns.
+    lacking = [name for node in nodes if own.over(node) is None for name in _columns_of(node)]
+    if not nodes or any(is_sparks(row_expression(node, types), types) for node in nodes) or not _may_be_keys(names, types):
         return None
     known = {key.name for key in block.keys if isinstance(key, Column)}
-    added = tuple(dict.fromkeys(name for name in names if name not in known))
+    added = tuple(dict.fromkeys(name for name in lacking if name not in known))
     aggregates = _unconditional(block, {text(node) for node in nodes}, types)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
-    wide = _over(block, [_key(nodes, name, _unit(grains, name)) for name in added], added, types)
+    wide = _over(block, [_key(nodes, name, grains, types[name]) for name in added], added, types)
     outputs = tuple(map(AggregateReference, range(len(aggregates))))
     wide = replace(wide, aggregates=aggregates, outputs=outputs)
-    columns = [told(name, grains) if name in added else name for name in names]
+    columns = [told(name, grains, types[name]) if name in added else name for name in names]
     return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(columns)))
 
 
-def told(name: str, grains: Grains) -> str:
+def told(name: str, grains: Grains, kind: pa.DataType | None) -> str:
     """Return what is a key for a column, for people."""
-    unit = _unit(grains, name)
+    unit = _unit(name, grains, kind)
     return f"{name} by {unit}" if unit else name
 
 
-def _unit(grains: Grains, name: str) -> str:
+def _unit(name: str, grains: Grains, kind: pa.DataType | None) -> str:
     """Return the unit of the granule that stands for a column; empty for the column itself."""
-    place = grains.get(name, len(CHAIN) - 1)
-    return CHAIN[place] if place < len(CHAIN) - 1 else ""
+    return CHAIN[grains[name]] if name in grains and kind is not None and grains[name] < finest(kind) else ""
 
 
-def _key(nodes: Sequence[exp.Expr], name: str, unit: str) -> exp.Expr:
-    column = next(column for node in nodes for column in node.find_all(exp.Column) if column.name == name)
-    return parse_one(f"trunc({text(column)}, '{unit}')", dialect=DIALECT) if unit else column.copy()
+def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType | None) -> exp.Expr:
+    column = next(column for node in nodes for column in node.find_all(exp.Column) if column.name == name).copy()
+    unit = _unit(name, grains, kind)
+    if not unit:
+        return column
+    if kind == pa.date32():
+        return parse_one(f"trunc({text(column)}, '{unit}')", dialect=DIALECT)
+    if kind == _LOCAL:
+        return exp.TimestampTrunc(this=column, unit=exp.var(unit.upper()))
+    return instant(exp.TimestampTrunc(this=local(column), unit=exp.var(unit.upper())))
 
 
 def _unconditional(

@@ -85,7 +85,8 @@ class States:
         """Note the constants of a request. Raises Refused where they lie within granules that are held, for the first times."""
         seen = self._relations.constants.note(shape_of(request), tuple(map(text, conditions_of(request.block))), grains_of(request))
         if seen.is_beside:
-            raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains)) for name in seen.grains))
+            types = request.analysis.columns
+            raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains, types.get(name))) for name in seen.grains))
         return seen
 
     def _lifted(self, request: Request) -> Source | None:

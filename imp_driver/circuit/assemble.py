@@ -26,7 +26,7 @@ from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll
 from imp_driver.plan.render import read_identifiers
 from imp_driver.plan.types import infer
-from imp_driver.values.aggregates import AccumulatorKind, ValueForm
+from imp_driver.values.aggregates import AggregateSpecification
 from imp_driver.values.expressions import And, Expression
 from imp_driver.values.types import arrow_type
 
@@ -127,15 +127,15 @@ class _Assembler:
         columns = dict(zip(child.schema.names, child.schema.types, strict=True))
         names = [attribute.identifier for attribute in plan.key_attributes]
         nodes = list(plan.keys)
-        aggregates: list[tuple[AccumulatorKind, str | None]] = []
+        aggregates: list[tuple[AggregateSpecification, str | None]] = []
         kinds = []
         for attribute, function in zip(plan.function_attributes, plan.functions, strict=True):
             found = bound_aggregate(function, columns)
-            if found is None or found[0].specification.form is not ValueForm.TOTAL:
+            if found is None:
                 raise NotEvaluable(f"{function.key} below other operators")
             bound, argument = found
-            kinds.append(groups.result_type(bound.specification.kind, bound.specification.argument_type))
-            aggregates.append((bound.specification.kind, None if argument is None else f"{attribute.identifier} argument"))
+            kinds.append(groups.result_type(bound.specification))
+            aggregates.append((bound.specification, None if argument is None else f"{attribute.identifier} argument"))
             if argument is not None:
                 names.append(f"{attribute.identifier} argument")
                 nodes.append(argument)

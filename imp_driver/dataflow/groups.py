@@ -25,8 +25,13 @@ _DECIMALS = (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL)
 _EXTREMA = (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)
 
 
-def result_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataType:
+def result_type(specification: AggregateSpecification) -> pa.DataType:
     """Return Spark's type of an aggregate. Raises NotEvaluable for one that is not evaluated here."""
+    kind, argument = specification.kind, specification.argument_type
+    if specification.form is ValueForm.AVERAGE:
+        return _average_type(kind, argument)
+    if specification.form is not ValueForm.TOTAL:
+        raise NotEvaluable(f"{specification.form.value} below other operators")
     if kind in _COUNTS:
         return pa.int64()
     if argument is not None and kind in _SUMS:
@@ -38,13 +43,22 @@ def result_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataT
     raise NotEvaluable(f"{kind.value} below other operators")
 
 
+def _average_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataType:
+    if kind is AccumulatorKind.AVERAGE_INTEGER:
+        return pa.float64()
+    # An average of longer decimals would have to give digits away.
+    if argument is not None and kind in _DECIMALS and argument.precision + 4 <= 38:
+        return pa.decimal128(argument.precision + 4, argument.scale + 4)
+    raise NotEvaluable(f"an average by {kind.value} below other operators")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """``keys`` and ``aggregates`` (kind, argument; None for count(*)) are columns of the child; the schema has both, in this order."""
+    """``keys`` and the arguments of ``aggregates``, None for count(*), are columns of the child; the schema has both, in this order."""
 
     child: Operator
     keys: tuple[str, ...]
-    aggregates: tuple[tuple[AccumulatorKind, str | None], ...]
+    aggregates: tuple[tuple[AggregateSpecification, str | None], ...]
     schema: pa.Schema
 
     @property
@@ -69,7 +83,7 @@ class Groups:
         columns = {name: one_array(zset.rows.column(name)) for name in zset.rows.column_names}
         arguments = tuple(None if argument is None else columns[argument] for _, argument in self.aggregates)
         keys = tuple(columns[key] for key in self.keys)
-        state = GroupState.empty(self._specifications, [key.type for key in keys])
+        state = GroupState.empty(tuple(each for each, _ in self.aggregates), [key.type for key in keys])
         try:
             groups = state.apply(ProjectedRows(keys, arguments, zset.weights))
         except StateCorrupt as error:
@@ -78,11 +92,3 @@ class Groups:
         if groups is None:
             raise NotEvaluable("a value of a group is known between bounds only")
         return ZSet(groups.rows.rename_columns(self.schema.names).cast(self.schema), groups.weights)
-
-    @property
-    def _specifications(self) -> tuple[AggregateSpecification, ...]:
-        types = {field.name: field.type for field in self.child.schema}
-        return tuple(
-            AggregateSpecification(kind, ValueForm.TOTAL, None if argument is None else types[argument])
-            for kind, argument in self.aggregates
-        )

@@ -30,6 +30,10 @@ class OrderedPercentile(exp.Expression, exp.AggFunc):
         return str(self.args["order"].name).endswith("_DESC")
 
 
+class AtUtc(exp.Cast):
+    """A cast between TIMESTAMP and TIMESTAMP_NTZ in a session at UTC, where it changes no digit (plan/zones.py). No text is read as one."""
+
+
 def _percentile(arguments: list[exp.Expr]) -> exp.Expr:
     """The library drops the third argument, which says how often each value is meant."""
     first = arguments[0] if arguments else None
@@ -103,7 +107,7 @@ class SparkText(Spark):
         -128Y is one number, the least of its type; the library reads it as the negative of 128, which its type has not.
         """
 
-        TRANSFORMS = {**SparkGenerator.TRANSFORMS, OrderedPercentile: _ordered_sql}  # noqa: RUF012 - as above
+        TRANSFORMS = {**SparkGenerator.TRANSFORMS, OrderedPercentile: _ordered_sql, AtUtc: SparkGenerator.cast_sql}  # noqa: RUF012 - as above
 
         def neg_sql(self, expression: exp.Neg) -> str:
             cast = expression.this

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
@@ -49,6 +50,23 @@ def literal_node(value: object) -> exp.Expr:
     raise NotSupportedError(
         f"A value of type {type(value).__name__} has no literal form; bind int, Decimal, float, str, bytes, date or datetime."
     )
+
+
+def typed_literal(value: pa.Scalar) -> object:
+    """Return what stands for a value of a query's own in its text, in Spark's type; None for a type of which that is not certain."""
+    kind, found = value.type, value.as_py()
+    if found is None:
+        return exp.Null()
+    if pa.types.is_signed_integer(kind):
+        number = exp.Literal.number(abs(found))
+        return exp.cast(exp.Neg(this=number) if found < 0 else number, _INTEGERS[kind.bit_width])
+    if pa.types.is_decimal(kind):
+        return _cast(f"{found:f}", f"DECIMAL({kind.precision}, {kind.scale})")
+    is_alike = pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_date32(kind) or pa.types.is_float64(kind)
+    return literal_node(found) if is_alike else None
+
+
+_INTEGERS = {8: exp.DType.TINYINT, 16: exp.DType.SMALLINT, 32: exp.DType.INT, 64: exp.DType.BIGINT}
 
 
 def _cast(text: str, type_name: str) -> exp.Expr:

@@ -7,7 +7,7 @@ The parse serves analysis only. What Spark runs is always the caller's own text,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
+from imp_driver.values.run import Parameters
 
 FoundT = TypeVar("FoundT")
 
@@ -189,6 +190,14 @@ def _marker(number: int) -> str:
 def marker_number(name: str) -> int | None:
     """Return the position of a ``?`` marker from its numbered name, None for a named marker of the caller."""
     return int(name[len(_MARKER_PREFIX) :]) if name.startswith(_MARKER_PREFIX) else None
+
+
+def with_named(parameters: Parameters, values: Mapping[str, object]) -> Parameters:
+    """Return values of markers with those of named markers beside."""
+    if not values:
+        return parameters
+    given = parameters if isinstance(parameters, Mapping) else {_marker(each)[1:]: value for each, value in enumerate(parameters or ())}
+    return {**given, **values}
 
 
 def _number_markers(text: str, markers: tuple[int, ...]) -> str:

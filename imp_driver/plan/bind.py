@@ -16,13 +16,17 @@ from imp_driver.plan.aggregate import BoundAggregate, bound_aggregate
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.convert import constant, convert, row_expression
 from imp_driver.plan.nodes import Plan, children
-from imp_driver.plan.rebuild import with_expressions, with_inputs
+from imp_driver.plan.rebuild import Change, with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
 from imp_driver.reasons import Reason
 from imp_driver.values.aggregates import OrderKey
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.values.refusal import Refused
 from imp_driver.values.run import Parameters
+
+
+def _unchanged(node: exp.Expr) -> exp.Expr:
+    return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +67,13 @@ class BoundBlock:
         return _all(self.having)
 
 
-def with_values(plan: Plan, parameters: Parameters) -> Plan:
-    """Put the values of markers into a plan. Raises Refused: a value has no exact literal."""
-    values = _Values(parameters)
+def with_values(plan: Plan, parameters: Parameters, read: Change = _unchanged) -> Plan:
+    """Put the values of markers into a plan. Raises Refused: a value has no exact literal.
+
+    Args:
+        read: is asked what each expression with its values is read as.
+    """
+    values = _Values(parameters, read)
 
     def change(each: Plan) -> Plan:
         return with_expressions(with_inputs(each, tuple(map(change, children(each)))), values.put)
@@ -73,13 +81,16 @@ def with_values(plan: Plan, parameters: Parameters) -> Plan:
     return change(plan)
 
 
-def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> BoundBlock:
+def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None], read: Change = _unchanged) -> BoundBlock:
     """Put the values of markers and the types of columns into a block.
+
+    Args:
+        read: as for ``with_values``.
 
     Raises:
         Refused: a value has no exact literal, or LIMIT is not a whole number.
     """
-    binder = _Binder(block, parameters, columns)
+    binder = _Binder(block, _Values(parameters, read), columns)
     where = tuple(binder.with_values(conjunct) for conjunct in block.where)
     keys = [binder.with_values(key) for key in block.keys]
     outputs = tuple(binder.group(binder.with_values(function)) for function in block.functions)
@@ -87,7 +98,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     having = tuple(binder.group(conjunct) for conjunct in having_nodes)
     order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
     return BoundBlock(
-        source=with_values(block.source, parameters),
+        source=with_values(block.source, parameters, read),
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
         where_nodes=where,
@@ -131,16 +142,20 @@ def _all(conjuncts: tuple[Expression, ...]) -> Expression | None:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The values of markers."""
+    """The values of markers, and how what has them is read."""
 
     parameters: Parameters
+    read: Change
 
     def put(self, node: exp.Expr) -> exp.Expr:
         """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
-        return node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each)
+        return self.read(node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each))
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))
+        if isinstance(value, exp.Expr):
+            # That of a subquery (plan/scalars.py).
+            return exp.Paren(this=value.copy())
         if isinstance(value, str):
             check_text(value)
         try:
@@ -164,9 +179,9 @@ class _Values:
 class _Binder:
     """Collects the aggregates of one block while its expressions are converted."""
 
-    def __init__(self, block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None]) -> None:
+    def __init__(self, block: QueryBlock, values: _Values, columns: Mapping[str, pa.DataType | None]) -> None:
         self._block = block
-        self._values = _Values(parameters)
+        self._values = values
         self._columns = dict(columns)
         self._places: dict[str, int] = {}
         self.aggregates: list[BoundAggregate] = []

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from imp_driver.parse.functions import check_constants, check_function
 from imp_driver.parse.statement import Statement
+from imp_driver.plan.grouping import SET_FUNCTIONS
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import has_variable
 from imp_driver.values.refusal import Refused
@@ -19,9 +20,6 @@ _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
     (exp.Lateral, Reason.TABLE_FUNCTION),
     (exp.Values, Reason.TABLE_FUNCTION),
     (exp.Unnest, Reason.TABLE_FUNCTION),
-    (exp.Rollup, Reason.GROUPING_SETS),
-    (exp.Cube, Reason.GROUPING_SETS),
-    (exp.GroupingSets, Reason.GROUPING_SETS),
     (exp.Qualify, Reason.WINDOW_FUNCTION),
     (exp.Pivot, Reason.UNSUPPORTED_EXPRESSION),
     (exp.Cluster, Reason.UNSUPPORTED_EXPRESSION),
@@ -35,8 +33,8 @@ _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
 )
 
 _DOLLAR_QUOTED = re.compile(r"\$\w*\$")
-_STRUCTURE: tuple[type[exp.Expr], ...] = (exp.Exists,)
-"""Functions to the parser that are operators of the plan."""
+_STRUCTURE: tuple[type[exp.Expr], ...] = (exp.Exists, *SET_FUNCTIONS)
+"""Functions to the parser that are operators of the plan, or ask what one has done."""
 
 
 def checked_tree(statement: Statement) -> exp.Expr:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.nodes import Join, JoinKind, Plan, Scan
+from imp_driver.plan.nodes import Join, JoinKind, Plan, Scan, SemiJoin
 
 
 def inner_inputs(source: Plan) -> tuple[Plan, ...]:
@@ -26,9 +26,23 @@ def joined_scans(source: Plan) -> tuple[Scan, ...] | None:
 
 def is_of_one_input(source: Plan, conjunct: exp.Expr) -> bool:
     """Say whether a condition reads one input of a source alone: without one that reads several, these would be paired row by row."""
-    inputs = inner_inputs(source)
+    inputs = _paired(source)
     read = identifiers(conjunct)
     return len(inputs) == 1 or any(read <= {attribute.identifier for attribute in each.output} for each in inputs)
+
+
+def _paired(source: Plan) -> tuple[Plan, ...]:
+    """Return what conditions above pair: the inputs of inner joins, those below the side that outer and semi-joins keep included."""
+    inputs = inner_inputs(source)
+    if len(inputs) > 1:
+        return tuple(paired for each in inputs for paired in _paired(each))
+    if isinstance(source, SemiJoin):
+        return _paired(source.left)
+    if isinstance(source, Join) and source.kind is JoinKind.LEFT:
+        left = _paired(source.left)
+        # What an outer join adds stands beside each of them.
+        return left if len(left) == 1 else (*left, source.right)
+    return inputs
 
 
 def equalities_of(where: Sequence[exp.Expr]) -> tuple[tuple[str, str], ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.parse.dialect import AtUtc
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
 
@@ -50,6 +51,8 @@ _UNITS = {
     "week": "week",
 }
 """Of trunc; Spark gives NULL for any other text."""
+_TIME_UNITS = {**_UNITS, **dict.fromkeys(("day", "dd"), "day"), **{unit: unit for unit in ("hour", "minute", "second")}}
+"""Of date_trunc, the same."""
 _MONTHS = {"month": 1, "months": 1, "year": 12, "years": 12}
 _DAYS = {"day": 1, "days": 1}
 _CASTS: Mapping[exp.DType, pa.DataType] = {
@@ -148,6 +151,8 @@ def _of_numbers(node: exp.Expr, convert: Convert) -> Expression | None:
             return Function(node.key, (convert(node.this), *map(convert, node.expressions))) if node.expressions else None
         case exp.Nvl2():
             return Case(((Not(IsNull(convert(node.this))), convert(node.args["true"])),), convert(node.args["false"]))
+        case AtUtc():
+            return Function("local" if node.to.this is exp.DType.TIMESTAMPNTZ else "instant", (convert(node.this),))
         case exp.Cast() if not node.args.get("format") and not _others(node.to, "this", "expressions", "nested"):
             kind = decimal_type(node.to) if node.to.this is exp.DType.DECIMAL else _CASTS.get(node.to.this)
             return None if kind is None else Cast(convert(node.this), kind)
@@ -186,6 +191,9 @@ def _of_dates(node: exp.Expr, convert: Convert) -> Expression | None:
         case exp.DateTrunc():
             unit = _UNITS.get(str(node.args["unit"].name).lower())
             return None if unit is None else Function("trunc", (convert(node.this),), (unit,))
+        case exp.TimestampTrunc() if not _others(node, "this", "unit"):
+            unit = _TIME_UNITS.get(str(node.args["unit"].name).lower())
+            return None if unit is None else Function("date_trunc", (convert(node.this),), (unit,))
         case exp.TsOrDsToDate() if not node.args.get("format"):
             return Cast(convert(node.this), pa.date32())
         case _:

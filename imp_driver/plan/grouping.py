@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -13,13 +13,17 @@ from imp_driver.plan.nodes import Aggregate, Attribute, Plan
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
+SET_FUNCTIONS = (exp.Grouping, exp.GroupingId)
+"""They ask by which of several sets of keys a group is one."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """An Aggregate, and how expressions over its input read over its output."""
+    """Groups, and how expressions over the rows below read over them; ``keys`` are columns of theirs."""
 
-    plan: Aggregate
+    plan: Plan
     by_text: Mapping[str, Attribute]
+    keys: tuple[Attribute, ...]
 
     def above(self, expression: exp.Expr) -> exp.Expr:
         """Rewrite an expression with aggregate functions over the source to one over the groups.
@@ -74,29 +78,38 @@ def _window_parts(node: exp.Window) -> list[exp.Expr]:
     return [*parts, order] if order is not None else parts
 
 
-def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: list[exp.Expr], context: Context) -> Grouped:
-    """Make the Aggregate that serves all ``expressions``, which are over the source."""
+def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: Sequence[exp.Expr], context: Context) -> Grouped:
+    """Make the Aggregate that serves all ``expressions``, which are over the source.
+
+    Raises Refused: one of them asks for the set of a group, of which there is one alone.
+    """
+    if any(each.find(*SET_FUNCTIONS) for each in expressions):
+        raise Refused(Reason.GROUPING_SETS, "grouping() without them")
+    functions = functions_in(expressions)
+    plan = aggregation(child, keys, functions, context)
+    by_text: dict[str, Attribute] = {}
+    for key, attribute in zip((*keys, *functions), plan.output, strict=True):
+        by_text.setdefault(text_of(key), attribute)
+    return Grouped(plan, by_text, plan.key_attributes)
+
+
+def functions_in(expressions: Iterable[exp.Expr]) -> tuple[exp.Expr, ...]:
+    """Return every aggregate function once, but those that ask for the set of a group."""
+    every = (function for expression in expressions for function in aggregates_in(expression))
+    return tuple({text_of(each): each for each in every if not isinstance(each, SET_FUNCTIONS)}.values())
+
+
+def aggregation(child: Plan, keys: tuple[exp.Expr, ...], functions: Sequence[exp.Expr], context: Context) -> Aggregate:
+    """Return an Aggregate. Raises Refused: a key is an aggregate itself."""
     if any(has_aggregate(key) for key in keys):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "an aggregate as group key")
     types = {attribute.identifier: attribute for attribute in child.output}
-    by_text: dict[str, Attribute] = {}
     key_attributes = []
     for key in keys:
         source = types.get(plain_identifier(key) or "")
-        attribute = context.computed("key" if source is None else source.name, key, child.output)
-        key_attributes.append(attribute)
-        by_text.setdefault(text_of(key), attribute)
-    functions: list[exp.Expr] = []
-    attributes: list[Attribute] = []
-    for expression in expressions:
-        for function in aggregates_in(expression):
-            if text_of(function) not in by_text:
-                attribute = context.computed((function.find(exp.AggFunc) or function).key, function, child.output)
-                by_text[text_of(function)] = attribute
-                attributes.append(attribute)
-                functions.append(function.copy())
-    plan = Aggregate(child, tuple(key_attributes), keys, tuple(attributes), tuple(functions))
-    return Grouped(plan, by_text)
+        key_attributes.append(context.computed("key" if source is None else source.name, key, child.output))
+    attributes = [context.computed((each.find(exp.AggFunc) or each).key, each, child.output) for each in functions]
+    return Aggregate(child, tuple(key_attributes), keys, tuple(attributes), tuple(each.copy() for each in functions))
 
 
 def ordinal(item: exp.Expr, select: exp.Select) -> exp.Expr:

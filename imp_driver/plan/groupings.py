@@ -53,23 +53,23 @@ def ungrouped(plan: Plan, grouped: Collection[Aggregate]) -> tuple[Scan, ...]:
 def with_groups(plan: Plan) -> Plan:
     """Return a plan in which the distinct rows of tables are groups without aggregates."""
     plan = with_inputs(plan, tuple(map(with_groups, children(plan))))
-    if isinstance(plan, Distinct) and not _is_of_groups(plan.child):
+    if isinstance(plan, Distinct) and not is_of_groups(plan.child):
         return Aggregate(plan.child, plan.output, tuple(map(reference, plan.output)), (), ())
     return plan
 
 
 def _lowest(plan: Plan) -> Iterator[Aggregate]:
     """Yield the lowest aggregations that stand on their own and do not only have groups below."""
-    if isinstance(plan, Aggregate) and not _is_of_groups(plan.child) and not free_identifiers(plan):
+    if isinstance(plan, Aggregate) and not is_of_groups(plan.child) and not free_identifiers(plan):
         yield plan
         return
     for child in children(plan):
         yield from _lowest(child)
 
 
-def _is_of_groups(plan: Plan) -> bool:
+def is_of_groups(plan: Plan) -> bool:
     """Say whether every row comes from an aggregation."""
-    return isinstance(plan, Aggregate) or (not isinstance(plan, Scan) and all(map(_is_of_groups, children(plan))))
+    return isinstance(plan, Aggregate) or (not isinstance(plan, Scan) and all(map(is_of_groups, children(plan))))
 
 
 def _grouping(aggregate: Aggregate) -> Grouping:

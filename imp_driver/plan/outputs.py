@@ -8,7 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Plan, Project, TopK
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, Plan, Project, SemiJoin, TopK
 from imp_driver.plan.types import infer
 from imp_driver.values.types import arrow_type
 
@@ -19,18 +19,23 @@ Types = dict[str, pa.DataType | None]
 
 def known_type(plan: Plan, attribute: Attribute) -> pa.DataType | None:
     """Return the type of a column of a plan's output, None when it is not certain."""
-    return _types(plan).get(attribute.identifier)
+    return output_types(plan).get(attribute.identifier)
 
 
-def _types(plan: Plan) -> Types:
+def output_types(plan: Plan) -> Types:
+    """Return the types of a plan's output by identifier, None for one that is not certain."""
     match plan:
         case Filter() | Distinct() | TopK():
-            return _types(plan.child)
+            return output_types(plan.child)
+        case Join():
+            return {**output_types(plan.left), **output_types(plan.right)}
+        case SemiJoin():
+            return output_types(plan.left)
         case Project():
-            child = _types(plan.child)
+            child = output_types(plan.child)
             return {each.identifier: infer(value, child) for each, value in zip(plan.output, plan.expressions, strict=True)}
         case Aggregate():
-            child = _types(plan.child)
+            child = output_types(plan.child)
             types = [*(infer(key, child) for key in plan.keys), *(_of_aggregate(function, child) for function in plan.functions)]
             return {each.identifier: kind for each, kind in zip(plan.output, types, strict=True)}
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from imp_driver.plan.check import check
 from imp_driver.plan.context import CommonTable, Context, Tables
 from imp_driver.plan.finish import finish, order_keys, windows
 from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
+from imp_driver.plan.grouping_sets import grouped_by_sets, keys_of, written_sets
 from imp_driver.plan.lookup import Lookup, outputs_of, own_column
 from imp_driver.plan.nodes import OrderKey, Plan
 from imp_driver.plan.scope import Scope, Source
@@ -59,7 +61,7 @@ class _Resolver:
         condition = None if having is None else lookup.having(having.this)
         if select.args.get("group") or condition is not None or any(map(aggregates_in, expressions)):
             readers = [*expressions, *([] if condition is None else [condition]), *(key.expression for key in order)]
-            group = grouped(plan, _keys(select, lookup), readers, self.context)
+            group = _grouped(plan, select, lookup, readers, self.context)
             plan = group.plan if condition is None else self._having(group, condition, outer, subqueries)
             expressions = [group.above(expression) for expression in expressions]
             order = tuple(OrderKey(group.above(key.expression), key.descending, key.nulls_first) for key in order)
@@ -68,7 +70,7 @@ class _Resolver:
 
     def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
         """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
-        scope = Scope((Source("", group.plan.key_attributes),), outer)
+        scope = Scope((Source("", group.keys),), outer)
         return Conditions(group.plan, self.context, lambda column: column, scope, subqueries).add(conjuncts_of(group.above(condition)))
 
 
@@ -154,11 +156,24 @@ def _items(select: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr]]:
     return items
 
 
+def _grouped(plan: Plan, select: exp.Select, lookup: Lookup, readers: Sequence[exp.Expr], context: Context) -> Grouped:
+    """Return the groups of a SELECT, by one set of keys or by several."""
+    group = select.args.get("group")
+    sets = None if group is None else written_sets(group)
+    if group is None or sets is None:
+        return grouped(plan, _keys(select, lookup), readers, context)
+
+    def resolved(keys: Sequence[exp.Expr]) -> tuple[exp.Expr, ...]:
+        return tuple(replaced(ordinal(key, select), lookup.group_key) for key in keys)
+
+    return grouped_by_sets(plan, resolved(keys_of(group, sets)), tuple(map(resolved, sets)), readers, context)
+
+
 def _keys(select: exp.Select, lookup: Lookup) -> tuple[exp.Expr, ...]:
     group = select.args.get("group")
     if group is None:
         return ()
-    if any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets", "totals")):
+    if group.args.get("totals"):
         raise Refused(Reason.GROUPING_SETS)
     if group.args.get("all"):
         items = [item.unalias() for item in select.expressions if not aggregates_in(item)]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.blocks import Block, QueryBlock, find_blocks, lifted, over_columns
 from imp_driver.plan.nodes import Plan, Scan, scans
+from imp_driver.plan.outputs import output_types
 from imp_driver.plan.render import read_identifiers
 from imp_driver.plan.rows import row_blocks
 from imp_driver.ports import COLLATED, NESTED_CHAR
@@ -19,7 +20,6 @@ from imp_driver.safety.partial import may_be_partial
 from imp_driver.safety.setting import Assignment, Setting
 from imp_driver.safety.verdict import judge
 from imp_driver.values.refusal import Grounds, Refused, accepted
-from imp_driver.values.types import arrow_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,5 +146,6 @@ def check_collations(block: Block) -> None:
 
 def _types(source: Plan) -> dict[str, pa.DataType | None]:
     """Return Arrow types by the names that a block over the source uses."""
+    types = output_types(source)
     by_name = isinstance(source, Scan)
-    return {(each.name if by_name else each.identifier): arrow_type(each.type_name or "") for each in source.output}
+    return {(each.name if by_name else each.identifier): types.get(each.identifier) for each in source.output}

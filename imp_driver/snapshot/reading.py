@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from imp_driver.errors import OperationalError
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement
 from imp_driver.plan.bind import bind
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
-from imp_driver.plan.nodes import Scan
+from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
+from imp_driver.plan.zones import Times, is_at_utc, types_in
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
@@ -57,13 +58,13 @@ class Reading:
         Raises:
             Refused: nothing drops groups, or a parameter has no exact literal.
         """
-        known = None if parameters else self.text.blocks.get(id(analysis))
+        name = id(analysis), self.is_at_utc
+        known = None if parameters else self.text.blocks.get(name)
         if known is None:
-            block = bind(analysis.block, parameters, analysis.columns)
-            check_filters(block)
-            known = block, None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
+            known = _blocks(analysis, parameters, self.times(analysis.plan.top))
+            check_filters(known[0])
             if not parameters:
-                self.text.blocks[id(analysis)] = known
+                self.text.blocks[name] = known
         return known
 
     def groups(self, analysis: Analysis, parameters: Parameters) -> Blocks:
@@ -71,10 +72,20 @@ class Reading:
 
         Raises Refused: a parameter has no exact literal.
         """
-        known = self.text.without_markers.get(id(analysis))
+        name = id(analysis), self.is_at_utc
+        known = self.text.without_markers.get(name)
         if known is None:
-            known = self.text.without_markers[id(analysis)] = _without_markers(analysis)
-        return known if isinstance(known, tuple) else _blocks(analysis, parameters)
+            known = self.text.without_markers[name] = _without_markers(analysis, self.times(analysis.plan.top))
+        return known if isinstance(known, tuple) else _blocks(analysis, parameters, self.times(analysis.plan.top))
+
+    def times(self, plan: Plan) -> Times:
+        """Return how times in the expressions of a plan are read."""
+        return Times(types_in(plan), self.is_at_utc)
+
+    @property
+    def is_at_utc(self) -> bool:
+        """Whether the session's times are those of UTC."""
+        return is_at_utc(dict(self.settings))
 
     @property
     def bytes(self) -> int:
@@ -87,14 +98,15 @@ class Reading:
         return int(self.tables[scan.table].snapshot.files.sizes.sum())
 
 
-def _blocks(analysis: Analysis, parameters: Parameters) -> Blocks:
-    wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns)
-    return bind(analysis.block, parameters, analysis.columns), wide
+def _blocks(analysis: Analysis, parameters: Parameters, times: Times) -> Blocks:
+    own = replace(times, types={**times.types, **analysis.columns})
+    wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns, own.read)
+    return bind(analysis.block, parameters, analysis.columns, own.read), wide
 
 
-def _without_markers(analysis: Analysis) -> Blocks | Grounds:
+def _without_markers(analysis: Analysis, times: Times) -> Blocks | Grounds:
     try:
-        return _blocks(analysis, None)
+        return _blocks(analysis, None, times)
     except Refused as refused:
         return refused.grounds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from imp_driver.parse.statement import Statement
@@ -16,6 +16,7 @@ from imp_driver.plan.context import Definition, Tables
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
+from imp_driver.plan.scalars import with_constants, with_joins
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse, analysed_groups
 from imp_driver.safety.cuts import Cut
@@ -43,12 +44,28 @@ class Grouped:
     Attributes:
         others: the occurrences of tables whose rows reach it otherwise.
         bags: those aggregations that have equal rows for groups, and that the plan reads as so many rows.
+        constants: subqueries that are computed first, each with the marker that has its value in the plan.
+        otherwise: the same query with these subqueries inside its groups, where they are no constants that can be had.
+        first: the number of the first of ``parts`` among those of the whole query, the constants' included.
     """
 
     plan: Plan
     parts: tuple[tuple[Aggregate, Analysis], ...]
     others: tuple[Scan, ...]
     bags: tuple[Aggregate, ...] = ()
+    constants: tuple[tuple[str, Grouped], ...] = ()
+    otherwise: Grouped | None = None
+    first: int = 0
+
+    @property
+    def count(self) -> int:
+        """Parts of the whole query."""
+        return len(self.parts) + sum(each.count for _, each in self.constants)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows of tables are kept as groups of equal rows for it."""
+        return bool(self.bags) or any(each.has_rows for _, each in self.constants)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +76,7 @@ class Text:
         plan: with the order of its rows, unless ``unordered`` says why that is not understood.
         scans: every occurrence of a table, one per place in the text.
         times_read: how many occurrences a place in the text has, by its ``id``.
-        blocks: those that have no markers, bound, by the ``id`` of their analyses.
+        blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
     """
 
@@ -69,8 +86,8 @@ class Text:
     unordered: Grounds | None
     scans: tuple[Scan, ...]
     times_read: Mapping[int, int]
-    blocks: dict[int, Blocks] = field(default_factory=dict)
-    without_markers: dict[int, Blocks | Grounds] = field(default_factory=dict)
+    blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
+    without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
@@ -99,32 +116,51 @@ class Text:
         return self.plan
 
     def _cut_blocks(self) -> CutBlocks:
-        found = analyse(_without_order(self._resolved()))
+        plan = self._resolved()
+        if len({scan.occurrence for scan in scans(plan)}) < len(scans(plan)):
+            # The same rows are grouped several times: no rule covers a cut of one of these groups.
+            raise Refused(Reason.GROUPING_SETS)
+        found = analyse(_without_order(plan))
         analyses = tuple(analysis for analysis in found if _may_be_cut(analysis, found, self.times_read))
         if not analyses or any(analysis.may_tie and analysis not in analyses for analysis in found):
             raise Refused(Reason.READ_TWICE)
         return CutBlocks(analyses, _numbers(analyses))
 
     def _groups(self) -> Grouped:
-        return _over_groups(self._ordered())
+        return _over_groups(self._ordered(), with_rows=False)
 
     def _rows(self) -> Grouped:
-        plan, bags = with_bags(self._ordered())
-        if not bags:
+        found = _over_groups(self._ordered(), with_rows=True)
+        if not found.has_rows:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
-        return _over_groups(plan, bags)
+        return found
 
     def _ordered(self) -> Plan:
         plan = self._resolved()
         if self.unordered is not None:
             raise Refused.on(self.unordered)
-        return with_groups(plan)
+        return with_groups(with_joins(plan))
 
 
-def _over_groups(plan: Plan, bags: tuple[Aggregate, ...] = ()) -> Grouped:
+def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0) -> Grouped:
+    whole = _with_parts(plan, with_rows=with_rows, first=first)
+    plan, subqueries = with_constants(plan)
+    constants: list[tuple[str, Grouped]] = []
+    try:
+        for each in subqueries:
+            constants.append((each.marker, _over_groups(each.subquery, with_rows=with_rows, first=first)))
+            first += constants[-1][1].count
+        found = _with_parts(plan, with_rows=with_rows, first=first) if constants else whole
+    except Refused:
+        return whole
+    return replace(found, constants=tuple(constants), otherwise=whole) if constants else whole
+
+
+def _with_parts(plan: Plan, *, with_rows: bool, first: int) -> Grouped:
+    plan, bags = with_bags(plan) if with_rows else (plan, ())
     found = groupings(plan)
     parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
-    return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]), bags)
+    return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]), bags, first=first)
 
 
 def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[str, ...], Definition]) -> Text:
@@ -139,7 +175,7 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
             plan = resolve(tree, tables)
     except Refused as refused:
         return Text(definitions, "", refused.grounds, None, (), {})
-    every = scans(plan)
+    every = tuple({scan.occurrence: scan for scan in scans(plan)}.values())
     places = {id(scan.place): scan for scan in every}
     times_read = Counter(id(scan.place) for scan in every)
     return Text(definitions, template_text(tree) + _views_text(every), plan, unordered, tuple(places.values()), times_read)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 NAMED_SETTINGS = (
     "spark.sql.ansi.enabled",
-    "spark.sql.session.timeZone",
     "spark.sql.caseSensitive",
     "spark.sql.groupByOrdinal",
     "spark.sql.orderByOrdinal",
@@ -31,7 +30,9 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.bangEqualsNot",
     "spark.sql.legacy.typeCoercion.datetimeToString.enabled",
 )
-"""Settings whose value a stage looks at, or whose default depends on the machine."""
+"""Settings whose value a stage looks at where it is set."""
+SETTINGS_OF_TIMES = ("spark.sql.session.timeZone", "spark.sql.timestampType")
+"""Settings whose value a stage looks at, set or not: the default of the first depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (
     "spark.sql.shuffle.partitions",
     "spark.sql.adaptive.enabled",

@@ -19,7 +19,7 @@ from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_TIMES, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
 from imp_driver.values.quoting import qualified
@@ -195,12 +195,14 @@ class ConnectSession:
     def _read_settings(self) -> tuple[tuple[str, str], ...]:
         with mapped():
             named = self._client.config(ConfigRequest.Operation(get_option=ConfigRequest.GetOption(keys=NAMED_SETTINGS))).pairs
+            times = self._client.config(ConfigRequest.Operation(get=ConfigRequest.Get(keys=SETTINGS_OF_TIMES))).pairs
             every = self._client.config(ConfigRequest.Operation(get_all=ConfigRequest.GetAll(prefix="spark.sql."))).pairs
         # Which settings matter to a query is Spark's to know, so all count but a few. The server leaves the prefix away.
         kept = sorted((name, value) for name, value in every if f"spark.sql.{name}" not in SETTINGS_WITHOUT_MEANING)
         current = self._ask("SELECT current_catalog() AS catalog, current_schema() AS schema")[0]
         digest = hashlib.blake2s(repr(kept).encode(), digest_size=8).hexdigest()
-        return (*((name, str(value)) for name, value in named), *((name, str(current[name])) for name in current), ("set", digest))
+        values = ((name, str(value)) for name, value in (*named, *times))
+        return (*values, *((name, str(current[name])) for name in current), ("set", digest))
 
     def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
         """Return None: a server shows no plan in which the version stands."""

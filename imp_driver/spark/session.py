@@ -23,7 +23,14 @@ from imp_driver.spark.classes import java_class
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, DELTA_EXTENSION, NAMED_SETTINGS, SETTINGS_WITHOUT_MEANING
+from imp_driver.spark.meaning import (
+    CHANGES_NO_DEFINITION,
+    CHAR_MARK,
+    DELTA_EXTENSION,
+    NAMED_SETTINGS,
+    SETTINGS_OF_TIMES,
+    SETTINGS_WITHOUT_MEANING,
+)
 from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
@@ -301,6 +308,7 @@ class SparkChildSession:
         manager = self.spark._jsparkSession.sessionState().catalogManager()
         # Without a default an unset entry would raise, and PySpark checks even an empty default against the entry's type.
         values = [(name, str(self.spark.conf.get(name, None))) for name in NAMED_SETTINGS]
+        values += [(name, str(self.spark.conf.get(name))) for name in SETTINGS_OF_TIMES]
         values.append(("catalog", str(manager.currentCatalog().name())))
         values.append(("schema", ".".join(str(part) for part in manager.currentNamespace())))
         values.append(("set", self._digest_of_set_entries()))

@@ -94,12 +94,17 @@ def _common(kinds: Kinds, _: Sequence[Value]) -> pa.DataType | None:
 
 _TEXTS = _of(pa.string(), is_string)
 _TESTS = _of(pa.bool_(), is_string)
+_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _DATES = _of(pa.date32(), pa.types.is_date32)
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "lpad", "rpad"), _TEXTS),
     **dict.fromkeys(("startswith", "endswith", "contains"), _TESTS),
     "length": _of(pa.int32(), is_string),
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),
+    "date_trunc": _of(_LOCAL, lambda kind: kind == _LOCAL),
+    # In a session at UTC.
+    "local": _of(_LOCAL, lambda kind: kind == _INSTANT),
+    "instant": _of(_INSTANT, lambda kind: kind == _LOCAL),
     "date_add": _of(pa.date32(), pa.types.is_date32, _is_day_count),
     "datediff": _of(pa.int32(), pa.types.is_date32),
     **dict.fromkeys(("negative", "abs"), _same),

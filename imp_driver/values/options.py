@@ -96,6 +96,11 @@ class Options:
     master: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether answers may be compared with Spark's, which takes other ones of rows that tie."""
+        return self.sketch is SketchMode.SHADOW or self.sketch_guard > 0
+
     def __repr__(self) -> str:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         shown = {name: HIDDEN if value and is_secret(name) else redacted(repr(value)) for name, value in values.items()}

@@ -22,6 +22,7 @@ from tests.soundness.driver_attack import (
     attack_lookups,
     attack_nested,
     attack_rows,
+    attack_scalars,
 )
 from tests.soundness.driver_checks import OPERATORS, Tally
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
@@ -30,7 +31,7 @@ from tests.soundness.killers import problems
 Recorder = Callable[[str, object], None]
 KINDS = (
     *(attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers),
-    attack_rows,
+    *(attack_rows, attack_scalars),
 )
 
 
@@ -114,6 +115,14 @@ def test_rows_that_come_from_groups(record_property: Recorder) -> None:
 
 def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
     tally = attack_rows(200 if WIDE else 6, 0)
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 100
+    assert tally.coarser > 10
+
+
+def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -> None:
+    tally = attack_scalars(200 if WIDE else 6, 0)
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 100

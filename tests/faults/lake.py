@@ -116,9 +116,10 @@ class Lake:
 
 @dataclass(slots=True)
 class LakeSession:
-    """A session over a lake; it only reads."""
+    """A session over a lake; it only reads. ``zone`` is that of its times, which nobody asks for where it is empty."""
 
     lake: Lake
+    zone: str = ""
 
     def execute(self, run: Run) -> ResultStream:
         found = self.lake.query(run.text)
@@ -166,7 +167,7 @@ class LakeSession:
         return self.resolve(name) is not None
 
     def settings(self) -> tuple[tuple[str, str], ...]:
-        return ()
+        return (("spark.sql.session.timeZone", self.zone),) if self.zone else ()
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None

@@ -29,12 +29,12 @@ from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
 from imp_driver.dataflow.union import Union
 from imp_driver.dataflow.zset import consolidated, empty
-from imp_driver.values.aggregates import AccumulatorKind
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.expressions import Arithmetic, Column, Comparison, Constant
 from imp_driver.values.tables import ZSet
 from tests.operators.model import budget
 
-Value = int | None
+Value = float | None
 Row = tuple[Value, ...]
 Bag = Counter[Row]
 Twin = Callable[[Bag, Bag], Bag]
@@ -149,21 +149,29 @@ def grouped(left: Bag) -> Bag:
     found: Bag = Counter()
     for k, values in members.items():
         there = [value for value in values if value is not None]
-        found[k, len(values), len(there), sum(there) if there else None, min(there, default=None), max(there, default=None)] = 1
+        average = sum(there) / len(there) if there else None
+        found[k, len(values), len(there), sum(there) if there else None, min(there, default=None), max(there, default=None), average] = 1
     return found
 
 
 LARGER = Comparison(">", Column("v"), Column("w"))
 BOTH = Partnered(LEFT, RIGHT, "k", "l", None)
 SOME = Partnered(LEFT, RIGHT, "k", "l", LARGER)
+
+
+def total(kind: AccumulatorKind, argument: pa.DataType | None) -> AggregateSpecification:
+    return AggregateSpecification(kind, ValueForm.TOTAL, argument)
+
+
 FUNCTIONS = (
-    (AccumulatorKind.COUNT_ROWS, None),
-    (AccumulatorKind.COUNT, "v"),
-    (AccumulatorKind.SUM_LONG, "v"),
-    (AccumulatorKind.MINIMUM, "v"),
-    (AccumulatorKind.MAXIMUM, "v"),
+    (total(AccumulatorKind.COUNT_ROWS, None), None),
+    *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.COUNT, AccumulatorKind.SUM_LONG)),
+    *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)),
+    (AggregateSpecification(AccumulatorKind.AVERAGE_INTEGER, ValueForm.AVERAGE, pa.int64()), "v"),
 )
-GROUPED = pa.schema([pa.field("k", pa.int64()), *(pa.field(kind.name, pa.int64()) for kind, _ in FUNCTIONS)])
+GROUPED = pa.schema(
+    [pa.field("k", pa.int64()), *(pa.field(each.kind.name, result_type(each)) for each, _ in FUNCTIONS)],
+)
 KV = pa.schema([pa.field("k", pa.int64()), pa.field("v", pa.int64())])
 COMPUTE = Compute(
     LEFT, Comparison(">", Column("v"), Constant(0)), (Column("k"), Arithmetic("+", Column("k"), Column("v"))), pa.schema(list(KV))
@@ -272,12 +280,20 @@ def test_sums_that_may_overflow_are_left_to_the_engine() -> None:
 
 
 def test_types_of_aggregates_below_other_operators() -> None:
-    assert result_type(AccumulatorKind.SUM_DECIMAL, pa.decimal128(12, 2)) == pa.decimal128(22, 2)
-    assert result_type(AccumulatorKind.MAXIMUM, pa.string()) == pa.string()
-    assert result_type(AccumulatorKind.SUM_DECIMAL, pa.decimal128(30, 2)) == pa.decimal128(38, 2)
-    for kind, argument in ((AccumulatorKind.SUM_FLOAT, pa.float64()), (AccumulatorKind.COUNT_DISTINCT, pa.int64())):
+    assert result_type(total(AccumulatorKind.SUM_DECIMAL, pa.decimal128(12, 2))) == pa.decimal128(22, 2)
+    assert result_type(total(AccumulatorKind.MAXIMUM, pa.string())) == pa.string()
+    assert result_type(total(AccumulatorKind.SUM_DECIMAL, pa.decimal128(30, 2))) == pa.decimal128(38, 2)
+    average = AggregateSpecification(AccumulatorKind.SUM_DECIMAL, ValueForm.AVERAGE, pa.decimal128(12, 2))
+    assert result_type(average) == pa.decimal128(16, 6)
+    for each in (
+        total(AccumulatorKind.SUM_FLOAT, pa.float64()),
+        total(AccumulatorKind.COUNT_DISTINCT, pa.int64()),
+        AggregateSpecification(AccumulatorKind.SUM_FLOAT, ValueForm.AVERAGE, pa.float64()),
+        AggregateSpecification(AccumulatorKind.SUM_DECIMAL, ValueForm.AVERAGE, pa.decimal128(36, 2)),
+        AggregateSpecification(AccumulatorKind.VARIANCE, ValueForm.SAMPLE_VARIANCE, pa.int64()),
+    ):
         with pytest.raises(NotEvaluable):
-            result_type(kind, argument)
+            result_type(each)
 
 
 def test_sums_of_wide_decimals_that_may_pass_38_digits_are_left_to_the_engine() -> None:
@@ -294,13 +310,14 @@ def test_sums_of_wide_decimals_that_may_pass_38_digits_are_left_to_the_engine() 
             return Arrangement(self.change(occurrence))
 
     with pytest.raises(NotEvaluable):
-        Groups(child, ("k",), ((AccumulatorKind.SUM_DECIMAL, "d"),), schema).step(One([], []))
+        Groups(child, ("k",), ((total(AccumulatorKind.SUM_DECIMAL, pa.decimal128(38, 0)), "d"),), schema).step(One([], []))
 
 
 def test_sums_of_decimals_and_extrema_of_text() -> None:
     child = Access(0, pa.schema([pa.field("k", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("t", pa.string())]))
     schema = pa.schema([pa.field("k", pa.int64()), pa.field("s", pa.decimal128(15, 2)), pa.field("t", pa.string())])
-    groups = Groups(child, ("k",), ((AccumulatorKind.SUM_DECIMAL, "d"), (AccumulatorKind.MAXIMUM, "t")), schema)
+    functions = ((total(AccumulatorKind.SUM_DECIMAL, pa.decimal128(5, 2)), "d"), (total(AccumulatorKind.MAXIMUM, pa.string()), "t"))
+    groups = Groups(child, ("k",), functions, schema)
     texts = pa.schema([child.schema.field(0), ("d", pa.string()), ("t", pa.string())])
     rows = pa.table([[1, 1, 2], ["1.50", "2.25", None], ["a", "b", None]], schema=texts)
 

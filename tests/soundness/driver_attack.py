@@ -39,6 +39,7 @@ from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
 from tests.soundness.row_shapes import of_tables
+from tests.soundness.scalar_shapes import of_scalars
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
 
@@ -156,6 +157,9 @@ KINDS: Mapping[str, Kind] = {
         )
     ),
     "rows": Kind((Manner(of_tables, changes_each=3, answers=True), Manner(of_tables, changes_each=3, is_eager=True, answers=True))),
+    "scalars": Kind(
+        (Manner(of_scalars, changes_each=3, answers=True), Manner(of_scalars, changes_each=3, is_eager=True, answers=True)),
+    ),
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
 
@@ -205,6 +209,11 @@ def attack_rows(warehouses: int, seed: int) -> Tally:
     return attack_kind("rows", seed, range(warehouses))
 
 
+def attack_scalars(warehouses: int, seed: int) -> Tally:
+    """Ask queries with scalar subqueries and with groups by several sets of keys."""
+    return attack_kind("scalars", seed, range(warehouses))
+
+
 def attack_grammar(warehouses: int, seed: int) -> Tally:
     """Ask queries of the grammar that differ in one feature, half of them while states are maintained ahead."""
     return attack_kind("grammar", seed, range(warehouses))
@@ -226,7 +235,19 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     return tally
 
 
-_TURNS = {"attack": 8, "joins": 2, "nested": 2, "absent": 1, "lookups": 2, "eager": 1, "buckets": 2, "answers": 3, "rows": 1, "grammar": 2}
+_TURNS = {
+    "attack": 8,
+    "joins": 2,
+    "nested": 2,
+    "absent": 1,
+    "lookups": 2,
+    "eager": 1,
+    "buckets": 2,
+    "answers": 3,
+    "rows": 1,
+    "scalars": 1,
+    "grammar": 2,
+}
 
 
 def rounds(warehouses: int, seed: int) -> Iterator[tuple[str, Tally]]:

@@ -269,4 +269,28 @@ DRIVER_MUTANTS = (
         "return found if np.all(copies == 1) else",
         "return found if True else",
     ),
+    Mutant(
+        "a count of no group is NULL",
+        "../plan/scalars.py",
+        "exp.Coalesce(this=reference(attribute), expressions=[exp.Literal.number(0)])",
+        "reference(attribute)",
+    ),
+    Mutant(
+        "no rows have a group by no keys",
+        "../plan/grouping_sets.py",
+        "tuple(own.values()) or (exp.true(),)",
+        "tuple(own.values())",
+    ),
+    Mutant(
+        "grouping_id counts from the first key",
+        "../plan/grouping_sets.py",
+        "enumerate(reversed(every))",
+        "enumerate(every)",
+    ),
+    Mutant(
+        "a subquery is joined by one of its keys",
+        "../plan/scalars.py",
+        "for inner, outer in filter(None, pairs))",
+        "for inner, outer in list(filter(None, pairs))[:1])",
+    ),
 )

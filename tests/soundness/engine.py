@@ -271,12 +271,20 @@ def _translated_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.CountIf):
         # DuckDB's own is NULL, and not 0, where the condition is NULL in all rows.
         return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
+    if isinstance(node, exp.Select) and _has_sets(node):
+        # In Spark no rows have no group by the empty set either.
+        return node.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)
     version: Any = node.args.get("version") if isinstance(node, exp.Table) else None
     if version is None:
         return node
     return exp.Table(
         this=exp.to_identifier(f"{node.name}__{version.expression.this}"), alias=node.args.get("alias") or exp.TableAlias(this=node.this)
     )
+
+
+def _has_sets(select: exp.Select) -> bool:
+    group = select.args.get("group")
+    return group is not None and any(isinstance(each, (exp.Rollup, exp.Cube, exp.GroupingSets)) for each in group.find_all(exp.Expr))
 
 
 def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -25,6 +25,8 @@ def value(node: exp.Expr, row: Row) -> Value:
             return int(str(node.this))
         case exp.Null():
             return None
+        case exp.Boolean():
+            return bool(node.this)
         case exp.Neg():
             inner = value(node.this, row)
             return None if inner is None else -inner
@@ -115,6 +117,7 @@ _OPERATIONS: dict[type[exp.Expr], Callable[[Any, Any], Value]] = {
     exp.Add: lambda one, other: one + other,
     exp.Sub: lambda one, other: one - other,
     exp.Mul: lambda one, other: one * other,
+    exp.Div: lambda one, other: Fraction(one) / other,
     exp.Mod: lambda one, other: None if other == 0 else int(math.fmod(one, other)),
     exp.IntDiv: lambda one, other: None if other == 0 else int(Fraction(one, other)),
     exp.EQ: lambda one, other: one == other,

@@ -57,6 +57,17 @@ QUERIES = (
     "FROM {t} GROUP BY g ORDER BY g",
     "SELECT substring(t, 1, 1) AS k, sum(round(m, 1)) AS s, min(upper(left(t, 0))) AS u FROM {t} GROUP BY substring(t, 1, 1) ORDER BY k",
     "SELECT coalesce(g, -1) AS k, count(*) FILTER (WHERE b) AS yes, count_if(n > 0) AS p FROM {t} GROUP BY g ORDER BY k",
+    "SELECT count(*) AS c, g, t, grouping_id() AS i, grouping(t) + 1 AS p, min(g) AS lo FROM {t} GROUP BY ROLLUP (g, t) ORDER BY i, g, t",
+    "SELECT count(*) AS c, sum(m) AS s, d FROM {t} GROUP BY GROUPING SETS ((d), (), (d)) ORDER BY d, c",
+    "SELECT g, b, max(n) AS most, coalesce(g, 0) AS k FROM {t} GROUP BY g, b WITH CUBE HAVING grouping_id(g, b) < 3 ORDER BY g, b, most",
+    "SELECT g, sum(m) AS s FROM {t} WHERE n > (SELECT avg(n) FROM {t} WHERE b) AND d <> (SELECT min(d) FROM {t}) GROUP BY g ORDER BY g",
+    "SELECT w.g, count(*) AS c FROM {t} w WHERE w.m >= (SELECT avg(o.m) FROM {t} o WHERE o.g = w.g) GROUP BY w.g ORDER BY w.g",
+    "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
+    "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",
+    "SELECT CAST(z AS DATE) AS day, year(z) AS y, sum(n) AS s FROM {t} WHERE z >= '1960-01-01' AND z < TIMESTAMP'2024-12-01 00:00:00' "
+    "AND z > DATE'1960-01-02' GROUP BY CAST(z AS DATE), year(z) ORDER BY day",
+    "SELECT date_trunc('MONTH', d) AS mo, date_trunc('QUARTER', d) AS q, sum(m) AS s FROM {t} WHERE d >= '2000-01-01' "
+    "GROUP BY date_trunc('MONTH', d), date_trunc('QUARTER', d) ORDER BY mo",
 )
 CHANGES = (
     (

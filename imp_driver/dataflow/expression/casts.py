@@ -35,6 +35,9 @@ def cast_as_spark(array: pa.Array, kind: pa.DataType) -> pa.Array:
         found = to_double(array)
     elif pa.types.is_date32(kind) and pa.types.is_timestamp(source) and source.tz is None and source.unit == "us":
         found = to_dates(array)
+    elif pa.types.is_date32(source) and kind == pa.timestamp("us"):
+        check_years(array)
+        found = array.cast(kind)
     elif pa.types.is_boolean(kind) and pa.types.is_signed_integer(source):
         found = pc.not_equal(array, 0)
     if found is None:

@@ -34,6 +34,8 @@ _PARTS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
 }
 _PARTS_OF_TIMES: Mapping[str, Callable[[pa.Array], pa.Array]] = {"hour": pc.hour, "minute": pc.minute, "second": pc.second}
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_LENGTHS = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
+"""Of units that have no calendar, in microseconds."""
 _MONTHS_OF = {"year": 12, "quarter": 3, "month": 1}
 
 
@@ -99,6 +101,15 @@ def truncated(dates: pa.Array, unit: str) -> pa.Array:
     # Months are counted from January 1970, with which a quarter and a year begin as well.
     size = _MONTHS_OF[unit]
     return _dates((months // size * size).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64), _nulls(dates))
+
+
+def times_truncated(times: pa.Array, unit: str) -> pa.Array:
+    """Return where the unit of each time without zone begins. Raises NotEvaluable."""
+    days = to_dates(times)
+    if unit not in _LENGTHS:
+        return (days if unit == "day" else truncated(days, unit)).cast(times.type)
+    moments = times.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return pa.array(moments // _LENGTHS[unit] * _LENGTHS[unit], mask=_nulls(times)).cast(times.type)
 
 
 def date_of_text(text: str) -> datetime.date | None:

@@ -21,15 +21,25 @@ from tests.soundness.engine import drained
 
 
 class LakeTable:
-    """``ask`` compares each answer with the plain one; ``row`` makes a random row."""
+    """``ask`` compares each answer with the plain one; ``row`` makes a random row; ``zone`` is that of the session."""
 
-    def __init__(self, folder: Path, name: str, schema: pa.Schema, row: Callable[[random.Random], list[object]], rows: int = 300) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        schema: pa.Schema,
+        row: Callable[[random.Random], list[object]],
+        rows: int = 300,
+        zone: str = "",
+    ) -> None:
         self._chance = random.Random(7)
         self._name, self._schema, self._row = name, schema, row
         self._lake = Lake(folder)
+        if zone:
+            self._lake.connection.execute(f"SET TimeZone = '{zone}'")
         source = DeltaTables()
         self.relations = Relations(source, 1 << 30)
-        self._path = Middleware(LakeSession(self._lake), source, Sketches(self.relations), Options(answers=True))
+        self._path = Middleware(LakeSession(self._lake, zone), source, Sketches(self.relations), Options(answers=True))
         self.insert([row(self._chance) for _ in range(rows)])
 
     def insert(self, rows: list[list[object]]) -> None:

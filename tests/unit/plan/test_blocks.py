@@ -100,7 +100,6 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select a from r where b = 1 or b in (select a from q) group by a having count(*) > 1", Reason.SUBQUERY),
         ("select a from r group by a having sum(b) > (select avg(b) from r)", Reason.NO_FILTER_ABOVE_GROUPS),
         ("with recursive q as (select 1 as a union all select a from q) select a from q group by a", Reason.RECURSION),
-        ("select a from r group by a with rollup having count(*) > 1", Reason.GROUPING_SETS),
         ("select a, sum(b) over w from r window w as (order by a)", Reason.WINDOW_FUNCTION),
         ("select a from r tablesample (10 percent) group by a having count(*) > 1", Reason.SAMPLE),
         ("select a from r version as of 3 group by a having count(*) > 1", Reason.TIME_TRAVEL),

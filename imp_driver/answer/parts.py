@@ -1,0 +1,173 @@
+"""The groups that a query's rows come from: found, brought up to its versions and read, constants of the query first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from imp_driver.answer.finish import Finish
+from imp_driver.answer.groups import check_maintained, repeated, rows_of
+from imp_driver.answer.rounding import check_comparable, rounded_in
+from imp_driver.answer.states import Source, States
+from imp_driver.answer.summary import Groups
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.maintain.at_hand import read_at_hand
+from imp_driver.maintain.request import Request, request_of
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.parse.literals import typed_literal
+from imp_driver.parse.statement import with_named
+from imp_driver.plan.bind import with_values
+from imp_driver.plan.nodes import Aggregate, Plan
+from imp_driver.ports import Session
+from imp_driver.reasons import BESIDE_GROUPS, Reason
+from imp_driver.rewrite.shadow import TOLERANCE
+from imp_driver.snapshot.reading import Reading
+from imp_driver.snapshot.text import Grouped
+from imp_driver.state.group_columns import ReadGroups
+from imp_driver.state.maintained import Maintained
+from imp_driver.values.codes import one_array
+from imp_driver.values.options import Floats, Options
+from imp_driver.values.refusal import Refused
+from imp_driver.values.run import Parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """What a query is finished from.
+
+    Attributes:
+        grouped: the query, as these groups serve it.
+        plan: the same with values for its markers.
+        rows: those of its aggregations, by the identifier of the first attribute of each.
+        parts: the groups that they come from, those of its constants included.
+    """
+
+    grouped: Grouped
+    plan: Plan
+    rows: Mapping[str, pa.Table]
+    parts: tuple[Groups, ...]
+
+
+class Parts:
+    """Finds the groups of one connection's queries."""
+
+    def __init__(self, session: Session, sketches: Sketches, options: Options) -> None:
+        self._sketches = sketches
+        self._relations = sketches.relations
+        self._options = options
+        self._states = States(sketches, session)
+
+    def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
+        """Return the groups of a query at the versions of a reading.
+
+        Raises:
+            Refused: they are not there and not to be waited for, or not known.
+            NotEvaluable: Spark alone knows a value.
+            Error: Spark failed.
+        """
+        held: list[Held] = []
+        values: dict[str, object] = {}
+        try:
+            for marker, subquery in grouped.constants:
+                held.append(self.of(subquery, reading, parameters, means))
+                values[marker] = self._constant(held[-1])
+        except (Refused, NotEvaluable) as error:
+            if grouped.otherwise is None or (isinstance(error, Refused) and error.reason in BESIDE_GROUPS):
+                raise
+            return self.of(grouped.otherwise, reading, parameters, means)
+        parameters = with_named(parameters, values)
+        parts = self._parts(grouped, reading, parameters, means)
+        rows = {
+            aggregate.output[0].identifier: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
+            for (aggregate, _), part in zip(grouped.parts, parts, strict=True)
+        }
+        return Held(
+            grouped,
+            with_values(grouped.plan, parameters, reading.times(grouped.plan).read),
+            rows,
+            (*(part for each in held for part in each.parts), *parts),
+        )
+
+    def _constant(self, held: Held) -> object:
+        """Return what a marker of a subquery stands for. Raises NotEvaluable where it has no one value that is known exactly."""
+        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED).rows(held.plan)
+        if held.grouped.others or rows.num_rows > 1 or rounded_in(rows):
+            raise NotEvaluable("a scalar subquery of more than one row, or of a sum of doubles")
+        found = typed_literal(one_array(rows.column(0))[0] if rows.num_rows else pa.scalar(None))
+        if found is None:
+            raise NotEvaluable(f"a scalar subquery of type {rows.schema.types[0]}")
+        return found
+
+    def _parts(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> list[Groups]:
+        requests = list(self._requests(grouped, reading, parameters))
+        self._sketches.restore()
+        # Rows that are not kept are found missing before any groups are captured.
+        kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
+        return [
+            self._groups(request, grouped.parts[place][0], kept.get(place) or self._states.source(request), means)
+            for place, request in enumerate(requests)
+        ]
+
+    def _requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[Request]:
+        for place, (_, analysis) in enumerate(grouped.parts, grouped.first):
+            block, wide = reading.groups(analysis, parameters)
+            check_maintained(block)
+            # Numbers below 0 are those of blocks that are answered from.
+            request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
+            self._relations.check_trusted(request.template.identifier)
+            yield request
+
+    def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
+        """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""
+        found: dict[int, Source] = {}
+        missing: Refused | None = None
+        for place, request in requests.items():
+            try:
+                found[place] = self._states.kept(request)
+            except Refused as refused:
+                missing = missing or refused
+        if missing is not None:
+            raise missing
+        return found
+
+    def _groups(self, request: Request, aggregate: Aggregate, source: Source, means: Means) -> Groups:
+        def read(own: Request, relation: Maintained) -> Groups:
+            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
+            if relation.state is None:
+                raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
+            return rows(own, relation, upkeep, relation.columns.of(relation.state, relation.vector))
+
+        def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
+            with means.watch.stage("answer"):
+                found = rows_of(groups, source.found, request.block, aggregate)
+                return self._read(own, relation, upkeep, found)
+
+        found = read_at_hand(self._relations, source.request, rows)
+        return self._relations.held(source.request, means, read) if found is None else found
+
+    def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
+        if self._options.is_compared:
+            check_comparable(rows, TOLERANCE)
+        relation.answered()
+        self._relations.checkpoint.note(relation)
+        if relation.costs.captured is not None:
+            # What is not computed by Spark would have taken about as long as the capture.
+            relation.costs.note_query(relation.costs.captured, 0.5)
+        return Groups(request, relation, upkeep, rows)
+
+    def told(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[str]:
+        """Say which groups a query would be answered from, those of its constants first.
+
+        Raises Refused as ``of``, as far as that is known.
+        """
+        lines = [line for _, each in grouped.constants for line in self.told(each, reading, parameters)]
+        parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
+        requests = list(self._requests(grouped, reading, parameters))
+        bags = [aggregate in grouped.bags for aggregate, _ in grouped.parts]
+        return [
+            *lines,
+            *(line for request, is_bag in zip(requests, bags, strict=True) for line in self._states.told(request, is_bag=is_bag)),
+        ]

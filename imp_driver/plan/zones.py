@@ -1,0 +1,131 @@
+"""Times of sessions at UTC, whose days and hours are those of the instants themselves: what depends on the zone says so there.
+
+A TIMESTAMP is read as the time without zone that it is at UTC, by a cast of its own kind, and what comes of it is brought back. A text or
+a day beside a time is the time that Spark reads from it. In other zones parts of a TIMESTAMP are Spark's: the tables of zones are Java's.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.parse.dialect import AtUtc
+from imp_driver.plan.expressions import made_by
+from imp_driver.plan.nodes import Plan, every
+from imp_driver.plan.types import infer
+from imp_driver.values.types import arrow_type
+
+_UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00", "UTC+00:00", "Etc/GMT", "Zulu", "Etc/Zulu"})
+_INSTANT, _LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
+_INSTANTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?))?")
+_ORDERED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
+_PARTS = (exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.WeekOfYear)
+_OF_ONE = (*_PARTS, exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.TsOrDsToDate)
+
+
+def is_at_utc(settings: Mapping[str, str]) -> bool:
+    """Say whether a session's times are those of UTC, and TIMESTAMP means an instant."""
+    is_instant = settings.get("spark.sql.timestampType", "TIMESTAMP_LTZ") in ("TIMESTAMP_LTZ", "None")
+    return is_instant and settings.get("spark.sql.session.timeZone", "") in _UTC_NAMES
+
+
+def types_in(plan: Plan) -> dict[str, pa.DataType | None]:
+    """Return the types of all columns that operators of a plan make, by identifier."""
+    return {attribute.identifier: arrow_type(attribute.type_name or "") for node in every(plan) for attribute in made_by(node)}
+
+
+def local(value: exp.Expr) -> exp.Expr:
+    """Return an instant as the time that it is at UTC."""
+    return AtUtc(this=value, to=exp.DType.TIMESTAMPNTZ.into_expr())
+
+
+def instant(value: exp.Expr) -> exp.Expr:
+    """Return a time at UTC as the instant that it is."""
+    return AtUtc(this=value, to=exp.DType.TIMESTAMPTZ.into_expr())
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Puts what can be computed with in the place of times in expressions over columns of these types."""
+
+    types: Mapping[str, pa.DataType | None]
+    is_utc: bool
+
+    def read(self, expression: exp.Expr) -> exp.Expr:
+        """Return an expression with the same value."""
+        kinds = {*self.types.values()}
+        if _LOCAL not in kinds and not (self.is_utc and kinds & {_INSTANT, pa.date32()}):
+            return expression
+        root = expression.copy()
+        # Parts before what is made of them.
+        for node in reversed(list(root.walk(bfs=False))):
+            found = self._changed(node)
+            if node is root:
+                root = found
+            elif found is not node:
+                node.replace(found)
+        return root
+
+    def _changed(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Cast) and _text(node.this):
+            kind = _LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else _INSTANT if self.is_utc and node.to.this in _INSTANTS else None
+            return (None if kind is None else _moment(_text(node.this), kind)) or node
+        if isinstance(node, _ORDERED):
+            self._beside(node, "this", "expression")
+        elif isinstance(node, exp.Between):
+            self._beside(node, "this", "low")
+            self._beside(node, "this", "high")
+        elif isinstance(node, _OF_ONE) or (isinstance(node, exp.Cast) and node.to.this is exp.DType.DATE):
+            return self._of_local(node, "this")
+        elif isinstance(node, exp.Extract):
+            return self._of_local(node, "expression")
+        return node
+
+    def _beside(self, node: exp.Expr, one: str, other: str) -> None:
+        """Read a constant text or day beside a time as Spark does."""
+        for column, constant in ((one, other), (other, one)):
+            written = _day_or_text(node.args[constant])
+            kind = infer(node.args[column], self.types) if written else None
+            found = _moment(written, kind) if kind == _LOCAL or (kind == _INSTANT and self.is_utc) else None
+            if found is not None:
+                node.set(constant, found)
+
+    def _of_local(self, node: exp.Expr, place: str) -> exp.Expr:
+        """Give a function the time at UTC that an instant is; its own value is an instant again where Spark's is one."""
+        value = node.args[place]
+        kind = infer(value, self.types)
+        is_truncated = isinstance(node, exp.TimestampTrunc)
+        if not self.is_utc or not (kind == _INSTANT or (is_truncated and kind == pa.date32())):
+            return node
+        changed = node.copy()
+        changed.set(place, local(value.copy()) if kind == _INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
+        return instant(changed) if is_truncated else changed
+
+
+def _text(node: exp.Expr) -> str:
+    return str(node.this) if isinstance(node, exp.Literal) and node.is_string else ""
+
+
+def _day_or_text(node: exp.Expr) -> str:
+    inner = node.unnest()
+    return _text(inner.this if isinstance(inner, exp.Cast) and inner.to.this is exp.DType.DATE else inner)
+
+
+def _moment(text: str, kind: pa.DataType) -> exp.Expr | None:
+    """Return a text that Spark reads as a time in any session as one of a type; None for other texts."""
+    found = _MOMENT.fullmatch(text)
+    try:
+        if found is None or datetime.date.fromisoformat(found[1]).year < 1:
+            return None
+        written = f"{found[1]} {found[2] or '00:00:00'}"
+        datetime.datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    literal = exp.Literal.string(f"{written}Z" if kind == _INSTANT else written)
+    return exp.cast(literal, exp.DType.TIMESTAMPTZ if kind == _INSTANT else exp.DType.TIMESTAMPNTZ)

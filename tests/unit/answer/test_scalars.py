@@ -1,0 +1,143 @@
+"""Scalar subqueries below groups: constants that are computed first, or joins with groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.report import SketchReport
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+ROWS: list[Row] = [*((place, place % 3, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
+PARTNERS: list[Row] = [(place, place % 4, place % 5, place % 6) for place in range(30)] + [(40, None, 3, 3), (41, 2, None, None)]
+
+
+def _world() -> World:
+    world = World()
+    world.warehouse.commit("r", ROWS)
+    world.warehouse.commit("s", PARTNERS)
+    return world
+
+
+def _checked(world: World, text: str) -> SketchReport:
+    rows, report = world.ask(text)
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist()), text
+    return report
+
+
+def _change(world: World, number: int) -> None:
+    world.commit((100 + number, number % 3, number % 7, 4 + number), (200 + number, None, number, None))
+    world.warehouse.commit("s", [*world.warehouse.rows("s")[1:], (50 + number, number % 4, 9, 6)])
+
+
+CONSTANT = [
+    "SELECT g, count(*) AS n FROM r WHERE a > (SELECT avg(b) FROM s WHERE y > {}) GROUP BY g",
+    "SELECT sum(x) AS s FROM r WHERE x < {} AND a >= (SELECT max(b) - 3 FROM s)",
+    "SELECT g, sum(a) AS s FROM r WHERE a > (SELECT avg(a) FROM r WHERE x > {}) AND x <> (SELECT min(y) FROM s) "
+    "GROUP BY g HAVING count(*) > 1",
+    "SELECT r.g, count(*) AS n FROM r JOIN s ON r.g = s.k WHERE r.a > (SELECT count(*) / 20 FROM s WHERE b > {}) GROUP BY r.g",
+    "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(b) FROM s WHERE y > (SELECT min(x) + {} FROM r)) GROUP BY g",
+    "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(b) FROM s WHERE y > {} AND y < 0) OR x > 3 GROUP BY g",
+    "SELECT max(n) AS m FROM (SELECT g, count(*) AS n FROM r WHERE a <= (SELECT avg(b) FROM s WHERE k = {}) GROUP BY g) q",
+]
+
+
+@pytest.mark.parametrize("text", CONSTANT)
+def test_the_value_of_a_subquery_is_a_constant_like_others(text: str) -> None:
+    world = _world()
+    for number in range(8):
+        _checked(world, text.format(number % 3))
+        _change(world, number)
+        assert world.sketches.relations.background.settle(30)
+    decisions = []
+    for number in (0, 1, 2, 7):
+        report = _checked(world, text.format(number))
+        assert report.served_by is ServedBy.STATE, report.not_answered
+        decisions += [each.decision for each in (report, *report.also)]
+        _change(world, 10 + number)
+    assert Decision.CAPTURED not in decisions
+    # What stands below the groups is followed, since no subquery is left there.
+    assert Decision.RECAPTURED not in decisions
+
+
+def test_a_subquery_that_is_no_known_constant_stays_inside() -> None:
+    world = _world()
+    # Any of several rows would be an error, so no groups may hide it.
+    text = "SELECT g, count(*) AS n FROM r WHERE a > (SELECT approx_count_distinct(b) FROM s) - 4 GROUP BY g"
+    report = _checked(world, text)
+    assert report.served_by is ServedBy.STATE
+    assert [each.decision for each in (report, *report.also)] == [Decision.CAPTURED]
+
+
+JOINED = [
+    "SELECT sum(r.a) AS t FROM r WHERE x < (SELECT avg(y) FROM s WHERE s.k = r.g)",
+    "SELECT g, count(*) AS n FROM r WHERE x > (SELECT count(*) FROM s WHERE s.k = r.a AND b > 3) GROUP BY g",
+    "SELECT g, count(*) AS n FROM r WHERE x >= (SELECT coalesce(sum(b), 2) FROM s WHERE r.g = s.k AND s.y = r.x) GROUP BY g",
+    "SELECT g, sum(a) AS t FROM r WHERE a * 2 > (SELECT 1 + min(b) FROM s WHERE s.k = r.g) AND x > {} GROUP BY g",
+    "SELECT r.g, count(*) AS n FROM r JOIN s ON r.x = s.y WHERE r.a > (SELECT avg(q.a) FROM r q WHERE q.g = r.g) AND s.b > {} GROUP BY r.g",
+]
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_a_subquery_that_reads_the_row_around_it_is_joined(text: str) -> None:
+    world = _world()
+    for number in range(3):
+        _checked(world, text.format(number))
+        _change(world, number)
+        assert world.sketches.relations.background.settle(30)
+    for number in (1, 2, 0):
+        report = _checked(world, text.format(number))
+        assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED), (report.not_answered, report.recapture_reason)
+        _change(world, 10 + number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT sum(b) / 4 FROM s WHERE s.k = q.g)",
+        "SELECT g, sum(a) AS t FROM r GROUP BY g HAVING sum(a) > (SELECT count(*) FROM s WHERE s.k = g AND b > 3)",
+        "SELECT id, a FROM r WHERE a > (SELECT avg(b) FROM s WHERE s.k = r.g) AND id < 40",
+    ],
+)
+def test_a_subquery_beside_groups_or_rows_is_joined(text: str) -> None:
+    world = _world()
+    for _ in range(2):
+        _checked(world, text)
+        assert world.sketches.relations.background.settle(30)
+    _change(world, 1)
+    assert _checked(world, text).served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT sum(b) FROM s WHERE s.k < q.g)",
+        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT sum(b + q.g) FROM s WHERE s.k = q.g)",
+        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT bit_and(b) FROM s WHERE s.k = q.g)",
+    ],
+)
+def test_what_is_no_group_for_a_row_stays(text: str) -> None:
+    world = _world()
+    assert _checked(world, text).served_by is not ServedBy.STATE
+
+
+def test_the_tables_of_a_subquery_must_be_readable_too() -> None:
+    world = _world()
+    world.session.hidden.add("s")
+    _, report = world.ask(CONSTANT[0].format(1))
+    assert report.not_answered is not None
+    assert report.not_answered.reason is Reason.NOT_PERMITTED
+
+
+def test_markers_of_the_caller_stand_beside_those_of_subqueries() -> None:
+    world = _world()
+    text = "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(b) - ? FROM s WHERE y > ?) AND x < ? GROUP BY g"
+    named = "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(b) - :one FROM s WHERE y > :two) AND x < :three GROUP BY g"
+    plain = text.replace("- ?", "- 3").replace("y > ?", "y > 1").replace("x < ?", "x < 5")
+    expected = Counter(tuple(row.values()) for row in world.warehouse.query(plain).to_pylist())
+    rows, report = world.ask(text, (3, 1, 5))
+    assert (Counter(rows), report.served_by) == (expected, ServedBy.STATE)
+    assert Counter(world.ask(named, {"one": 3, "two": 1, "three": 5})[0]) == expected
