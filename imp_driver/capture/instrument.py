@@ -121,13 +121,17 @@ def _moment_sql(aggregate: BoundAggregate, part: str) -> str:
     return f"try_sum({number})" if part == "sum" else f"try_sum({number} * {number})"
 
 
-_OF_SMALL = ("part_0", "part_1", "part_2", "part_3", "rest", "small")
+_SUMS_OF_SMALL = ("part_0", "part_1", "part_2", "part_3", "part_4", "rest")
+_OF_SMALL = (*_SUMS_OF_SMALL, "small", "below")
 
 
 def _of_small(value: str, part: str) -> str:
     """Return the sum of one part of the doubles that are split, or their count; NaN is above every limit."""
-    found = "1" if part == "small" else split_sql(value)[_OF_SMALL.index(part)]
-    return f"{'count' if part == 'small' else 'sum'}(CASE WHEN abs({value}) < {LIMIT!r}D THEN {found} END)"
+    is_small = f"abs({value}) < {LIMIT!r}D"
+    if part in _SUMS_OF_SMALL:
+        return f"sum(CASE WHEN {is_small} THEN {split_sql(value)[_SUMS_OF_SMALL.index(part)]} END)"
+    is_counted = is_small if part == "small" else f"{is_small} AND {split_sql(value)[-1]} <> 0"
+    return f"count(CASE WHEN {is_counted} THEN 1 END)"
 
 
 def projection_sql(block: BoundBlock, *relations: str, cuts: Sequence[CutColumn] = ()) -> str:

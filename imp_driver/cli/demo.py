@@ -1,4 +1,4 @@
-"""``imp demo``: a dashboard on real data that changes, each query plain and through the driver in the same run, answers compared."""
+"""``imp demo``: a dashboard while a writer commits every second; each query through the driver and by plain Spark, at the same version."""
 
 from __future__ import annotations
 
@@ -16,26 +16,31 @@ import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.plot import draw
 from imp_driver.cli.synthetic import SyntheticTable, create
-from imp_driver.cli.workload import Query, Update, stream
+from imp_driver.cli.workload import Query, queries, updates
+from imp_driver.cli.writer import Writer
 from imp_driver.dbapi.connection import Connection
 from imp_driver.reasons import ServedBy
 from imp_driver.values.report import SketchReport
 
 _SHOWN = 24
 """Lines of the live table; older ones scroll away."""
+_EACH = 1.0
+"""Seconds between two commits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One query of the run. Times are seconds; ``updates`` counts the updates since the query before."""
+    """One query of the run. Times are seconds; ``commits`` counts those since the query before.
+
+    ``is_equal`` is None where Spark itself has answered the driver too, at whatever version.
+    """
 
     label: str
     plain: float
     driver: float
     report: SketchReport
-    equal: bool
-    rows: int
-    updates: int
+    is_equal: bool | None
+    commits: int
 
     @property
     def captured(self) -> bool:
@@ -50,12 +55,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     begin = time.perf_counter()
     with console.status("Starting Spark ..."):
         driver = imp_driver.connect(warehouse=str(warehouse), sketch="lazy")
-        plain = imp_driver.connect(warehouse=str(warehouse), sketch="off")
-    with driver, plain:
+        plain, other = (imp_driver.connect(warehouse=str(warehouse), sketch="off") for _ in range(2))
+    with driver, plain, other:
         console.print(f"Spark is up after {time.perf_counter() - begin:.1f} s.")
         _load(driver, table, console)
         _warm_up(plain, table)
-        steps = _run_stream(driver, plain, table, arguments, console)
+        with Writer(other, updates(table, arguments.seed), _EACH) as writer:
+            steps = _ask(driver, plain, table, arguments, console, writer)
     picture = result / "demo.png"
     draw(steps, picture)
     return _summary(steps, picture, console, time.perf_counter() - begin)
@@ -74,33 +80,29 @@ def _warm_up(plain: Connection, table: SyntheticTable) -> None:
         plain.execute(f"SELECT a, avg(b), avg(c) FROM {table.name} GROUP BY a HAVING avg(c) < 0").fetchall()
 
 
-def _run_stream(
-    driver: Connection, plain: Connection, table: SyntheticTable, arguments: argparse.Namespace, console: Console
+def _ask(
+    driver: Connection, plain: Connection, table: SyntheticTable, arguments: argparse.Namespace, console: Console, writer: Writer
 ) -> list[Step]:
     steps: list[Step] = []
-    updates = 0
+    seen = 0
     with Live(_table(steps), console=console, refresh_per_second=4, transient=not console.is_terminal) as live:
-        for number, operation in enumerate(stream(table, arguments.queries, arguments.seed)):
-            if isinstance(operation, Update):
-                driver.execute(operation.text).close()
-                updates += 1
-                continue
-            steps.append(_step(driver, plain, operation, number % 2 == 0, updates))
-            updates = 0
+        for query in queries(table, arguments.queries, arguments.seed):
+            commits = writer.commits
+            steps.append(_step(driver, plain, query, commits - seen))
+            seen = commits
             live.update(_table(steps))
             if not console.is_terminal:
                 _print_step(steps[-1], len(steps), console)
     return steps
 
 
-def _step(driver: Connection, plain: Connection, query: Query, plain_first: bool, updates: int) -> Step:
-    if plain_first:
-        plain_rows, plain_time, _ = _timed(plain, query.text)
+def _step(driver: Connection, plain: Connection, query: Query, commits: int) -> Step:
     rows, driver_time, report = _timed(driver, query.text)
-    if not plain_first:
-        plain_rows, plain_time, _ = _timed(plain, query.text)
     assert report is not None
-    return Step(query.label, plain_time, driver_time, report, same(rows, plain_rows), len(rows), updates)
+    # The table goes on changing: Spark reads the version that the driver has answered at.
+    plain_rows, plain_time, _ = _timed(plain, query.text if report.version is None else query.at(report.version))
+    is_equal = None if report.version is None else same(rows, plain_rows)
+    return Step(query.label, plain_time, driver_time, report, is_equal, commits)
 
 
 def _timed(connection: Connection, text: str) -> tuple[list[tuple[object, ...]], float, SketchReport | None]:
@@ -115,7 +117,7 @@ def _cells(step: Step) -> tuple[str, ...]:
     files = "-" if report.files_total is None else f"{report.files_kept}/{report.files_total}"
     return (
         step.label,
-        str(step.updates),
+        str(step.commits),
         report.served_by.name,
         report.decision.name,
         str(report.delta_rows),
@@ -123,29 +125,31 @@ def _cells(step: Step) -> tuple[str, ...]:
         f"{step.plain * 1000:,.0f}",
         f"{step.driver * 1000:,.{1 if step.driver < 0.01 else 0}f}",
         f"{step.plain / step.driver:.1f}x",
-        "yes" if step.equal else "NO",
+        "-" if step.is_equal is None else "yes" if step.is_equal else "NO",
     )
 
 
 def _table(steps: list[Step]) -> Table:
     table = Table(title="Each query plain and through the driver")
-    for name in ("query", "updates", "served by", "decision", "delta rows", "files read", "plain ms", "driver ms", "speed-up", "equal"):
+    for name in ("query", "commits", "served by", "decision", "delta rows", "files read", "plain ms", "driver ms", "speed-up", "equal"):
         table.add_column(name, justify="left" if name in ("query", "served by", "decision") else "right")
     for step in steps[-_SHOWN:]:
-        table.add_row(*_cells(step), style=None if step.equal else "bold red")
+        table.add_row(*_cells(step), style="bold red" if step.is_equal is False else None)
     return table
 
 
 def _print_step(step: Step, number: int, console: Console) -> None:
-    names = ("", "updates", "", "", "delta rows", "files", "plain ms", "driver ms", "", "equal")
+    names = ("", "commits", "", "", "delta rows", "files", "plain ms", "driver ms", "", "equal")
     console.print(f"{number:3} " + "  ".join(f"{name} {cell}".strip() for name, cell in zip(names, _cells(step), strict=True)))
 
 
 def _summary(steps: list[Step], picture: Path, console: Console, spent: float) -> int:
     plain, driver = sum(step.plain for step in steps), sum(step.driver for step in steps)
     used = [step for step in steps if not step.captured]
-    different = [step for step in steps if not step.equal]
-    console.print(f"{len(steps)} queries: plain {plain:.1f} s, driver {driver:.1f} s with all captures: {plain / driver:.1f}x faster.")
+    different = [step for step in steps if step.is_equal is False]
+    commits = sum(step.commits for step in steps)
+    console.print(f"{len(steps)} queries, beside which {commits} commits were made.")
+    console.print(f"Plain {plain:.1f} s, driver {driver:.1f} s with all captures: {plain / driver:.1f}x faster.")
     if used:
         ratio = statistics.median(step.plain / step.driver for step in used)
         console.print(f"Without the {len(steps) - len(used)} captures the median query is {ratio:.1f}x faster.")
@@ -157,5 +161,6 @@ def _summary(steps: list[Step], picture: Path, console: Console, spent: float) -
     if different:
         console.print(f"[bold red]{len(different)} answers differ.[/bold red]")
         return 1
-    console.print("All answers are equal.")
+    compared = sum(step.is_equal is not None for step in steps)
+    console.print(f"All answers are equal ({compared} compared with Spark's at the same version of the table).")
     return 0

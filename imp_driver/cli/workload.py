@@ -1,7 +1,8 @@
-"""The demo's dashboard: queries with changing constants, mixed with updates. Reproducible by its seed."""
+"""The demo's dashboard: queries with changing constants, and updates beside them. Reproducible by its seed."""
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from imp_driver.cli.synthetic import GROUPS, SyntheticTable, having, row_express
 class Query:
     label: str
     text: str
+    table: str
+
+    def at(self, version: int) -> str:
+        """Return the query of one version of its table."""
+        return self.text.replace(f"FROM {self.table}", f"FROM {self.table} VERSION AS OF {version}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +27,17 @@ class Update:
     text: str
 
 
-def stream(table: SyntheticTable, queries: int, seed: int) -> Iterator[Query | Update]:
-    """Yield ``queries`` queries; after every second one an insert, an update or a delete."""
+def queries(table: SyntheticTable, count: int, seed: int) -> Iterator[Query]:
     chance = random.Random(seed)
-    next_id = table.rows
-    for number in range(queries):
+    for number in range(count):
         yield _query(table.name, number, chance)
-        if number % 2 == 1:
-            yield _update(table.name, number // 2, next_id, chance)
-            next_id += 20
+
+
+def updates(table: SyntheticTable, seed: int) -> Iterator[Update]:
+    """Yield inserts, updates and deletes by turns, without end."""
+    chance = random.Random(seed + 1)
+    for number in itertools.count():
+        yield _update(table.name, number, table.rows + 20 * number, chance)
 
 
 def _query(table: str, number: int, chance: random.Random) -> Query:
@@ -37,16 +45,18 @@ def _query(table: str, number: int, chance: random.Random) -> Query:
     window = (low, low + 50)
     match number % 5:
         case 0:
-            return Query("1 aggregate", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(1, *window)}")
+            return Query("1 aggregate", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(1, *window)}", table)
         case 1:
-            return Query("3 aggregates", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(3, *window)}")
+            return Query("3 aggregates", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(3, *window)}", table)
         case 2:
-            return Query("10 aggregates", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(10, *window)}")
+            return Query("10 aggregates", f"SELECT a, avg(b) AS ab FROM {table} GROUP BY a {having(10, *window)}", table)
         case 3:
-            return Query("top 10", f"SELECT a, sum(c) AS total, count(*) AS n FROM {table} GROUP BY a ORDER BY total DESC, a LIMIT 10")
+            return Query(
+                "top 10", f"SELECT a, sum(c) AS total, count(*) AS n FROM {table} GROUP BY a ORDER BY total DESC, a LIMIT 10", table
+            )
         case _:
             inner = f"SELECT a, max(d) AS peak FROM {table} GROUP BY a HAVING max(d) BETWEEN {3 * low} AND {3 * (low + 50)}"
-            return Query("derived table", f"SELECT count(*) AS groups, max(peak) AS peak FROM ({inner}) t")
+            return Query("derived table", f"SELECT count(*) AS groups, max(peak) AS peak FROM ({inner}) t", table)
 
 
 def _update(table: str, number: int, next_id: int, chance: random.Random) -> Update:

@@ -67,8 +67,8 @@ PARTS: dict[AccumulatorKind, tuple[str, ...]] = {
     AccumulatorKind.SUM_WIDE_DECIMAL: ("count", "sum", "magnitude"),
     AccumulatorKind.SUM_FLOAT: ("count", "sum", "magnitude", "nonfinite"),
     AccumulatorKind.SUM_FLOAT_EXACT: (
-        *("count", "sum", "magnitude", "nonfinite", "small"),
-        *("part_0", "part_1", "part_2", "part_3", "rest"),
+        *("count", "sum", "magnitude", "nonfinite", "small", "below"),
+        *("part_0", "part_1", "part_2", "part_3", "part_4", "rest"),
     ),
     AccumulatorKind.MINIMUM: ("count", "buffer"),
     AccumulatorKind.MAXIMUM: ("count", "buffer"),
@@ -83,7 +83,8 @@ count: non-NULL arguments (int64). sum: integers (int64, wraps modulo 2**64 like
 where it overflowed) or the finite doubles (float64, NULL where there are none). magnitude: sum of absolute (finite) values (float64, may
 be NULL where count is 0), which bounds the rounding error, and every partial sum, of any order of summation. nonfinite: arguments that are
 NaN or infinite (int64).
-small, part_0 .. part_3, rest: how many values are split into parts, and the sums of these (dataflow/aggregate/exact_sums.py; float64).
+small, part_0 .. part_4, rest: how many values are split into parts, and the sums of these (dataflow/aggregate/exact_sums.py; float64).
+below: how many values have anything left for the rest (int64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).
 true: arguments that are TRUE (int64). squares: sum of the squares (decimal128(38, 2 s), NULL where it overflowed or count is 0).

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 LIMIT = 2.0**60
 """Values from here on are not split."""
-UNITS = (2.0**36, 2.0**10, 2.0**-16, 2.0**-42)
+UNITS = (2.0**36, 2.0**10, 2.0**-16, 2.0**-42, 2.0**-68)
 SHIFTS = tuple(1.5 * 2.0**52 * unit for unit in UNITS)
 PARTS = len(UNITS)
 
@@ -20,5 +20,7 @@ def split_sql(value: str) -> tuple[str, ...]:
 
     coarse, middle = (rounded(value, shift) for shift in SHIFTS[:2])
     left = f"({value} - {middle})"
-    fine, finest = (rounded(left, shift) for shift in SHIFTS[2:])
-    return coarse, f"({middle} - {coarse})", fine, f"({finest} - {fine})", f"({left} - {finest})"
+    fine, finer = (rounded(left, shift) for shift in SHIFTS[2:4])
+    below = f"({left} - {finer})"
+    finest = rounded(below, SHIFTS[4])
+    return coarse, f"({middle} - {coarse})", fine, f"({finer} - {fine})", finest, f"({below} - {finest})"

@@ -187,7 +187,8 @@ def part_types(spec: AggregateSpecification) -> dict[str, pa.DataType]:
             return {"count": pa.int64(), "sum": pa.decimal128(38, scale_of(spec)), "magnitude": pa.float64()}
         case K.SUM_FLOAT | K.SUM_FLOAT_EXACT:
             bounded = {"count": pa.int64(), "sum": pa.float64(), "magnitude": pa.float64(), "nonfinite": pa.int64()}
-            split = {"small": pa.int64(), **dict.fromkeys(("part_0", "part_1", "part_2", "part_3", "rest"), pa.float64())}
+            sums = ("part_0", "part_1", "part_2", "part_3", "part_4", "rest")
+            split = {"small": pa.int64(), "below": pa.int64(), **dict.fromkeys(sums, pa.float64())}
             return bounded if spec.kind is K.SUM_FLOAT else bounded | split
         case K.BOOLEAN_AND | K.BOOLEAN_OR:
             return {"count": pa.int64(), "true": pa.int64()}
@@ -258,6 +259,7 @@ def captured_parts(spec: AggregateSpecification, values: Sequence[Any], chance: 
             small = [value for value in finite if abs(value) < LIMIT]
             split_values, rest = split(np.array(small, np.float64))
             parts["small"] = len(small)
+            parts["below"] = int(np.count_nonzero(rest))
             parts |= {f"part_{place}": added(list(each), chance) if small else None for place, each in enumerate(split_values)}
             parts["rest"] = added(list(rest), chance) if small else None
     elif spec.kind in (K.MINIMUM, K.MAXIMUM):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import random
+from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -134,3 +136,57 @@ def test_deleting_more_than_was_summed_is_refused() -> None:
     state = BLOCK.capture([row(1.0), row(2.0)], random.Random(0))
     with pytest.raises(StateCorrupt):
         state.apply(BLOCK.delta([(row(50.0), -1)]))
+
+
+ROUNDED = Block(
+    BLOCK.key_types,
+    tuple(AggregateSpecification(K.SUM_FLOAT_EXACT, form, DOUBLE) for form in (ValueForm.TOTAL, ValueForm.AVERAGE)),
+    BLOCK.partition,
+)
+
+
+def _drawn(chance: random.Random, count: int, *, is_mixed: bool) -> list[Row]:
+    """Values of usual sizes, whose sums lie half between two doubles once in a while."""
+
+    def one() -> float:
+        usual = chance.gauss(100, 5)
+        return chance.choice([usual, chance.gauss(0, 1), chance.randrange(1000) / 100, 2.0**-14, 1e15]) if is_mixed else usual
+
+    return [((1,), (number, number)) for number in (one() for _ in range(count))]
+
+
+def test_sums_of_values_of_usual_size_are_always_known() -> None:
+    chance = random.Random(3)
+    halves = 0
+    for number in range(150):
+        current = _drawn(chance, chance.randint(1, 40), is_mixed=number % 2 == 0)
+        state = ROUNDED.capture(current, chance)
+        for _ in range(3):
+            inserted = _drawn(chance, 3, is_mixed=number % 2 == 0)
+            left = [current.pop(chance.randrange(len(current))) for _ in range(chance.randrange(2))] if len(current) > 2 else []
+            current += inserted
+            state.apply(ROUNDED.delta([*((each, 1) for each in inserted), *((each, -1) for each in left)]))
+            numbers = [each[1][0] for each in current]
+            exact = sum(map(Fraction, numbers))
+            halves += abs(exact - Fraction(math.fsum(numbers))) == Fraction(math.ulp(math.fsum(numbers))) / 2
+            for place, divisor in ((0, 1), (1, len(numbers))):
+                found = state.state.value_at(place, np.array([0]))
+                assert found.exact.all()
+                assert found.array.to_pylist() == [math.fsum(numbers) / divisor]
+    assert halves > 5
+
+
+def test_tiny_values_are_counted_until_they_are_gone() -> None:
+    tiny = [((1,), (number, number)) for number in (1e-30, 2.0**-70, 5e-324)]
+    current: list[Row] = [((1,), (0.1, 0.1)), *tiny]
+    state = ROUNDED.capture(current, random.Random(0))
+    assert state.state.value_at(0, np.array([0])).array.to_pylist() == [0.1]
+    state.apply(ROUNDED.delta([(each, -1) for each in tiny]))
+    one = state.state.value_at(0, np.array([0]))
+    assert one.exact.all()
+    # Half between two doubles: nothing but exact sums tells the even one.
+    half = math.ulp(1.0) / 2
+    state.apply(ROUNDED.delta([(((1,), (0.1, 0.1)), -1), (((1,), (1.0, 1.0)), 1), (((1,), (half, half)), 1)]))
+    found = state.state.value_at(0, np.array([0]))
+    assert found.exact.all()
+    assert found.array.to_pylist() == [1.0]

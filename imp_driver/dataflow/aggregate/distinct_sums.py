@@ -111,7 +111,7 @@ def _no_decimals(argument_type: pa.DataType, *, average: bool) -> DecimalSum:
 
 def _no_floats(*, average: bool) -> ExactFloatSum:
     none, number = pa.array([], pa.int64()), pa.array([], pa.float64())
-    parts = {"count": none, "nonfinite": none, "small": none, "sum": number, "magnitude": number, "rest": number}
+    parts = {"count": none, "nonfinite": none, "small": none, "below": none, "sum": number, "magnitude": number, "rest": number}
     parts |= {f"part_{place}": number for place in range(PARTS)}
     return ExactFloatSum.load(parts, np.zeros(0, dtype=np.int64), average=average)
 

@@ -21,28 +21,31 @@ from imp_driver.values.float_grids import LIMIT, PARTS
 
 
 class ExactFloatSum:
-    """``small`` counts the values that are split; the rest of these is known within a bound."""
+    """``small`` counts the values that are split, ``below`` those with a rest; the sum of the rests is known within a bound."""
 
-    def __init__(self, bounded: FloatSum, small: IntegerArray, parts: FloatArray, rest: TrackedSum, *, average: bool) -> None:
+    def __init__(
+        self, bounded: FloatSum, small: IntegerArray, below: IntegerArray, parts: FloatArray, rest: TrackedSum, *, average: bool
+    ) -> None:
         self._bounded = bounded
         self._small = small
+        self._below = below
         self._parts = parts
         self._rest = rest
         self._average = average
 
     @classmethod
     def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> ExactFloatSum:
-        small = integers(parts["small"])
-        errors = float_part(parts["rest_error"]) if "rest_error" in parts else rest_error(small)
+        small, below = integers(parts["small"]), integers(parts["below"])
+        errors = float_part(parts["rest_error"]) if "rest_error" in parts else rest_error(below)
         sums = np.stack([float_part(parts[f"part_{place}"]) for place in range(PARTS)]) if len(small) else np.zeros((PARTS, 0))
         bounded = FloatSum.load(parts, rows, average=average)
-        return cls(bounded, small, sums, TrackedSum(float_part(parts["rest"]), errors), average=average)
+        return cls(bounded, small, below, sums, TrackedSum(float_part(parts["rest"]), errors), average=average)
 
     def grow(self, capacity: int) -> None:
         self._bounded.grow(capacity)
         self._rest.grow(capacity)
         if capacity > len(self._small):
-            self._small = resized(self._small, capacity)
+            self._small, self._below = resized(self._small, capacity), resized(self._below, capacity)
             self._parts = np.concatenate((self._parts, np.zeros((PARTS, capacity - self._parts.shape[1]))), axis=1)
 
     def prepare(self, change: GroupChange, argument: pa.Array | None) -> Commit:
@@ -56,18 +59,20 @@ class ExactFloatSum:
         slots = change.slots
         present = is_small if not argument.null_count else is_small & argument.is_valid().to_numpy(zero_copy_only=False)
         small = self._small[slots] + change.total(np.where(present, change.weights, 0))
+        has_rest = rest != 0
+        below = self._below[slots] + change.total(np.where(has_rest, change.weights, 0))
         sums = self._parts[:, slots] + np.stack([change.float_total(part * change.weights) for part in parts])
         empty = small == 0
-        if np.any(small < 0) or np.any(sums[:, empty]):
+        if np.any(small < 0) or np.any(below < 0) or np.any(sums[:, empty]):
             raise StateCorrupt("a delta deleted other doubles of a group than the state summed; the state must be captured again")
         churn = change.float_total(np.abs(rest * change.weights))
-        error = delta_error(change, churn, np.bincount(change.inverse, minlength=len(slots)))
-        commit_rest = self._rest.prepare(change, change.float_total(rest * change.weights), error, empty)
+        error = delta_error(change, churn, np.bincount(change.inverse[has_rest], minlength=len(slots)))
+        commit_rest = self._rest.prepare(change, change.float_total(rest * change.weights), error, below == 0)
 
         def commit() -> None:
             commit_bounded()
             commit_rest()
-            self._small[slots] = small
+            self._small[slots], self._below[slots] = small, below
             self._parts[:, slots] = sums
 
         return commit
@@ -86,18 +91,20 @@ class ExactFloatSum:
         return Values(pa.array(sums, mask=counts == 0), known | (counts == 0), np.where(counts == 0, 0.0, spread))
 
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
-        bounded, small = self._bounded.coarser(rows, slots, groups), groups.total(self._small[slots])
+        bounded = self._bounded.coarser(rows, slots, groups)
+        small, below = (groups.total(counts[slots]) for counts in (self._small, self._below))
         parts, rest = np.stack([groups.float_total(part) for part in self._parts[:, slots]]), self._rest.rolled_up(slots, groups)
-        return ExactFloatSum(bounded, small, parts, rest, average=self._average).values(groups.total(rows), groups.places)
+        return ExactFloatSum(bounded, small, below, parts, rest, average=self._average).values(groups.total(rows), groups.places)
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         own = {f"part_{place}": pa.array(part[slots]) for place, part in enumerate(self._parts)}
         rest = {"rest": pa.array(self._rest.values[slots]), "rest_error": pa.array(self._rest.errors_at(slots))}
-        return self._bounded.parts(slots, rows) | {"small": pa.array(self._small[slots])} | own | rest
+        counts = {"small": pa.array(self._small[slots]), "below": pa.array(self._below[slots])}
+        return self._bounded.parts(slots, rows) | counts | own | rest
 
     @property
     def memory(self) -> int:
-        return self._bounded.memory + int(self._small.nbytes) + int(self._parts.nbytes) + self._rest.memory
+        return self._bounded.memory + int(self._small.nbytes + self._below.nbytes) + int(self._parts.nbytes) + self._rest.memory
 
     def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose bounds outgrew what capturing again would leave."""

@@ -1,7 +1,8 @@
 """Sums of doubles without rounding: the parts of a value on fixed grids add up exactly, whatever their order (values/float_grids.py).
 
-Each part is a whole number of units of its grid below 2**26, so that 2**27 of them stay below 2**53. What is left below the finest grid is
-summed with a bound of its error. So values can be taken away again exactly.
+Each part is a whole number of units of its grid below 2**26, so that 2**27 of them stay below 2**53. What few values have left below the
+finest grid is summed with a bound of its error; of others the sum is known exactly, and so is how one half between two doubles is rounded.
+So values can be taken away again exactly.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ def split(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the parts of values below LIMIT, one row for each grid, and what is left of them: the value is the sum of all, exactly."""
     coarse, middle = ((values + shift) - shift for shift in SHIFTS[:2])
     left = values - middle
-    fine, finest = ((left + shift) - shift for shift in SHIFTS[2:])
-    return np.stack((coarse, middle - coarse, fine, finest - fine)), left - finest
+    fine, finer = ((left + shift) - shift for shift in SHIFTS[2:4])
+    below = left - finer
+    finest = (below + SHIFTS[4]) - SHIFTS[4]
+    return np.stack((coarse, middle - coarse, fine, finer - fine, finest)), below - finest
 
 
 def rest_error(counts: IntegerArray) -> FloatArray:
@@ -39,7 +42,7 @@ def rounded_sums(parts: FloatArray, rest: FloatArray, errors: FloatArray) -> tup
     fine, low_fine = add_exactly(parts[2], parts[3])
     total, low = add_exactly(high, fine)
     correction, doubt = low, errors
-    for more in (low_high, low_fine, rest):
+    for more in (low_high, low_fine, parts[4], rest):
         correction, lost = add_exactly(correction, more)
         doubt = doubt + np.abs(lost) * SLACK
     result, remainder = add_exactly(total, correction)

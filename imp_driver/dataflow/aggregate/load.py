@@ -72,7 +72,7 @@ def no_parts(specification: AggregateSpecification) -> Parts:
     types = {"count": pa.int64(), "magnitude": pa.float64(), "nonfinite": pa.int64(), "sum": pa.int64(), "copies": pa.list_(pa.int64())}
     types["true"] = pa.int64()
     if kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
-        types |= {"sum": pa.float64(), "small": pa.int64(), "rest": pa.float64()}
+        types |= {"sum": pa.float64(), "small": pa.int64(), "below": pa.int64(), "rest": pa.float64()}
         types |= {f"part_{place}": pa.float64() for place in range(float_grids.PARTS)}
     elif argument is not None:
         types["buffer"] = types["values"] = pa.list_(argument)

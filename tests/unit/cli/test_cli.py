@@ -1,21 +1,25 @@
-"""The command without an engine: usage, comparison of answers, reading of scripts, report lines, the demo's stream."""
+"""The command without an engine: usage, comparison of answers, reading of scripts, report lines, the demo's dashboard and writer."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import math
+import threading
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.main import main
 from imp_driver.cli.plot import draw
 from imp_driver.cli.shell import _statements, report_lines
 from imp_driver.cli.synthetic import SyntheticTable, having
-from imp_driver.cli.workload import Query, Update, stream
+from imp_driver.cli.workload import queries, updates
+from imp_driver.cli.writer import Writer
 from imp_driver.reasons import Decision, DeltaSource, Reason
 from imp_driver.values.report import SketchReport
 
@@ -66,13 +70,45 @@ def test_report_lines() -> None:
     assert report_lines(SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF, "why"), 1) == ["1,000 ms  NOT_USED: SKETCH_OFF (why)"]
 
 
-def test_the_stream_is_reproducible_and_mixed() -> None:
+def test_the_dashboard_is_reproducible_and_its_changes_are_mixed() -> None:
     table = SyntheticTable("r", 1000)
-    operations = list(stream(table, 12, 7))
-    assert operations == list(stream(table, 12, 7))
-    assert operations != list(stream(table, 12, 8))
-    assert sum(isinstance(operation, Query) for operation in operations) == 12
-    assert {operation.text.split()[0] for operation in operations if isinstance(operation, Update)} == {"INSERT", "UPDATE", "DELETE"}
+    asked = list(queries(table, 12, 7))
+    assert asked == list(queries(table, 12, 7))
+    assert asked != list(queries(table, 12, 8))
+    assert len(asked) == 12
+    assert all(each.at(3).count("FROM r VERSION AS OF 3") == 1 for each in asked)
+    changes = [each.text for each in itertools.islice(updates(table, 7), 6)]
+    assert changes == [each.text for each in itertools.islice(updates(table, 7), 6)]
+    assert [text.split()[0] for text in changes] == 2 * ["INSERT", "UPDATE", "DELETE"]
+
+
+class Executed:
+    """A connection that notes what is run, and fails from the third statement on."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.are_enough = threading.Event()
+
+    def execute(self, text: str) -> Executed:
+        if len(self.texts) == 2:
+            self.are_enough.set()
+            raise imp_driver.OperationalError("the disk is full")
+        self.texts.append(text)
+        return self
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_the_writer_goes_on_until_it_is_left_and_tells_what_ended_it() -> None:
+    connection = Executed()
+    with (
+        pytest.raises(imp_driver.OperationalError, match="the disk is full"),
+        Writer(connection, updates(SyntheticTable("r", 10), 1), 0.001) as writer,  # type: ignore[arg-type]
+    ):
+        assert connection.are_enough.wait(30)
+    assert writer.commits == 2
+    assert [text.split()[0] for text in connection.texts] == ["INSERT", "UPDATE"]
 
 
 @pytest.mark.parametrize("aggregates", [1, 3, 10])
