@@ -60,7 +60,6 @@ QUERIES = (
     "SELECT count(*) AS c, g, t, grouping_id() AS i, grouping(t) + 1 AS p, min(g) AS lo FROM {t} GROUP BY ROLLUP (g, t) ORDER BY i, g, t",
     "SELECT count(*) AS c, sum(m) AS s, d FROM {t} GROUP BY GROUPING SETS ((d), (), (d)) ORDER BY d, c",
     "SELECT g, b, max(n) AS most, coalesce(g, 0) AS k FROM {t} GROUP BY g, b WITH CUBE HAVING grouping_id(g, b) < 3 ORDER BY g, b, most",
-    "SELECT g, sum(m) AS s FROM {t} WHERE n > (SELECT avg(n) FROM {t} WHERE b) AND d <> (SELECT min(d) FROM {t}) GROUP BY g ORDER BY g",
     "SELECT w.g, count(*) AS c FROM {t} w WHERE w.m >= (SELECT avg(o.m) FROM {t} o WHERE o.g = w.g) GROUP BY w.g ORDER BY w.g",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
     "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",

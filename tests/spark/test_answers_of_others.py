@@ -95,6 +95,25 @@ def test_constants_that_change_are_lifted_in_the_background(cursor: imp_driver.C
     assert asked(cursor, text.format("2024-01-31")).decision is Decision.MAINTAINED
 
 
+def test_the_value_of_a_subquery_is_a_constant_that_changes_with_its_table(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    table = names["t"]
+    text = (
+        f"SELECT g, sum(m) AS s FROM {table} WHERE m > (SELECT avg(m) FROM {table} WHERE g < 3) AND d <> (SELECT min(d) FROM {table}) "
+        "GROUP BY g"
+    )
+    assert asked(cursor, text).decision is Decision.CAPTURED
+    cursor.execute(f"UPDATE {table} SET m = m + 1 WHERE g = 1")
+    first = asked(cursor, text)
+    assert first.not_answered is not None
+    assert (first.not_answered.reason, first.not_answered.detail) == (Reason.LIFT_NEEDED, "m")
+    end = time.monotonic() + PATIENCE
+    while asked(cursor, text).served_by is not ServedBy.STATE:
+        assert time.monotonic() < end
+    cursor.execute(f"UPDATE {table} SET m = m - 2 WHERE g = 1")
+    report = asked(cursor, text)
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+
+
 def test_months_are_keys_while_no_constant_cuts_one(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
     text = f"SELECT g, count(*) AS n FROM {names['t']} WHERE d >= '{{}}' AND DATE'{{}}' > d GROUP BY g"
     assert asked(cursor, text.format("2024-01-01", "2024-02-01")).decision is Decision.CAPTURED
