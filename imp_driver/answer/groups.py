@@ -96,6 +96,8 @@ class _Asked:
         slots = np.flatnonzero(state.alive)
         columns = pa.table({key_name(place): state.key_values(place, slots) for place in found.read})
         if found.condition is not None:
+            # A condition may read no key at all: that of a constant alone.
+            columns = _with_rows(columns, len(slots))
             passed = select(columns, found.condition)
             slots, columns = slots[passed], columns.filter(pa.array(passed))
         keys = [state.key_values(key, slots) if isinstance(key, int) else _computed(columns, key, len(slots)) for key in found.keys]

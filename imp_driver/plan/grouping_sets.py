@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import reference
+from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.grouping import SET_FUNCTIONS, Grouped, aggregation, functions_in, text_of
 from imp_driver.plan.nodes import Attribute, Plan, Project, UnionAll
@@ -84,6 +84,9 @@ def grouped_by_sets(child: Plan, keys: _Keys, sets: Sequence[_Keys], expressions
     Raises Refused: a function asks for the set of a group in a way that has no answer.
     """
     every = {text_of(key): key for key in keys}
+    if not every or not all(map(identifiers, every.values())):
+        # Spark reads sets without any key as no GROUP BY, and a constant key as NULL wherever its text stands.
+        raise Refused(Reason.GROUPING_SETS, "without a key, or with a constant one")
     functions = functions_in(expressions)
     questions = {text_of(each): each for expression in expressions for each in expression.find_all(*SET_FUNCTIONS)}
     branches = []

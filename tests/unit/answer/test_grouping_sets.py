@@ -94,6 +94,9 @@ def test_other_constants_of_rows_are_lifted_for_all_sets() -> None:
         ("SELECT g, grouping(g) FROM r GROUP BY g", Reason.GROUPING_SETS),
         ("SELECT g, x FROM r GROUP BY (g, x), ROLLUP (a)", Reason.GROUPING_SETS),
         ("SELECT g, x, a FROM r GROUP BY ROLLUP (g, x)", Reason.UNSUPPORTED_EXPRESSION),
+        ("SELECT count(*) FROM r GROUP BY GROUPING SETS (())", Reason.GROUPING_SETS),
+        ("SELECT 'c', g, count(*) FROM r GROUP BY ROLLUP ('c', g)", Reason.GROUPING_SETS),
+        ("SELECT 1 AS one, count(*) FROM r GROUP BY ROLLUP (1)", Reason.GROUPING_SETS),
     ],
 )
 def test_what_has_no_rule_is_refused(text: str, reason: Reason) -> None:

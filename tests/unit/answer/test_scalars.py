@@ -63,6 +63,16 @@ def test_the_value_of_a_subquery_is_a_constant_like_others(text: str) -> None:
     assert Decision.RECAPTURED not in decisions
 
 
+@pytest.mark.parametrize("condition", ["(SELECT max(x) FROM r) > {}", "{} < 4", "(SELECT min(b) FROM s WHERE y > 90) IS NULL AND {} < 4"])
+def test_a_condition_may_read_no_column(condition: str) -> None:
+    world = _world()
+    text = "SELECT g, count(*) AS n FROM r WHERE " + condition + " GROUP BY g"
+    assert _checked(world, "SELECT g, x, count(*) AS n FROM r GROUP BY g, x").served_by is ServedBy.STATE
+    for number in (3, 4, 5, 6, 99, 3):
+        assert _checked(world, text.format(number)).served_by is ServedBy.STATE
+        _change(world, number)
+
+
 def test_a_subquery_that_is_no_known_constant_stays_inside() -> None:
     world = _world()
     # Any of several rows would be an error, so no groups may hide it.
