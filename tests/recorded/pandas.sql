@@ -13,7 +13,7 @@ SELECT order_id, SUM(price * quantity) AS total FROM items GROUP BY order_id HAV
 ;
 
 -- name: text_of_rows
--- expected: CAPTURE_DEFERRED FILTERED
+-- expected: NOT_CLUSTERED
 SELECT *
 FROM visits
 WHERE ts >= '2024-12-25' AND page = 'pay'

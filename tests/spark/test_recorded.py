@@ -30,9 +30,8 @@ NOT_ANSWERED = {
     ("sqlalchemy", "ranked_totals"): Reason.LEFT_TO_SPARK,
     ("sqlalchemy", "dear_or_many"): Reason.LEFT_TO_SPARK,
     ("sqlalchemy", "with_items_by_subquery_2"): Reason.LEFT_TO_SPARK,
-    ("sqlalchemy", "dear_orders"): Reason.CORRELATED_SUBQUERY,
 }
-"""Statements whose rows Spark gives, nearly all since something is decided by a sum of doubles, and why."""
+"""Statements whose rows Spark gives since something is decided by a sum of doubles."""
 TIED = ("newest_of_each", "shops_by_count", "pairs_in_order", "samples", "sql_lab_rows")
 """Statements that leave open which rows they give: those of memory are not compared with Spark's."""
 PATIENCE = 120.0
