@@ -13,7 +13,7 @@ from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
-from imp_driver.values.options import Options
+from imp_driver.values.options import Options, Policy
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
 from tests.faults.lake import Lake, LakeSession
@@ -39,7 +39,9 @@ class LakeTable:
             self._lake.connection.execute(f"SET TimeZone = '{zone}'")
         source = DeltaTables()
         self.relations = Relations(source, 1 << 30)
-        self._path = Middleware(LakeSession(self._lake, zone), source, Sketches(self.relations), Options(answers=True))
+        self._path = Middleware(
+            LakeSession(self._lake, zone), source, Sketches(self.relations), Options(answers=True, policy=Policy.INCREMENTAL)
+        )
         self.insert([row(self._chance) for _ in range(rows)])
 
     def insert(self, rows: list[list[object]]) -> None:
