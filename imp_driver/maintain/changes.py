@@ -227,6 +227,9 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
 
 
 def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], cuts: Mapping[CutName, CutColumn]) -> ProjectedRows:
+    if not signed.rows.num_columns:
+        # Nothing is read of the rows, and a table without columns has none.
+        signed = ZSet(pa.table({"none": pa.nulls(len(signed.weights))}), signed.weights)
     passed = selected(signed, block.where)
     rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))

@@ -81,3 +81,14 @@ def test_set_operations_give_the_values_of_groups(distinct: bool) -> None:
     plan = SetOperation(SetKind.INTERSECT, left, right, (out,), distinct)
     found = combined(plan, pa.table({"one": [-0.0, 1.5]}), pa.table({"other": [0.0, 2.0]}))
     assert str(found.column("out").to_pylist()) == "[0.0]"
+
+
+def test_groups_by_no_column_follow_changes(table: LakeTable) -> None:
+    """Nothing is read of the changed rows but how many they are."""
+    texts = ("SELECT 'c' AS name, count(*) AS n FROM t GROUP BY 'c'", "SELECT count(*) AS n FROM t WHERE 2 > 1")
+    for _ in range(3):
+        for text in texts:
+            assert table.ask(text).served_by is ServedBy.STATE
+        table.insert([[1, 1.0, 2.0]])
+        table.delete("k = 12")
+    assert table.ask(texts[0]).reason is not Reason.INTERNAL
