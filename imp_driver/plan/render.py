@@ -183,9 +183,12 @@ def _not_ordinal(expression: exp.Expr) -> str:
 def condition_sql(conjuncts: tuple[exp.Expr, ...]) -> str:
     """Render conjuncts for WHERE or ON, empty without any.
 
-    No column stands alone in brackets: Spark reads ``FROM t WHERE (a)`` as an alias of the table with a list of columns.
+    No column and no word stands alone in brackets: Spark reads ``FROM t WHERE (a)`` as an alias of the table with a list of columns.
     """
-    return " AND ".join(f"({_text(each)} AND true)" if isinstance(each.unnest(), exp.Column) else f"({_text(each)})" for each in conjuncts)
+    return " AND ".join(f"({_text(each)} AND true)" if isinstance(each.unnest(), _WORDS) else f"({_text(each)})" for each in conjuncts)
+
+
+_WORDS = (exp.Column, exp.Boolean, exp.Null)
 
 
 def _on(conjuncts: tuple[exp.Expr, ...]) -> str:

@@ -153,6 +153,7 @@ def test_refusals(text: str, reason: Reason) -> None:
 
 def test_no_column_stands_alone_in_brackets_after_where() -> None:
     assert _bind("select a from r where flag group by a having count(*) > 1").where_sql == "(`flag` AND true)"
+    assert _bind("select a from r where true group by a having count(*) > 1").where_sql == "(TRUE AND true)"
 
 
 @pytest.mark.parametrize("operator", ["OR", "AND"])
