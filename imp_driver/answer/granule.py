@@ -31,6 +31,7 @@ from imp_driver.values.expressions import (
     parts_of,
     with_parts,
 )
+from imp_driver.values.types import INSTANT, LOCAL
 
 _OF_DAYS = frozenset({"year", "quarter", "month", "day", "week", "dayofweek", "weekday", "dayofyear", "weekofyear"})
 _NESTING: Mapping[str, frozenset[str]] = {
@@ -45,7 +46,6 @@ _NESTING: Mapping[str, frozenset[str]] = {
 """Of each granule: the granules that it lies in, and the parts of a time that all its times share. A week may lie in two years."""
 CHAIN = ("year", "quarter", "month", "day", "hour", "minute", "")
 """Granules that lie in each other, the coarsest first; the last is the time itself, as the day is for a date."""
-_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _ONE_ROW = pa.table({"": [True]})
 _Wrap: TypeAlias = Callable[[Expression], Expression]
 
@@ -68,21 +68,21 @@ def granule_of(key: Expression, value: Column, types: Mapping[str, pa.DataType |
     match key:
         case Function("trunc", (Column(name),), (str(unit),)) if types.get(name) == pa.date32():
             return name, Granule(unit, value)
-        case Function("date_trunc", (Column(name),), (str(unit),)) if types.get(name) == _LOCAL:
+        case Function("date_trunc", (Column(name),), (str(unit),)) if types.get(name) == LOCAL:
             return name, Granule(unit, value)
         case Function("instant", (Function("date_trunc", (inner,), (str(unit),)),)):
             return _of_instant(inner, unit, value, types)
-        case Cast(Column(name), kind) if kind == pa.date32() and types.get(name) == _LOCAL:
-            return name, Granule("day", Cast(value, _LOCAL))
-        case Cast(Function("local", (Column(name),)), kind) if kind == pa.date32() and types.get(name) == _INSTANT:
-            return name, Granule("day", Function("instant", (Cast(value, _LOCAL),)))
+        case Cast(Column(name), kind) if kind == pa.date32() and types.get(name) == LOCAL:
+            return name, Granule("day", Cast(value, LOCAL))
+        case Cast(Function("local", (Column(name),)), kind) if kind == pa.date32() and types.get(name) == INSTANT:
+            return name, Granule("day", Function("instant", (Cast(value, LOCAL),)))
         case _:
             return None
 
 
 def _of_instant(inner: Expression, unit: str, value: Column, types: Mapping[str, pa.DataType | None]) -> tuple[str, Granule] | None:
     match inner:
-        case Function("local", (Column(name),)) if types.get(name) == _INSTANT:
+        case Function("local", (Column(name),)) if types.get(name) == INSTANT:
             return name, Granule(unit, value)
         case Cast(Column(name), _) if types.get(name) == pa.date32() and unit in _OF_DAYS:
             return name, Granule(unit, Cast(Function("local", (value,)), pa.date32()))
@@ -140,7 +140,7 @@ def _viewed(operand: Expression) -> tuple[str, _Wrap] | None:
             return name, lambda each: each
         case Function("local", (inner,)):
             return _looked_at(_viewed(inner), lambda each: Function("local", (each,)))
-        case Cast(inner, kind) if kind in (pa.date32(), _LOCAL):
+        case Cast(inner, kind) if kind in (pa.date32(), LOCAL):
             return _looked_at(_viewed(inner), lambda each: Cast(each, kind))
         case _:
             return None
@@ -189,7 +189,7 @@ def _is_beginning(value: datetime.date, unit: str) -> bool:
     if not isinstance(value, datetime.datetime):
         return unit == "day" or bool(truncated(pa.array([value]), unit)[0].as_py() == value)
     time = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
-    return bool(times_truncated(pa.array([time], _LOCAL), unit)[0].as_py() == time)
+    return bool(times_truncated(pa.array([time], LOCAL), unit)[0].as_py() == time)
 
 
 def grain(condition: Expression, column: str, kind: pa.DataType) -> int:

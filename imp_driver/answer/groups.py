@@ -28,8 +28,9 @@ from imp_driver.reasons import Reason
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.codes import BooleanArray, IntegerArray, as_grouped
-from imp_driver.values.expressions import AggregateReference, Expression
+from imp_driver.values.expressions import AggregateReference
 from imp_driver.values.refusal import Refused
+from imp_driver.values.tables import with_count
 
 
 def check_maintained(block: BoundBlock) -> None:
@@ -81,11 +82,11 @@ def repeated(rows: pa.Table, bag: Aggregate) -> pa.Table:
 
 
 class _Asked:
-    """The finer groups that pass, and the groups that they fall into, with the keys of these."""
+    """The finer groups that pass, with the keys that are read of them, and the groups that they fall into, with the keys of these."""
 
-    def __init__(self, state: ReadGroups, slots: IntegerArray, columns: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
+    def __init__(self, state: ReadGroups, slots: IntegerArray, rows: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
         self._state = state
-        self._columns = columns
+        self._rows = rows
         self._groups = None if is_same else _together(keys, len(slots))
         self.slots = slots
         first = None if self._groups is None else pa.array(first_of_each(self._groups.numbers))
@@ -94,14 +95,12 @@ class _Asked:
     @classmethod
     def of(cls, state: ReadGroups, found: Match) -> _Asked:
         slots = np.flatnonzero(state.alive)
-        columns = pa.table({key_name(place): state.key_values(place, slots) for place in found.read})
+        rows = with_count(pa.table({key_name(place): state.key_values(place, slots) for place in found.read}), len(slots))
         if found.condition is not None:
-            # A condition may read no key at all: that of a constant alone.
-            columns = _with_rows(columns, len(slots))
-            passed = select(columns, found.condition)
-            slots, columns = slots[passed], columns.filter(pa.array(passed))
-        keys = [state.key_values(key, slots) if isinstance(key, int) else _computed(columns, key, len(slots)) for key in found.keys]
-        return cls(state, slots, columns, keys, is_same=found.is_same)
+            passed = select(rows, found.condition)
+            slots, rows = slots[passed], rows.filter(pa.array(passed))
+        keys = [state.key_values(key, slots) if isinstance(key, int) else as_grouped(computed(rows, key)) for key in found.keys]
+        return cls(state, slots, rows, keys, is_same=found.is_same)
 
     def value(self, source: AggregateSource, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
@@ -122,11 +121,6 @@ class _Asked:
         has_others[groups.numbers[~passed]] = True
         return Values(_plus_zero(found.array, has_others), found.exact, found.spread)
 
-    @property
-    def _rows(self) -> pa.Table:
-        """The read keys of the groups that pass."""
-        return _with_rows(self._columns, len(self.slots))
-
     def _value_over_keys(self, source: OverKeys, asked: BoundAggregate) -> Values:
         """Take every finer group for as many rows as it has."""
         numbers = np.arange(len(self.slots)) if self._groups is None else self._groups.numbers
@@ -140,15 +134,6 @@ class _Asked:
         slots = np.flatnonzero(groups.alive)
         order = np.argsort(groups.key_values(0, slots).to_numpy())
         return groups.value_at(0, slots[order])
-
-
-def _with_rows(columns: pa.Table, count: int) -> pa.Table:
-    """A table without columns has no rows, whatever it was filtered from."""
-    return columns if columns.num_columns else pa.table({"none": pa.nulls(count)})
-
-
-def _computed(columns: pa.Table, key: Expression, count: int) -> pa.Array:
-    return as_grouped(computed(_with_rows(columns, count), key))
 
 
 def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:

@@ -16,12 +16,12 @@ from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
 from imp_driver.plan.types import infer
 from imp_driver.values.expressions import Cast, Column, DatePart, Expression, Function, Opaque, parts_of, walk
 from imp_driver.values.result_types import type_of
+from imp_driver.values.types import INSTANT
 
 KeySource: TypeAlias = int | Expression
 """Where the value of a key comes from: the place of a finer key, or an expression over finer keys."""
 
 _DATE = "date "
-_INSTANT = pa.timestamp("us", tz="UTC")
 
 
 def text(node: exp.Expr) -> str:
@@ -40,7 +40,7 @@ def is_sparks(expression: Expression, types: Mapping[str, pa.DataType | None]) -
 
 def _depends_on_zone(expression: Expression, types: Mapping[str, pa.DataType | None]) -> bool:
     is_told = isinstance(expression, DatePart | Cast) or (isinstance(expression, Function) and expression.name != "local")
-    return is_told and any(type_of(part, types) == _INSTANT for part in parts_of(expression))
+    return is_told and any(type_of(part, types) == INSTANT for part in parts_of(expression))
 
 
 def _asks_for_minus_zero(expression: Expression) -> bool:

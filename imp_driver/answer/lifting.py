@@ -26,6 +26,7 @@ from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.expressions import AggregateReference, Column
+from imp_driver.values.types import INSTANT, LOCAL
 
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
@@ -36,7 +37,6 @@ SMALL_SHARE = 0.1
 """Of the rows of tables, up to which more than a few different rows without groups are kept."""
 MEMORY_SHARE = 4
 """A state that no query waits for gets this part of the memory of all, at most."""
-_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _LOOK_UP_BYTES = 12
 _NUMBER_BYTES = 8
 
@@ -77,7 +77,7 @@ def grains_of(request: Request) -> tuple[Grains, ...]:
     """Return of each of ``conditions_of`` the granules of dates and times that it leaves whole."""
     types = request.analysis.columns
     # In other zones the days and hours of an instant are not those at UTC.
-    kinds = (pa.date32(), _LOCAL, *([_INSTANT] if is_at_utc(dict(request.settings)) else []))
+    kinds = (pa.date32(), LOCAL, *([INSTANT] if is_at_utc(dict(request.settings)) else []))
 
     def of(node: exp.Expr) -> Grains:
         condition = row_expression(node, types)
@@ -132,7 +132,7 @@ def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType
         return column
     if kind == pa.date32():
         return parse_one(f"trunc({text(column)}, '{unit}')", dialect=DIALECT)
-    if kind == _LOCAL:
+    if kind == LOCAL:
         return exp.TimestampTrunc(this=column, unit=exp.var(unit.upper()))
     return instant(exp.TimestampTrunc(this=local(column), unit=exp.var(unit.upper())))
 

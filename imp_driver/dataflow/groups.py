@@ -17,6 +17,7 @@ from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import consolidated
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.values.codes import one_array
+from imp_driver.values.decimal_types import averaged_type, summed_type
 from imp_driver.values.tables import ZSet
 
 _COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
@@ -37,7 +38,7 @@ def result_type(specification: AggregateSpecification) -> pa.DataType:
     if argument is not None and kind in _SUMS:
         return pa.int64()
     if argument is not None and kind in _DECIMALS:
-        return pa.decimal128(min(argument.precision + 10, 38), argument.scale)
+        return summed_type(argument)
     if argument is not None and kind in _EXTREMA:
         return argument
     raise NotEvaluable(f"{kind.value} below other operators")
@@ -46,10 +47,10 @@ def result_type(specification: AggregateSpecification) -> pa.DataType:
 def _average_type(kind: AccumulatorKind, argument: pa.DataType | None) -> pa.DataType:
     if kind is AccumulatorKind.AVERAGE_INTEGER:
         return pa.float64()
-    # An average of longer decimals would have to give digits away.
-    if argument is not None and kind in _DECIMALS and argument.precision + 4 <= 38:
-        return pa.decimal128(argument.precision + 4, argument.scale + 4)
-    raise NotEvaluable(f"an average by {kind.value} below other operators")
+    found = averaged_type(argument) if argument is not None and kind in _DECIMALS else None
+    if found is None:
+        raise NotEvaluable(f"an average by {kind.value} below other operators")
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

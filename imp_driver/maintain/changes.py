@@ -32,7 +32,16 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.snapshot.vector import TableState
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.cuts import CutName
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
+from imp_driver.values.tables import (
+    WEIGHT_COLUMN,
+    ChangePlan,
+    ChangeSource,
+    ChangesUnavailable,
+    TableSnapshot,
+    ZSet,
+    at_version,
+    with_count,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +236,7 @@ def _changes_read(text: str, read: Callable[[str], pa.Table]) -> pa.Table:
 
 
 def _in_process(signed: ZSet, block: BoundBlock, key_types: tuple[pa.DataType, ...], cuts: Mapping[CutName, CutColumn]) -> ProjectedRows:
-    if not signed.rows.num_columns:
-        # Nothing is read of the rows, and a table without columns has none.
-        signed = ZSet(pa.table({"none": pa.nulls(len(signed.weights))}), signed.weights)
-    passed = selected(signed, block.where)
+    passed = selected(ZSet(with_count(signed.rows, len(signed.weights)), signed.weights), block.where)
     rows = passed.rows
     expressions = list(zip(block.keys, key_types, strict=True))
     for aggregate in block.aggregates:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from imp_driver.parse.dialect import AtUtc
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
+from imp_driver.values.types import LOCAL
 
 Convert: TypeAlias = Callable[[exp.Expr], Expression]
 
@@ -65,7 +66,7 @@ _CASTS: Mapping[exp.DType, pa.DataType] = {
     exp.DType.TEXT: pa.string(),
     exp.DType.BOOLEAN: pa.bool_(),
     exp.DType.DATE: pa.date32(),
-    exp.DType.TIMESTAMPNTZ: pa.timestamp("us"),
+    exp.DType.TIMESTAMPNTZ: LOCAL,
 }
 
 

@@ -10,9 +10,8 @@ from sqlglot import exp
 
 from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, Plan, Project, SemiJoin, TopK
 from imp_driver.plan.types import infer
+from imp_driver.values.decimal_types import averaged_type, summed_type
 from imp_driver.values.types import arrow_type
-
-_LARGEST_PRECISION = 38
 
 Types = dict[str, pa.DataType | None]
 
@@ -52,14 +51,7 @@ def _of_aggregate(function: exp.Expr, types: Types) -> pa.DataType | None:
     if kind is None or isinstance(function, (exp.Min, exp.Max)):
         return kind
     if pa.types.is_decimal(kind):
-        return _of_decimals(function, kind)
+        return summed_type(kind) if isinstance(function, exp.Sum) else averaged_type(kind)
     if pa.types.is_integer(kind):
         return pa.int64() if isinstance(function, exp.Sum) else pa.float64()
     return pa.float64() if pa.types.is_floating(kind) else None
-
-
-def _of_decimals(function: exp.Expr, kind: pa.Decimal128Type) -> pa.DataType | None:
-    if isinstance(function, exp.Sum):
-        return pa.decimal128(min(kind.precision + 10, _LARGEST_PRECISION), kind.scale)
-    # An average of longer decimals would have to give digits away.
-    return pa.decimal128(kind.precision + 4, kind.scale + 4) if kind.precision + 4 <= _LARGEST_PRECISION else None

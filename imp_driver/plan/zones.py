@@ -18,10 +18,9 @@ from imp_driver.parse.dialect import AtUtc
 from imp_driver.plan.expressions import made_by
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
-from imp_driver.values.types import arrow_type
+from imp_driver.values.types import INSTANT, LOCAL, arrow_type
 
 _UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00", "UTC+00:00", "Etc/GMT", "Zulu", "Etc/Zulu"})
-_INSTANT, _LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
 _INSTANTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?))?")
 _ORDERED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
@@ -56,11 +55,17 @@ class Times:
 
     types: Mapping[str, pa.DataType | None]
     is_utc: bool
+    is_needed: bool
+
+    @classmethod
+    def of(cls, types: Mapping[str, pa.DataType | None], *, is_utc: bool) -> Times:
+        """Return how times are read in expressions over columns of these types; where none is a time, all stay as they are."""
+        kinds = {*types.values()}
+        return cls(types, is_utc, LOCAL in kinds or (is_utc and not kinds.isdisjoint((INSTANT, pa.date32()))))
 
     def read(self, expression: exp.Expr) -> exp.Expr:
         """Return an expression with the same value."""
-        kinds = {*self.types.values()}
-        if _LOCAL not in kinds and not (self.is_utc and kinds & {_INSTANT, pa.date32()}):
+        if not self.is_needed:
             return expression
         root = expression.copy()
         # Parts before what is made of them.
@@ -74,7 +79,7 @@ class Times:
 
     def _changed(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Cast) and _text(node.this):
-            kind = _LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else _INSTANT if self.is_utc and node.to.this in _INSTANTS else None
+            kind = LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else INSTANT if self.is_utc and node.to.this in _INSTANTS else None
             return (None if kind is None else _moment(_text(node.this), kind)) or node
         if isinstance(node, _ORDERED):
             self._beside(node, "this", "expression")
@@ -92,7 +97,7 @@ class Times:
         for column, constant in ((one, other), (other, one)):
             written = _day_or_text(node.args[constant])
             kind = infer(node.args[column], self.types) if written else None
-            found = _moment(written, kind) if kind == _LOCAL or (kind == _INSTANT and self.is_utc) else None
+            found = _moment(written, kind) if kind == LOCAL or (kind == INSTANT and self.is_utc) else None
             if found is not None:
                 node.set(constant, found)
 
@@ -101,10 +106,10 @@ class Times:
         value = node.args[place]
         kind = infer(value, self.types)
         is_truncated = isinstance(node, exp.TimestampTrunc)
-        if not self.is_utc or not (kind == _INSTANT or (is_truncated and kind == pa.date32())):
+        if not self.is_utc or not (kind == INSTANT or (is_truncated and kind == pa.date32())):
             return node
         changed = node.copy()
-        changed.set(place, local(value.copy()) if kind == _INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
+        changed.set(place, local(value.copy()) if kind == INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
         return instant(changed) if is_truncated else changed
 
 
@@ -127,5 +132,5 @@ def _moment(text: str, kind: pa.DataType) -> exp.Expr | None:
         datetime.datetime.fromisoformat(written)
     except ValueError:
         return None
-    literal = exp.Literal.string(f"{written}Z" if kind == _INSTANT else written)
-    return exp.cast(literal, exp.DType.TIMESTAMPTZ if kind == _INSTANT else exp.DType.TIMESTAMPNTZ)
+    literal = exp.Literal.string(f"{written}Z" if kind == INSTANT else written)
+    return exp.cast(literal, exp.DType.TIMESTAMPTZ if kind == INSTANT else exp.DType.TIMESTAMPNTZ)

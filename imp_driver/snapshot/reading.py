@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
 
 from imp_driver.errors import OperationalError
 from imp_driver.parse.settings import check_settings
@@ -61,7 +63,7 @@ class Reading:
         name = id(analysis), self.is_at_utc
         known = None if parameters else self.text.blocks.get(name)
         if known is None:
-            known = _blocks(analysis, parameters, self.times(analysis.plan.top))
+            known = self._blocks(analysis, parameters)
             check_filters(known[0])
             if not parameters:
                 self.text.blocks[name] = known
@@ -75,12 +77,30 @@ class Reading:
         name = id(analysis), self.is_at_utc
         known = self.text.without_markers.get(name)
         if known is None:
-            known = self.text.without_markers[name] = _without_markers(analysis, self.times(analysis.plan.top))
-        return known if isinstance(known, tuple) else _blocks(analysis, parameters, self.times(analysis.plan.top))
+            known = self.text.without_markers[name] = self._without_markers(analysis)
+        return known if isinstance(known, tuple) else self._blocks(analysis, parameters)
+
+    def _blocks(self, analysis: Analysis, parameters: Parameters) -> Blocks:
+        read = self._times(analysis, lambda: {**types_in(analysis.plan.top), **analysis.columns}).read
+        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns, read)
+        return bind(analysis.block, parameters, analysis.columns, read), wide
+
+    def _without_markers(self, analysis: Analysis) -> Blocks | Grounds:
+        try:
+            return self._blocks(analysis, None)
+        except Refused as refused:
+            return refused.grounds
 
     def times(self, plan: Plan) -> Times:
-        """Return how times in the expressions of a plan are read."""
-        return Times(types_in(plan), self.is_at_utc)
+        """Return how times in the expressions of a plan of this text are read."""
+        return self._times(plan, lambda: types_in(plan))
+
+    def _times(self, owner: Plan | Analysis, types: Callable[[], Mapping[str, pa.DataType | None]]) -> Times:
+        name = id(owner), self.is_at_utc
+        known = self.text.times.get(name)
+        if known is None:
+            known = self.text.times[name] = Times.of(types(), is_utc=self.is_at_utc)
+        return known
 
     @property
     def is_at_utc(self) -> bool:
@@ -96,19 +116,6 @@ class Reading:
     def size(self, scan: Scan) -> int:
         """Return the bytes of the files of one occurrence of a table."""
         return int(self.tables[scan.table].snapshot.files.sizes.sum())
-
-
-def _blocks(analysis: Analysis, parameters: Parameters, times: Times) -> Blocks:
-    own = replace(times, types={**times.types, **analysis.columns})
-    wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns, own.read)
-    return bind(analysis.block, parameters, analysis.columns, own.read), wide
-
-
-def _without_markers(analysis: Analysis, times: Times) -> Blocks | Grounds:
-    try:
-        return _blocks(analysis, None, times)
-    except Refused as refused:
-        return refused.grounds
 
 
 class _Snapshots:

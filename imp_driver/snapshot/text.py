@@ -17,6 +17,7 @@ from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.scalars import with_constants, with_joins
+from imp_driver.plan.zones import Times
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse, analysed_groups
 from imp_driver.safety.cuts import Cut
@@ -78,6 +79,7 @@ class Text:
         times_read: how many occurrences a place in the text has, by its ``id``.
         blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
+        times: how times are read in expressions of plans and analyses, likewise.
     """
 
     definitions: Mapping[tuple[str, ...], Definition]
@@ -88,6 +90,7 @@ class Text:
     times_read: Mapping[int, int]
     blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
     without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
+    times: dict[tuple[int, bool], Times] = field(default_factory=dict)
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None

@@ -41,6 +41,16 @@ def result_type(operator: str, left: pa.Decimal128Type, right: pa.Decimal128Type
             return adjusted(max(integral) + scale + 1, scale)
 
 
+def summed_type(kind: pa.Decimal128Type) -> pa.Decimal128Type:
+    """Return the type of a sum of decimals. Source: Sum.resultType."""
+    return pa.decimal128(min(kind.precision + 10, MOST_DIGITS), kind.scale)
+
+
+def averaged_type(kind: pa.Decimal128Type) -> pa.Decimal128Type | None:
+    """Return the type of an average of decimals; None for longer ones, which would have to give digits away."""
+    return pa.decimal128(kind.precision + 4, kind.scale + 4) if kind.precision + 4 <= MOST_DIGITS else None
+
+
 def compared_type(left: pa.Decimal128Type, right: pa.Decimal128Type) -> pa.Decimal128Type:
     """Return the type in which two decimals are compared: beyond 38 digits, those before the point stay."""
     scale = max(left.scale, right.scale)

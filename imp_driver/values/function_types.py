@@ -10,6 +10,7 @@ import pyarrow as pa
 from imp_driver.values.codes import is_string
 from imp_driver.values.decimal_types import MOST_DIGITS, of_integer, result_type
 from imp_driver.values.expressions import Value
+from imp_driver.values.types import INSTANT, LOCAL
 from imp_driver.values.widening import common_type, is_number
 
 Kinds: TypeAlias = Sequence[pa.DataType]
@@ -94,17 +95,16 @@ def _common(kinds: Kinds, _: Sequence[Value]) -> pa.DataType | None:
 
 _TEXTS = _of(pa.string(), is_string)
 _TESTS = _of(pa.bool_(), is_string)
-_LOCAL, _INSTANT = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 _DATES = _of(pa.date32(), pa.types.is_date32)
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "lpad", "rpad"), _TEXTS),
     **dict.fromkeys(("startswith", "endswith", "contains"), _TESTS),
     "length": _of(pa.int32(), is_string),
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),
-    "date_trunc": _of(_LOCAL, lambda kind: kind == _LOCAL),
+    "date_trunc": _of(LOCAL, lambda kind: kind == LOCAL),
     # In a session at UTC.
-    "local": _of(_LOCAL, lambda kind: kind == _INSTANT),
-    "instant": _of(_INSTANT, lambda kind: kind == _LOCAL),
+    "local": _of(LOCAL, lambda kind: kind == INSTANT),
+    "instant": _of(INSTANT, lambda kind: kind == LOCAL),
     "date_add": _of(pa.date32(), pa.types.is_date32, _is_day_count),
     "datediff": _of(pa.int32(), pa.types.is_date32),
     **dict.fromkeys(("negative", "abs"), _same),

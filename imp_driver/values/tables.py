@@ -86,6 +86,11 @@ class ZSet:
     weights: npt.NDArray[np.int64]
 
 
+def with_count(rows: pa.Table, count: int) -> pa.Table:
+    """Return rows that are so many: a table without columns has none, whatever it was read or filtered from."""
+    return rows if rows.num_columns else pa.table({"none": pa.nulls(count)})
+
+
 def at_version(relation: str, version: int) -> str:
     """Return a table's name, in SQL, read as it was at a version: Spark's own words for time travel, whatever the format."""
     return f"{relation} VERSION AS OF {version}"

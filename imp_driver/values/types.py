@@ -6,6 +6,8 @@ import re
 
 import pyarrow as pa
 
+INSTANT, LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
+"""What TIMESTAMP and TIMESTAMP_NTZ are."""
 _PLAIN: dict[str, pa.DataType] = {
     "byte": pa.int8(),
     "short": pa.int16(),
@@ -15,8 +17,8 @@ _PLAIN: dict[str, pa.DataType] = {
     "double": pa.float64(),
     "string": pa.string(),
     "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
+    "timestamp": INSTANT,
+    "timestamp_ntz": LOCAL,
     "boolean": pa.bool_(),
 }
 _SPARK_NAMES = {

@@ -12,6 +12,7 @@ from imp_driver.dataflow.expression.decimals import unscaled, with_type
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.dataflow.expression.rounding import integers_of
 from imp_driver.values.codes import is_string
+from imp_driver.values.types import LOCAL
 
 _PLAIN_SCALE = 6
 """Decimals of more places are written with an exponent, by a setting."""
@@ -35,7 +36,7 @@ def cast_as_spark(array: pa.Array, kind: pa.DataType) -> pa.Array:
         found = to_double(array)
     elif pa.types.is_date32(kind) and pa.types.is_timestamp(source) and source.tz is None and source.unit == "us":
         found = to_dates(array)
-    elif pa.types.is_date32(source) and kind == pa.timestamp("us"):
+    elif pa.types.is_date32(source) and kind == LOCAL:
         check_years(array)
         found = array.cast(kind)
     elif pa.types.is_boolean(kind) and pa.types.is_signed_integer(source):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -67,6 +68,13 @@ class World:
     def ask(self, text: str, parameters: Parameters = None) -> tuple[list[tuple[object, ...]], SketchReport]:
         outcome = self.path.run(Run(text, parameters))
         return [tuple(row.values()) for row in drained(outcome.stream)], outcome.report
+
+    def checked(self, text: str) -> SketchReport:
+        """Run a query; its rows must be those of the plain one, in its order where it has one."""
+        rows, report = self.ask(text)
+        expected = [tuple(row.values()) for row in self.warehouse.query(text).to_pylist()]
+        assert (rows == expected) if "ORDER BY" in text else Counter(rows) == Counter(expected), text
+        return report
 
     def commit(self, *rows: Row) -> None:
         self.warehouse.commit("r", [*self.warehouse.rows("r"), *rows])

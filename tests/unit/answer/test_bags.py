@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from imp_driver.answer import lifting
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.report import SketchReport
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 
@@ -29,17 +26,10 @@ def _world() -> World:
     return world
 
 
-def _checked(world: World, text: str) -> SketchReport:
-    rows, report = world.ask(text)
-    expected = [tuple(row.values()) for row in world.warehouse.query(text).to_pylist()]
-    assert (rows == expected) if "ORDER BY" in text else Counter(rows) == Counter(expected)
-    return report
-
-
 def _settled(world: World, text: str) -> None:
     """Ask twice, and wait until the rows are kept."""
     for _ in range(2):
-        _checked(world, text)
+        world.checked(text)
     assert world.sketches.relations.background.settle(30)
 
 
@@ -48,11 +38,11 @@ def test_rows_are_kept_in_the_background_when_they_are_asked_for_again() -> None
     text = "SELECT a, x FROM r WHERE x > 1"
     found = []
     for _ in range(2):
-        report = _checked(world, text)
+        report = world.checked(text)
         found.append((report.not_answered and report.not_answered.reason, report.decision))
     assert found == [(Reason.ROWS_WITHOUT_GROUPS, Decision.NOT_USED), (Reason.ROWS_NEEDED, Decision.NOT_USED)]
     assert world.sketches.relations.background.settle(30)
-    assert _checked(world, text).decision is Decision.FRESH
+    assert world.checked(text).decision is Decision.FRESH
 
 
 @pytest.mark.parametrize(
@@ -78,14 +68,14 @@ def test_rows_are_answered_from_memory_and_follow_changes(text: str) -> None:
     world = _world()
     _settled(world, text)
     executed = len(world.session.executed)
-    assert _checked(world, text).served_by is ServedBy.STATE
+    assert world.checked(text).served_by is ServedBy.STATE
     world.commit((1, 1, 6, 4), (1, 1, 6, 4), (None, None, None, None))
-    assert _checked(world, text).served_by is ServedBy.STATE
+    assert world.checked(text).served_by is ServedBy.STATE
     world.warehouse.commit("s", PARTNERS[2:])
     world.warehouse.commit("r", ROWS[7:-1])
-    assert _checked(world, text).served_by is ServedBy.STATE
+    assert world.checked(text).served_by is ServedBy.STATE
     world.warehouse.commit("r", [])
-    report = _checked(world, text)
+    report = world.checked(text)
     assert report.served_by is ServedBy.STATE
     assert len(world.session.executed) == executed
 
@@ -100,30 +90,30 @@ def test_other_templates_and_constants_are_answered_from_the_same_rows() -> None
         "SELECT max(a) AS m FROM r WHERE x = 1",
         "SELECT DISTINCT g, x FROM r",
     ):
-        report = _checked(world, text)
+        report = world.checked(text)
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.FRESH), text
 
 
 def test_columns_of_changing_constants_are_kept_with_the_rows() -> None:
     world = _world()
     text = "SELECT a, x FROM r WHERE id = {} AND x < 4"
-    _checked(world, text.format(3))
-    second = _checked(world, text.format(4))
+    world.checked(text.format(3))
+    second = world.checked(text.format(4))
     assert second.not_answered is not None
     assert second.not_answered.reason is Reason.ROWS_NEEDED
     assert world.sketches.relations.background.settle(30)
     for number in (3, 5, 90, 1_000):
         world.commit((number, 1, 1, 1))
-        assert _checked(world, text.format(number)).served_by is ServedBy.STATE
+        assert world.checked(text.format(number)).served_by is ServedBy.STATE
 
 
 def test_conditions_that_join_tables_are_kept_although_keys_decide_them() -> None:
     world = _world()
     text = "SELECT r.g, s.k, r.a, s.b FROM r JOIN s ON r.g = s.k WHERE r.a > {} AND s.b < 7"
     for number in (1, 2):
-        _checked(world, text.format(number))
+        world.checked(text.format(number))
     assert world.sketches.relations.background.settle(30)
-    assert _checked(world, text.format(3)).served_by is ServedBy.STATE
+    assert world.checked(text.format(3)).served_by is ServedBy.STATE
     (wide,) = (each.block for each in world.sketches.relations.registry.relations() if each.is_held)
     assert wide is not None
     assert [node.sql() for node in wide.where_nodes] == ['"g#1" = "k#5"']
@@ -134,20 +124,20 @@ def test_too_many_rows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     world = _world()
     text = "SELECT id, a FROM r"
     _settled(world, text)
-    third = _checked(world, text)
+    third = world.checked(text)
     assert third.served_by is ServedBy.SPARK
     assert third.not_answered is not None
     assert third.not_answered.reason is Reason.ROWS_WITHOUT_GROUPS
     assert "different ones of 64" in third.not_answered.detail
     # Few rows of a table are kept however large it is.
     _settled(world, "SELECT id, a FROM r WHERE id = 91")
-    assert _checked(world, "SELECT id, a FROM r WHERE id = 91").served_by is ServedBy.STATE
+    assert world.checked("SELECT id, a FROM r WHERE id = 91").served_by is ServedBy.STATE
 
 
 def test_groups_beside_tables_are_used_until_the_rows_of_these_are_kept() -> None:
     world = _world()
     text = "SELECT s.id, q.n FROM s JOIN (SELECT g, count(*) AS n FROM r GROUP BY g) q ON s.k = q.g"
-    served = [_checked(world, text).served_by for _ in range(2)]
+    served = [world.checked(text).served_by for _ in range(2)]
     assert served == [ServedBy.STATE_AND_SPARK] * 2
     assert world.sketches.relations.background.settle(30)
-    assert _checked(world, text).served_by is ServedBy.STATE
+    assert world.checked(text).served_by is ServedBy.STATE

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from imp_driver.parse.statement import parse
@@ -11,7 +9,6 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.snapshot.text import known_text
 from imp_driver.values.options import Policy
 from imp_driver.values.refusal import Refused
-from imp_driver.values.report import SketchReport
 from tests.soundness.engine import Row
 from tests.soundness.tables import Catalog
 from tests.unit.answer.test_answers import World
@@ -24,13 +21,6 @@ def _world() -> World:
     world = World(policy=Policy.INCREMENTAL)
     world.warehouse.commit("r", ROWS)
     return world
-
-
-def _checked(world: World, text: str) -> SketchReport:
-    rows, report = world.ask(text)
-    expected = [tuple(row.values()) for row in world.warehouse.query(text).to_pylist()]
-    assert (rows == expected) if "ORDER BY" in text else Counter(rows) == Counter(expected)
-    return report
 
 
 @pytest.mark.parametrize(
@@ -51,22 +41,22 @@ def _checked(world: World, text: str) -> SketchReport:
 )
 def test_all_sets_follow_from_the_finest_groups(text: str) -> None:
     world = _world()
-    first = _checked(world, text)
+    first = world.checked(text)
     assert first.served_by is ServedBy.STATE
     # The first part is the finest: all others follow from what was captured for it.
     assert [each.decision for each in (first, *first.also)].count(Decision.CAPTURED) == 1
     for number in range(3):
         world.commit((100 + number, number, 20 + number, 7), (200 + number, None, number, None))
-        report = _checked(world, text)
+        report = world.checked(text)
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
 
 
 def test_sets_without_a_finest_one_have_states_of_their_own() -> None:
     world = _world()
     text = "SELECT g, x, sum(a) AS s FROM r GROUP BY GROUPING SETS ((g), (x), (g))"
-    assert _checked(world, text).decision is Decision.CAPTURED
+    assert world.checked(text).decision is Decision.CAPTURED
     world.commit((100, 1, 2, 3))
-    assert _checked(world, text).decision is Decision.MAINTAINED
+    assert world.checked(text).decision is Decision.MAINTAINED
 
 
 def test_no_rows_have_no_groups_as_in_spark() -> None:
@@ -82,9 +72,9 @@ def test_other_constants_of_rows_are_lifted_for_all_sets() -> None:
     world = _world()
     text = "SELECT g, x, sum(a) AS s FROM r WHERE id < {} GROUP BY ROLLUP (g, x)"
     for number in (10, 20):
-        _checked(world, text.format(number))
+        world.checked(text.format(number))
     assert world.sketches.relations.background.settle(30)
-    assert _checked(world, text.format(30)).decision is Decision.FRESH
+    assert world.checked(text.format(30)).decision is Decision.FRESH
 
 
 @pytest.mark.parametrize(

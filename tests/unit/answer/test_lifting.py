@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from imp_driver.answer import lifting
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.report import SketchReport
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 
@@ -19,12 +16,6 @@ def _world() -> World:
     world = World()
     world.warehouse.commit("r", ROWS)
     return world
-
-
-def _checked(world: World, text: str) -> SketchReport:
-    rows, report = world.ask(text)
-    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())
-    return report
 
 
 @pytest.mark.parametrize(
@@ -44,47 +35,47 @@ def _checked(world: World, text: str) -> SketchReport:
 )
 def test_other_constants_are_answered_from_one_state(text: str) -> None:
     world = _world()
-    assert _checked(world, text.format(1, 1)).decision is Decision.CAPTURED
-    second = _checked(world, text.format(2, 2))
+    assert world.checked(text.format(1, 1)).decision is Decision.CAPTURED
+    second = world.checked(text.format(2, 2))
     assert second.not_answered is not None
     # Nothing is captured for these constants alone.
     assert (second.not_answered.reason, second.reason, second.decision) == (Reason.LIFT_NEEDED, Reason.LIFT_NEEDED, Decision.NOT_USED)
     assert world.sketches.relations.background.settle(30)
     for number in (2, 3, 4, 99):
         world.commit((100 + number, number % 4, number, 7), (200 + number, None, number, None))
-        report = _checked(world, text.format(number, number))
+        report = world.checked(text.format(number, number))
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
     # The first constants have a state of their own, of fewer groups.
-    assert _checked(world, text.format(1, 1)).served_by is ServedBy.STATE
+    assert world.checked(text.format(1, 1)).served_by is ServedBy.STATE
 
 
 def test_lists_of_any_length_have_one_state() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a IN ({}) GROUP BY g"
-    _checked(world, text.format("1, 2"))
-    second = _checked(world, text.format("1, 2, 3"))
+    world.checked(text.format("1, 2"))
+    second = world.checked(text.format("1, 2, 3"))
     assert second.not_answered is not None
     assert second.not_answered.reason is Reason.LIFT_NEEDED
     assert world.sketches.relations.background.settle(30)
     for several in ("4", "1, 3, 5, 6", "NULL, 2"):
-        assert _checked(world, text.format(several)).decision is Decision.FRESH
+        assert world.checked(text.format(several)).decision is Decision.FRESH
 
 
 def test_only_what_changes_is_lifted() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a < {} AND id > {} GROUP BY g"
     for number in (1, 2):
-        _checked(world, text.format(number, 7))
+        world.checked(text.format(number, 7))
     assert world.sketches.relations.background.settle(30)
     (wide,) = (each for each in world.sketches.relations.registry.relations() if len(each.key_types) == 2)
     assert wide.block is not None
     assert [wide.block.keys_sql, wide.block.where_sql] == [("`g`", "`a`"), "(`id` > 7)"]
-    assert _checked(world, text.format(5, 7)).decision is Decision.FRESH
-    second = _checked(world, text.format(5, 8))
+    assert world.checked(text.format(5, 7)).decision is Decision.FRESH
+    second = world.checked(text.format(5, 8))
     assert second.not_answered is not None
     assert (second.not_answered.reason, second.not_answered.detail) == (Reason.LIFT_NEEDED, "a, id")
     assert world.sketches.relations.background.settle(30)
-    assert _checked(world, text.format(2, 30)).decision is Decision.FRESH
+    assert world.checked(text.format(2, 30)).decision is Decision.FRESH
 
 
 def test_what_only_spark_decides_is_not_lifted() -> None:
@@ -99,13 +90,13 @@ def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.Monk
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
     for number in (10, 20):
-        _checked(world, text.format(number))
+        world.checked(text.format(number))
     assert world.sketches.relations.background.settle(30)
     (failure,) = (each.failure for each in world.sketches.relations.registry.relations() if each.failure)
     assert failure.reason is Reason.LIFT_TOO_LARGE
     assert "groups of 62 rows" in failure.detail
     # It is not tried again; the same constants have a state of their own once they are asked for again.
-    assert [_checked(world, text.format(20)).served_by for _ in range(2)] == [ServedBy.SPARK, ServedBy.STATE]
+    assert [world.checked(text.format(20)).served_by for _ in range(2)] == [ServedBy.SPARK, ServedBy.STATE]
 
 
 def test_a_connection_that_closes_takes_its_captures_along() -> None:
@@ -122,9 +113,9 @@ def test_a_connection_that_closes_takes_its_captures_along() -> None:
 def test_conditions_on_keys_of_any_form_are_lifted() -> None:
     world = _world()
     text = "SELECT g, a, count(*) AS n FROM r WHERE g + a > {} AND g <> {} GROUP BY g, a"
-    assert _checked(world, text.format(1, 2)).decision is Decision.CAPTURED
-    second = _checked(world, text.format(2, 0))
+    assert world.checked(text.format(1, 2)).decision is Decision.CAPTURED
+    second = world.checked(text.format(2, 0))
     assert second.not_answered is not None
     assert second.not_answered.reason is Reason.LIFT_NEEDED
     assert world.sketches.relations.background.settle(30)
-    assert [_checked(world, text.format(number, 1)).decision for number in (3, 0, 7)] == [Decision.FRESH] * 3
+    assert [world.checked(text.format(number, 1)).decision for number in (3, 0, 7)] == [Decision.FRESH] * 3

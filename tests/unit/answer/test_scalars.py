@@ -8,7 +8,6 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import Policy
-from imp_driver.values.report import SketchReport
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 
@@ -22,12 +21,6 @@ def _world() -> World:
     world.warehouse.commit("r", ROWS)
     world.warehouse.commit("s", PARTNERS)
     return world
-
-
-def _checked(world: World, text: str) -> SketchReport:
-    rows, report = world.ask(text)
-    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist()), text
-    return report
 
 
 def _change(world: World, number: int) -> None:
@@ -51,12 +44,12 @@ CONSTANT = [
 def test_the_value_of_a_subquery_is_a_constant_like_others(text: str) -> None:
     world = _world()
     for number in range(8):
-        _checked(world, text.format(number % 3))
+        world.checked(text.format(number % 3))
         _change(world, number)
         assert world.sketches.relations.background.settle(30)
     decisions = []
     for number in (0, 1, 2, 7):
-        report = _checked(world, text.format(number))
+        report = world.checked(text.format(number))
         assert report.served_by is ServedBy.STATE, report.not_answered
         decisions += [each.decision for each in (report, *report.also)]
         _change(world, 10 + number)
@@ -69,9 +62,9 @@ def test_the_value_of_a_subquery_is_a_constant_like_others(text: str) -> None:
 def test_a_condition_may_read_no_column(condition: str) -> None:
     world = _world()
     text = "SELECT g, count(*) AS n FROM r WHERE " + condition + " GROUP BY g"
-    assert _checked(world, "SELECT g, x, count(*) AS n FROM r GROUP BY g, x").served_by is ServedBy.STATE
+    assert world.checked("SELECT g, x, count(*) AS n FROM r GROUP BY g, x").served_by is ServedBy.STATE
     for number in (3, 4, 5, 6, 99, 3):
-        assert _checked(world, text.format(number)).served_by is ServedBy.STATE
+        assert world.checked(text.format(number)).served_by is ServedBy.STATE
         _change(world, number)
 
 
@@ -79,7 +72,7 @@ def test_a_subquery_that_is_no_known_constant_stays_inside() -> None:
     world = _world()
     # Any of several rows would be an error, so no groups may hide it.
     text = "SELECT g, count(*) AS n FROM r WHERE a > (SELECT approx_count_distinct(b) FROM s) - 4 GROUP BY g"
-    report = _checked(world, text)
+    report = world.checked(text)
     assert report.served_by is ServedBy.STATE
     assert [each.decision for each in (report, *report.also)] == [Decision.CAPTURED]
 
@@ -97,11 +90,11 @@ JOINED = [
 def test_a_subquery_that_reads_the_row_around_it_is_joined(text: str) -> None:
     world = _world()
     for number in range(3):
-        _checked(world, text.format(number))
+        world.checked(text.format(number))
         _change(world, number)
         assert world.sketches.relations.background.settle(30)
     for number in (1, 2, 0):
-        report = _checked(world, text.format(number))
+        report = world.checked(text.format(number))
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED), (report.not_answered, report.recapture_reason)
         _change(world, 10 + number)
 
@@ -117,10 +110,10 @@ def test_a_subquery_that_reads_the_row_around_it_is_joined(text: str) -> None:
 def test_a_subquery_beside_groups_or_rows_is_joined(text: str) -> None:
     world = _world()
     for _ in range(2):
-        _checked(world, text)
+        world.checked(text)
         assert world.sketches.relations.background.settle(30)
     _change(world, 1)
-    assert _checked(world, text).served_by is ServedBy.STATE
+    assert world.checked(text).served_by is ServedBy.STATE
 
 
 @pytest.mark.parametrize(
@@ -133,7 +126,7 @@ def test_a_subquery_beside_groups_or_rows_is_joined(text: str) -> None:
 )
 def test_what_is_no_group_for_a_row_stays(text: str) -> None:
     world = _world()
-    assert _checked(world, text).served_by is not ServedBy.STATE
+    assert world.checked(text).served_by is not ServedBy.STATE
 
 
 def test_the_tables_of_a_subquery_must_be_readable_too() -> None:
