@@ -19,7 +19,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
-from imp_driver.plan.conjunctive import is_of_one_input
+from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.zones import instant, is_at_utc, local
 from imp_driver.state.constants import Grains
@@ -108,6 +108,9 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
     wide = _over(block, [_key(nodes, name, grains, types[name]) for name in added], added, types)
+    if not {text(node) for node in nodes}.isdisjoint(map(text, wide.where_nodes)):
+        # The next constants would need another such state.
+        return None
     outputs = tuple(map(AggregateReference, range(len(aggregates))))
     wide = replace(wide, aggregates=aggregates, outputs=outputs)
     columns = [told(name, grains, types[name]) if name in added else name for name in names]
@@ -181,8 +184,8 @@ def _over(block: BoundBlock, more: Sequence[exp.Expr], added: Sequence[str], typ
 
     def is_decided(node: exp.Expr) -> bool:
         names = _columns_of(node)
-        is_lone = is_of_one_input(block.source, node)
-        return bool(names) and is_lone and _may_be_keys(names, types) and over.over(node) is not None
+        may_go = may_be_left_out(block.source, block.where_nodes, node)
+        return bool(names) and may_go and _may_be_keys(names, types) and over.over(node) is not None
 
     return with_rows(wide, tuple(node for node in block.where_nodes if not is_decided(node)), types)
 

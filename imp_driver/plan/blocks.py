@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import column_named, identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.below import unfold
-from imp_driver.plan.conjunctive import is_of_one_input
+from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, OrderKey, Plan, Project, Scalar, Scan, SemiJoin, TopK, children
 from imp_driver.reasons import Reason
@@ -83,7 +83,7 @@ def lifted(block: QueryBlock) -> QueryBlock | None:
 
     def is_moved(conjunct: exp.Expr) -> bool:
         read = identifiers(conjunct)
-        return bool(read) and read <= keys and _is_simple(conjunct) and is_of_one_input(block.source, conjunct)
+        return bool(read) and read <= keys and _is_simple(conjunct) and may_be_left_out(block.source, block.where, conjunct)
 
     moved = tuple(conjunct for conjunct in block.where if is_moved(conjunct))
     if not moved:

@@ -24,11 +24,27 @@ def joined_scans(source: Plan) -> tuple[Scan, ...] | None:
     return found if len(found) == len(inputs) else None
 
 
-def is_of_one_input(source: Plan, conjunct: exp.Expr) -> bool:
-    """Say whether a condition reads one input of a source alone: without one that reads several, these would be paired row by row."""
-    inputs = _paired(source)
+def may_be_left_out(source: Plan, where: Sequence[exp.Expr], conjunct: exp.Expr) -> bool:
+    """Say whether a condition of ``where`` pairs nothing: it reads one input of the source alone, or such as equalities pair anyway.
+
+    Without one that pairs, inputs would be joined row by row with all rows of the other.
+    """
+    inputs = [{attribute.identifier for attribute in each.output} for each in _paired(source)]
     read = identifiers(conjunct)
-    return len(inputs) == 1 or any(read <= {attribute.identifier for attribute in each.output} for each in inputs)
+    if len(inputs) == 1 or any(read <= each for each in inputs):
+        return True
+    if isinstance(conjunct.unnest(), exp.EQ) or not read <= set().union(*inputs):
+        return False
+    return len({place for place, each in enumerate(_components(inputs, equalities_of(where))) if read & each}) == 1
+
+
+def _components(inputs: Sequence[set[str]], equalities: Sequence[tuple[str, str]]) -> list[set[str]]:
+    """Return the attributes of inputs that equalities connect, each such set together."""
+    found = list(inputs)
+    for pair in equalities:
+        apart = [each for each in found if not each.isdisjoint(pair)]
+        found = [each for each in found if each.isdisjoint(pair)] + ([set().union(*apart)] if apart else [])
+    return found
 
 
 def _paired(source: Plan) -> tuple[Plan, ...]:
