@@ -34,12 +34,6 @@ class Constant:
     subquery: Plan
 
 
-def with_joins(plan: Plan) -> Plan:
-    """Return a plan in which scalar subqueries that read the row around them are joins with groups, where they can be."""
-    plan = with_inputs(plan, tuple(map(with_joins, children(plan))))
-    return (_joined(plan) or plan) if isinstance(plan, Scalar) and plan.correlated else plan
-
-
 def with_constants(plan: Plan) -> tuple[Plan, tuple[Constant, ...]]:
     """Return a plan in which scalar subqueries below groups are constants, and these."""
     found = tuple(_constants(plan, is_grouped=False))
@@ -65,7 +59,7 @@ def _constants(plan: Plan, *, is_grouped: bool) -> Iterator[Scalar]:
         yield from _constants(child, is_grouped=is_grouped)
 
 
-def _joined(plan: Scalar) -> Plan | None:
+def joined(plan: Scalar) -> Plan | None:
     """Return the rows with the value of their group; None for a subquery of another form."""
     subquery = plan.subquery
     if not isinstance(subquery, Project) or not isinstance(subquery.child, Aggregate) or subquery.child.keys:
@@ -83,7 +77,7 @@ def _joined(plan: Scalar) -> Plan | None:
         return None
     keys = {inner: replace(known[inner], identifier=f"group_{inner}") for inner, _ in filter(None, pairs)}
     # NULL equals no row around it, and its group could not be looked up.
-    child = Filter(below.source, (*own, *map(_is_there, keys)))
+    child = Filter(below.source, (*own, *(is_there(column_named(each)) for each in keys)))
     groups = Aggregate(child, tuple(keys.values()), tuple(map(column_named, keys)), aggregate.function_attributes, functions)
     equal = tuple(exp.EQ(this=reference(keys[inner]), expression=outer) for inner, outer in filter(None, pairs))
     joined = Join(JoinKind.LEFT, plan.child, groups, equal)
@@ -91,8 +85,8 @@ def _joined(plan: Scalar) -> Plan | None:
     return Project(joined, plan.output, values)
 
 
-def _is_there(name: str) -> exp.Expr:
-    return exp.Not(this=exp.Is(this=column_named(name), expression=exp.Null()))
+def is_there(key: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.Paren(this=key), expression=exp.Null()))
 
 
 def _pair(conjunct: exp.Expr, outside: frozenset[str], known: Mapping[str, Attribute]) -> tuple[str, exp.Expr] | None:
@@ -106,9 +100,13 @@ def _pair(conjunct: exp.Expr, outside: frozenset[str], known: Mapping[str, Attri
     inner, outer = both if both[1] in outside else both[::-1]
     if inner in outside or outer not in outside or inner not in known or outer not in known:
         return None
-    kinds = [arrow_type(known[each].type_name or "") for each in (inner, outer)]
-    is_alike = kinds[0] is not None and (kinds[0] == kinds[1] or all(kind is not None and pa.types.is_integer(kind) for kind in kinds))
-    return (inner, column_named(outer)) if is_alike else None
+    return (inner, column_named(outer)) if are_alike(known[inner], known[outer]) else None
+
+
+def are_alike(one: Attribute, other: Attribute) -> bool:
+    """Say whether a value of one column equals no two of the other."""
+    kinds = [arrow_type(each.type_name or "") for each in (one, other)]
+    return kinds[0] is not None and (kinds[0] == kinds[1] or all(kind is not None and pa.types.is_integer(kind) for kind in kinds))
 
 
 def _of_no_rows(aggregate: Aggregate) -> dict[str, exp.Expr] | None:

@@ -14,9 +14,10 @@ from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
+from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
-from imp_driver.plan.scalars import with_constants, with_joins
+from imp_driver.plan.scalars import with_constants
 from imp_driver.plan.zones import Times
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse, analysed_groups

@@ -293,4 +293,22 @@ DRIVER_MUTANTS = (
         "for inner, outer in filter(None, pairs))",
         "for inner, outer in list(filter(None, pairs))[:1])",
     ),
+    Mutant(
+        "a row is joined with several groups",
+        "../plan/memberships.py",
+        "if found != keys.keys():",
+        "if not found:",
+    ),
+    Mutant(
+        "IN forgets HAVING",
+        "../plan/memberships.py",
+        "(*conjuncts, *below.where)",
+        "conjuncts",
+    ),
+    Mutant(
+        "NOT IN is IN",
+        "../plan/memberships.py",
+        "isinstance(plan, SemiJoin) and not plan.anti",
+        "isinstance(plan, SemiJoin)",
+    ),
 )

@@ -31,9 +31,20 @@ def scalar(chance: random.Random, outer: str | None, other: str = "r.x") -> str:
 
 
 def _condition(chance: random.Random) -> str:
+    if chance.random() < 0.2:
+        return _membership(chance)
     subquery = scalar(chance, chance.choice([None, "r.g", "r.x", "r.g"]))
     found = f"{chance.choice(['r.a', 'r.x', 'r.a + r.x'])} {chance.choice(['>', '<=', '<>', '='])} {subquery}"
     return chance.choice([found, found, f"{found} AND r.x > 1", f"{found} AND r.a IN (0, 1, 2, 3)", f"({found} OR r.x = 2)"])
+
+
+def _membership(chance: random.Random) -> str:
+    """Return a condition over groups that are found for a row: one, none, or several where it does not have all of their keys."""
+    columns, keys = chance.choice([("r.g", "k"), ("r.x", "y"), ("(r.g, r.x)", "k, y"), ("r.g", "k"), ("r.g + 1", "k")])
+    grouped = chance.choice([keys, keys, keys, "k, y"])
+    having = f"{chance.choice(['sum(s.b)', 'count(*)', 'min(s.y)', 'max(s.b)'])} {chance.choice(['>', '<=', '<>'])} {chance.randint(0, 3)}"
+    where = chance.choice(["", "", " WHERE s.b > 0"])
+    return f"{columns} {chance.choice(['IN', 'IN', 'IN', 'NOT IN'])} (SELECT {keys} FROM s{where} GROUP BY {grouped} HAVING {having})"
 
 
 def _below(chance: random.Random, source: str) -> str:

@@ -6,14 +6,17 @@ import pytest
 
 from imp_driver.answer import lifting
 from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.options import Policy
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 
 ROWS: list[Row] = [*((place, place % 3, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
+PARTNERS: list[Row] = [(place, place % 4, place % 5, place % 6) for place in range(30)] + [(40, None, 3, 3), (41, 2, None, None)]
 
 
 def _world() -> World:
-    world = World()
+    # By their times alone steps on a busy machine would be left out.
+    world = World(policy=Policy.INCREMENTAL)
     world.warehouse.commit("r", ROWS)
     return world
 
@@ -47,6 +50,41 @@ def test_other_constants_are_answered_from_one_state(text: str) -> None:
         assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
     # The first constants have a state of their own, of fewer groups.
     assert world.checked(text.format(1, 1)).served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT r.g, count(*) AS n FROM r JOIN s ON r.g = s.k WHERE (r.x = {} AND s.b = 9) OR (r.x = 9 AND s.b = {}) GROUP BY r.g",
+        "SELECT sum(r.x) AS t FROM r, s AS p, s AS q WHERE r.g = p.k AND p.y = q.y AND r.a + q.b > {} AND p.b < 7",
+        "SELECT r.x, s.b, count(*) AS n FROM r JOIN s ON r.g = s.k WHERE r.x > {} OR s.b = {} GROUP BY r.x, s.b",
+    ],
+)
+def test_conditions_over_tables_that_are_joined_anyway_are_lifted(text: str) -> None:
+    world = _world()
+    world.warehouse.commit("s", PARTNERS)
+    for number in (1, 2):
+        world.checked(text.format(number, number))
+        assert world.sketches.relations.background.settle(30)
+    for number in (3, 0, 4):
+        world.warehouse.commit("s", [*world.warehouse.rows("s")[1:], (50 + number, number % 4, 9, 6)])
+        report = world.checked(text.format(number, number))
+        assert report.served_by is ServedBy.STATE
+        assert Decision.CAPTURED not in [each.decision for each in (report, *report.also)]
+
+
+@pytest.mark.parametrize("condition", ["r.a + {} = s.b", "r.a < s.b + {}"])
+def test_a_condition_that_joins_is_not_lifted(condition: str) -> None:
+    """Without it all rows of one table would be paired with all of the other."""
+    world = _world()
+    world.warehouse.commit("s", PARTNERS)
+    text = f"SELECT r.g, count(*) AS n FROM r, s WHERE {condition} GROUP BY r.g"
+    for number in (1, 2, 3):
+        report = world.checked(text.format(number))
+        assert report.not_answered is None or report.not_answered.reason is not Reason.LIFT_NEEDED
+        assert world.sketches.relations.background.settle(30)
+    blocks = [each.block for each in world.sketches.relations.registry.relations()]
+    assert all(block is not None and block.where_nodes for block in blocks)
 
 
 def test_lists_of_any_length_have_one_state() -> None:

@@ -129,6 +129,46 @@ def test_what_is_no_group_for_a_row_stays(text: str) -> None:
     assert world.checked(text).served_by is not ServedBy.STATE
 
 
+OVER_GROUPS = [
+    "SELECT g, count(*) AS n FROM r WHERE g IN (SELECT k FROM s GROUP BY k HAVING sum(b) > {}) GROUP BY g",
+    "SELECT count(*) AS n, sum(a) AS t FROM r WHERE x IN (SELECT y FROM s WHERE b < 5 GROUP BY y HAVING count(*) > 1 + {}) AND a > {}",
+    "SELECT g, max(a) AS m FROM r WHERE (g, x) IN (SELECT k, y FROM s GROUP BY k, y HAVING min(b) <= {}) GROUP BY g",
+    "SELECT g, sum(a) AS t FROM r WHERE id IN (SELECT id FROM r GROUP BY id HAVING sum(a) > {}) AND g IN "
+    "(SELECT k FROM s GROUP BY k HAVING max(b) - min(y) > {}) GROUP BY g",
+]
+
+
+@pytest.mark.parametrize("text", OVER_GROUPS)
+def test_constants_of_having_below_in_are_lifted(text: str) -> None:
+    world = _world()
+    for number in range(3):
+        world.checked(text.replace("{}", str(number)))
+        _change(world, number)
+        assert world.sketches.relations.background.settle(30)
+    for number in (3, 1, 0, 5):
+        report = world.checked(text.replace("{}", str(number)))
+        assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED), (report.not_answered, report.recapture_reason)
+        _change(world, 10 + number)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A row has several groups where not all keys are compared.
+        "SELECT g, count(*) AS n FROM r WHERE g IN (SELECT k FROM s GROUP BY k, y HAVING sum(b) > {}) GROUP BY g",
+        "SELECT g, count(*) AS n FROM r WHERE g IN (SELECT k + 1 FROM s GROUP BY k HAVING sum(b) > {}) GROUP BY g",
+        "SELECT g, count(*) AS n FROM r WHERE g NOT IN (SELECT k FROM s WHERE k > 0 GROUP BY k HAVING sum(b) > {}) GROUP BY g",
+        "SELECT g, count(*) AS n FROM r WHERE g IN (SELECT sum(b) FROM s GROUP BY k HAVING sum(b) > {}) GROUP BY g",
+    ],
+)
+def test_in_over_groups_of_which_a_row_may_have_several_stays(text: str) -> None:
+    world = _world()
+    for number in range(3):
+        world.checked(text.format(number))
+        _change(world, number)
+        assert world.sketches.relations.background.settle(30)
+
+
 def test_the_tables_of_a_subquery_must_be_readable_too() -> None:
     world = _world()
     world.session.hidden.add("s")
