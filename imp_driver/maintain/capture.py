@@ -13,7 +13,7 @@ import pyarrow as pa
 from imp_driver.buckets.state import BucketedState
 from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
-from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql
+from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql, size_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.errors import Error, raise_if_cancelled
@@ -70,10 +70,23 @@ def capture_into(relation: Maintained, request: Request, means: Means, budget: i
     except _UnorderedKey as error:
         raise _failed(relation, CaptureFailure(Reason.UNSUPPORTED_EXPRESSION, str(error))) from error
     except (Error, StateCorrupt) as error:
-        raise_if_cancelled(error)
-        failure = CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables))
-        raise _failed(relation, failure) from error
+        raise _spark_failed(relation, request, error) from error
     relation.captured(contents, request.block, key_types, vector_of(request.tables), time.perf_counter() - begin)
+
+
+def size_of(relation: Maintained, request: Request, means: Means) -> tuple[int, int]:
+    """Estimate how many groups a relation has, of how many rows. Raises Refused where Spark failed, which is remembered."""
+    try:
+        found = means.read(size_sql(request.block, at_versions(request.versions))).to_pylist()[0]
+    except Error as error:
+        raise _spark_failed(relation, request, error) from error
+    return found["groups"], found["row_count"]
+
+
+def _spark_failed(relation: Maintained, request: Request, error: Exception) -> Refused:
+    raise_if_cancelled(error)
+    tries = 1 if relation.failure is None else relation.failure.tries + 1
+    return _failed(relation, CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables), tries=tries))
 
 
 def _failed(relation: Maintained, failure: CaptureFailure) -> Refused:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from imp_driver.capture.instrument import at_versions, size_sql
 from imp_driver.maintain.background import Background
 from imp_driver.maintain.buckets import attach_buckets
-from imp_driver.maintain.capture import capture_into
+from imp_driver.maintain.capture import capture_into, size_of
 from imp_driver.maintain.choice import check_again
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.guard import Guard
@@ -200,8 +199,7 @@ class Relations:
         def read(own: Request, relation: Maintained) -> None:
             if relation.is_held:
                 return
-            size = means.read(size_sql(own.block, at_versions(own.versions))).to_pylist()[0]
-            problem = why_not(size["groups"], size["row_count"])
+            problem = why_not(*size_of(relation, own, means))
             if problem:
                 relation.failed(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
                 return

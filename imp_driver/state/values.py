@@ -41,25 +41,29 @@ class Cause:
 
 CLEARLY_FEWER = 0.8
 """Share of the rows that were too many, at which they may be few enough."""
+MOST_TRIES = 3
+"""Captures that fail at ever newer versions: rows that an expression cannot be computed for seldom leave a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureFailure:
     """Why there are no groups.
 
-    ``vector`` are the versions at which another try would fail again, None for all; ``rows`` those of the tables where these were too many.
+    ``vector`` are the versions at which another try would fail again, None for all; ``rows`` those of the tables where these were too many;
+    ``tries`` how often it has failed.
     """
 
     reason: Reason
     detail: str
     vector: Vector | None = None
     rows: int | None = None
+    tries: int = 1
 
     def stands(self, vector: Vector, rows: int) -> bool:
         """Say whether another try would fail again, at these versions with so many rows."""
         if self.rows is not None:
             return rows > CLEARLY_FEWER * self.rows
-        return self.vector in (None, vector)
+        return self.vector in (None, vector) or self.tries >= MOST_TRIES
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from imp_driver.answer import lifting
+from imp_driver.errors import OperationalError
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import Policy
-from tests.soundness.engine import Row
-from tests.unit.answer.test_answers import World
+from imp_driver.values.run import Run
+from tests.soundness.engine import DuckSession, Row
+from tests.unit.answer.test_answers import Asked, World
 
 ROWS: list[Row] = [*((place, place % 3, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
 PARTNERS: list[Row] = [(place, place % 4, place % 5, place % 6) for place in range(30)] + [(40, None, 3, 3), (41, 2, None, None)]
@@ -85,6 +88,31 @@ def test_a_condition_that_joins_is_not_lifted(condition: str) -> None:
         assert world.sketches.relations.background.settle(30)
     blocks = [each.block for each in world.sketches.relations.registry.relations()]
     assert all(block is not None and block.where_nodes for block in blocks)
+
+
+@pytest.mark.parametrize("part", ["approx_count_distinct", "GROUP BY"])
+def test_a_lift_that_fails_at_ever_newer_versions_is_given_up(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the rows of other constants have a value by which the query divides."""
+    world = _world()
+    failed: list[str] = []
+
+    def read(session: Asked, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+        if part in text and "<" not in text:
+            failed.append(text)
+            raise OperationalError("[DIVIDE_BY_ZERO] Division by zero.")
+        return DuckSession.read(session, text, run, most_bytes)
+
+    monkeypatch.setattr(Asked, "read", read)
+    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
+    reasons = []
+    for number in range(12):
+        report = world.checked(text.format(3 + number % 2))
+        reasons.append(None if report.not_answered is None else report.not_answered.reason)
+        assert world.sketches.relations.background.settle(30)
+        world.commit((100 + number, number % 4, number, 7))
+    assert reasons.count(Reason.LIFT_NEEDED) == len(failed) == 3
+    # Constants that come again have states of their own.
+    assert reasons[-2:] == [None, None]
 
 
 def test_lists_of_any_length_have_one_state() -> None:
