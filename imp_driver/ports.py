@@ -181,6 +181,9 @@ class Session(Protocol):
     def has_row_rules(self) -> bool:
         """Say whether the engine may show other rows or values of a table than its files have, by filters or masks of its own."""
 
+    def parallelism(self) -> int:
+        """Return how many tasks the engine runs side by side. Raises an Error where it fails."""
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 

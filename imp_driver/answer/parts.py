@@ -58,7 +58,7 @@ class Parts:
         self._sketches = sketches
         self._relations = sketches.relations
         self._options = options
-        self._states = States(sketches, session)
+        self._states = States(sketches, session, options.background_share)
 
     def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return the groups of a query at the versions of a reading.

@@ -44,8 +44,9 @@ class Source:
 class States:
     """Finds states for the answers of a warehouse."""
 
-    def __init__(self, sketches: Sketches, session: Session) -> None:
+    def __init__(self, sketches: Sketches, session: Session, background_share: float) -> None:
         self._session = session
+        self._background_share = background_share
         self._sketches = sketches
         self._relations = sketches.relations
 
@@ -130,7 +131,10 @@ class States:
             return why_too_much(request, groups, rows, memory)
 
         def capture() -> None:
-            self._relations.capture_ahead(request, means, why_not, memory // MEMORY_SHARE)
+            cores = self._session.parallelism()
+            tasks = max(1, int(cores * self._background_share))
+            limited = replace(request, tasks=tasks) if tasks < cores else request
+            self._relations.capture_ahead(limited, means, why_not, memory // MEMORY_SHARE)
 
         def cancel() -> None:
             run.token.cancel()

@@ -25,9 +25,10 @@ DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
 """Parts that ``capture_sql`` does not select: they follow from others, or from the query of ``distinct_sql``."""
 
 
-def at_versions(versions: Mapping[tuple[str, ...], int]) -> RelationOf:
-    """Return the relation of a scan at the version of its table."""
-    return lambda scan: at_version(qualified(scan.table), versions[scan.table])
+def at_versions(versions: Mapping[tuple[str, ...], int], tasks: int | None = None) -> RelationOf:
+    """Return the relation of a scan at the version of its table, read by so many tasks at most; None for as many as there are."""
+    hinted = "{}" if tasks is None else f"(SELECT /*+ COALESCE({tasks}) */ * FROM {{}})"
+    return lambda scan: hinted.format(at_version(qualified(scan.table), versions[scan.table]))
 
 
 def rows_sql(block: BoundBlock, relation: RelationOf, changed: int | None = None) -> str:

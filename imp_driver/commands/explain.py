@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from imp_driver.capture.clustering import FEW_FILES, cut_files, overlap_of
-from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.capture.instrument import capture_sql
 from imp_driver.circuit.assemble import assembled
 from imp_driver.circuit.circuit import Circuit
 from imp_driver.commands.local import LocalStream
@@ -70,7 +70,7 @@ def _explained(request: Request, sketches: Sketches) -> list[str]:
     ]
     for relation in sketches.relations.registry.of_template(request.template.identifier):
         lines += _held(relation, sketches)
-    lines.append(f"State from: {capture_sql(block, at_versions(request.versions))}")
+    lines.append(f"State from: {capture_sql(block, request.relation)}")
     return lines
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from imp_driver.buckets.kernel import Kernel, captured
 from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
 from imp_driver.capture.buckets import CutColumn
-from imp_driver.capture.instrument import at_versions, capture_sql
+from imp_driver.capture.instrument import capture_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.derive import constants_of
@@ -84,7 +84,7 @@ def restore_buckets(cut: AttachedCut, stored: StoredBuckets, request: Request, r
 
 
 def _query(request: Request) -> str:
-    return capture_sql(request.block, at_versions(request.versions), deep_buffers=True)
+    return capture_sql(request.block, request.relation, deep_buffers=True)
 
 
 def _kernel(request: Request, name: CutName, read: SparkReader, partition: RangePartition) -> Kernel:

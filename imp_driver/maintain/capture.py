@@ -13,7 +13,7 @@ import pyarrow as pa
 from imp_driver.buckets.state import BucketedState
 from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
-from imp_driver.capture.instrument import at_versions, capture_sql, cells_sql, distinct_sql, size_sql
+from imp_driver.capture.instrument import capture_sql, cells_sql, distinct_sql, size_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.errors import Error, raise_if_cancelled
@@ -77,7 +77,7 @@ def capture_into(relation: Maintained, request: Request, means: Means, budget: i
 def size_of(relation: Maintained, request: Request, means: Means) -> tuple[int, int]:
     """Estimate how many groups a relation has, of how many rows. Raises Refused where Spark failed, which is remembered."""
     try:
-        found = means.read(size_sql(request.block, at_versions(request.versions))).to_pylist()[0]
+        found = means.read(size_sql(request.block, request.relation)).to_pylist()[0]
     except Error as error:
         raise _spark_failed(relation, request, error) from error
     return found["groups"], found["row_count"]
@@ -112,7 +112,7 @@ def _bucketed(request: Request, means: Means, found: StateTooLarge, folder: str 
 
 
 def _captured(request: Request, read: SparkReader, budget: int, *, deep_buffers: bool) -> tuple[CutGroups, KeyTypes]:
-    block, relation = request.block, at_versions(request.versions)
+    block, relation = request.block, request.relation
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
     if request.names and request.names[0].key is None and not specifications:
         return _captured_cells(request, read, budget)
@@ -177,7 +177,7 @@ def _ranges(request: Request, name: CutName, most: int) -> RangePartition:
 
 def _cells_over(partition: RangePartition, request: Request, name: CutName, read: SparkReader, budget: int) -> pa.Table:
     block = with_cut_columns(request, (name,))
-    return _read_checked(cells_sql(block, at_versions(request.versions), column_cut(request, name, partition)), read, budget)
+    return _read_checked(cells_sql(block, request.relation, column_cut(request, name, partition)), read, budget)
 
 
 def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
@@ -199,7 +199,7 @@ def _values_of(
         if aggregate.specification.kind in OF_MULTISETS:
             assert aggregate.argument_sql is not None
             if aggregate.argument_sql not in read_before:
-                table = _read_checked(distinct_sql(request.block, at_versions(request.versions), aggregate.argument_sql), read, budget)
+                table = _read_checked(distinct_sql(request.block, request.relation, aggregate.argument_sql), read, budget)
                 groups = cell_groups(types, keys, _keys(table, request))
                 read_before[aggregate.argument_sql] = _lists(table, groups, len(keys[0]), aggregate.specification.argument_type)
             parts[index, "values"], parts[index, "copies"] = read_before[aggregate.argument_sql]

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from imp_driver.capture.instrument import at_versions
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.parse.template import Template, make_template
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.render import RelationOf
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.safety.cuts import Cut
@@ -37,6 +39,7 @@ class Request:
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
         is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
+        tasks: how many tasks of the engine may read a table for it; None for all.
         names: what it is cut by; ``partial`` says what their sketches must cover where one of these is no group key.
     """
 
@@ -53,6 +56,12 @@ class Request:
     partial: PartialCuts | None = None
     by_cost: bool = False
     is_pinned: bool = False
+    tasks: int | None = None
+
+    @property
+    def relation(self) -> RelationOf:
+        """What stands in a query of the driver's own for a scan."""
+        return at_versions(self.versions, self.tasks)
 
     @property
     def tables(self) -> tuple[TableSnapshot, ...]:

@@ -185,6 +185,10 @@ class ConnectSession:
         """What a server shows to whom is not to be seen from here."""
         return True
 
+    def parallelism(self) -> int:
+        """Return how many tasks run side by side: into as many parts the server divides a range."""
+        return int(self._ask("SELECT max(spark_partition_id()) + 1 AS parts FROM range(1000)")[0]["parts"])
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
         settings = () if self._owned_by_application else self._settings

@@ -296,6 +296,11 @@ class SparkChildSession:
         extensions = str(self.spark.conf.get("spark.sql.extensions", None) or "")
         return not {name.strip() for name in extensions.split(",") if name.strip()} <= {DELTA_EXTENSION}
 
+    def parallelism(self) -> int:
+        """Return how many tasks run side by side."""
+        with mapped():
+            return int(self.spark.sparkContext.defaultParallelism)
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
         with mapped():

@@ -56,6 +56,7 @@ class Options:
         schema: current schema of the connection.
         sketch: how sketches are used.
         answers: whether queries whose rows are known from maintained groups are answered from them.
+        background_share: share (above 0, to 1) of the engine's cores that read tables for captures which no query waits for.
         floats: what sums of DOUBLE in such answers are.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
@@ -82,6 +83,7 @@ class Options:
     sketch: SketchMode = SketchMode.LAZY
     answers: bool = True
     floats: Floats = Floats.ROUNDED
+    background_share: float = 0.5
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
     eager_batch: int | None = None
@@ -164,8 +166,8 @@ def _read(name: str, value: Any) -> Any:
         return _read_policy(value)
     if name == "floats":
         return _read_floats(value)
-    if name == "sketch_guard":
-        return _read_share(name, value)
+    if name in ("sketch_guard", "background_share"):
+        return _read_share(name, value, may_be_none=name == "sketch_guard")
     if name in ("trace_query_text", "answers"):
         return _read_switch(name, value)
     if name in ("use_ssl", "shared_files"):
@@ -226,13 +228,13 @@ def _read_truth(name: str, value: Any) -> bool:
     return text == "true"
 
 
-def _read_share(name: str, value: Any) -> float:
+def _read_share(name: str, value: Any, *, may_be_none: bool) -> float:
     try:
         share = float(value)
     except (TypeError, ValueError):
         share = -1.0
-    if not 0.0 <= share <= 1.0:
-        raise InterfaceError(f"Option {name!r} must be a number from 0 to 1, not {value!r}.")
+    if not 0.0 <= share <= 1.0 or (share == 0.0 and not may_be_none):
+        raise InterfaceError(f"Option {name!r} must be a number {'from 0' if may_be_none else 'above 0 and up'} to 1, not {value!r}.")
     return share
 
 

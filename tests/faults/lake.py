@@ -133,6 +133,9 @@ class LakeSession:
         schema = self.lake.query(run.text).schema
         return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
 
+    def parallelism(self) -> int:
+        return 1
+
     def has_row_rules(self) -> bool:
         return False
 

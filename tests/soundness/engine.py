@@ -226,6 +226,9 @@ class DuckSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return True
 
+    def parallelism(self) -> int:
+        return 1
+
     def has_row_rules(self) -> bool:
         return False
 

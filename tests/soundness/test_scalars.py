@@ -9,9 +9,10 @@ import sqlglot
 from sqlglot import exp
 
 from imp_driver.plan.bind import with_values
+from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Plan, Scalar, every
 from imp_driver.plan.resolve import resolve
-from imp_driver.plan.scalars import with_constants, with_joins
+from imp_driver.plan.scalars import with_constants
 from imp_driver.values.refusal import Refused
 from tests.seeds import SEED, WIDE
 from tests.soundness.interpret import bag, evaluate

@@ -16,9 +16,12 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from sqlglot import exp
 
 import imp_driver
+from imp_driver.capture.instrument import at_versions
 from imp_driver.parse.literals import rendered
+from imp_driver.plan.nodes import Scan
 from imp_driver.spark import local
 from imp_driver.spark.packages import COORDINATES, pyspark_jars
 from imp_driver.values.options import Options
@@ -229,6 +232,19 @@ def test_cancel_from_another_thread(connection: imp_driver.Connection, spark: Sp
     assert caught[0].error_class == "OPERATION_CANCELLED"
     assert cursor.execute("SELECT 1").fetchall() == [(1,)]
     cursor.cancel()
+
+
+def test_tables_are_read_by_no_more_tasks_than_are_asked_for(connection: imp_driver.Connection) -> None:
+    connection.execute("CREATE TABLE in_parts USING DELTA AS SELECT /*+ REPARTITION(4) */ id FROM range(4000)")
+    connection.execute("SET spark.sql.files.openCostInBytes = 100000000")
+    scan = Scan(0, ("in_parts",), (), exp.table_("in_parts"))
+    tasks = [
+        connection.execute(
+            f"SELECT count(DISTINCT part) FROM (SELECT spark_partition_id() AS part FROM {at_versions({scan.table: 0}, most)(scan)})"
+        ).fetchall()
+        for most in (None, 1)
+    ]
+    assert tasks == [[(4,)], [(1,)]]
 
 
 def test_row_counts_and_one_commit_for_many_rows(connection: imp_driver.Connection) -> None:

@@ -118,6 +118,9 @@ class FakeSession:
     def describe(self, run: Run) -> ResultShape:
         raise NotImplementedError
 
+    def parallelism(self) -> int:
+        return 1
+
     def has_row_rules(self) -> bool:
         return True
 

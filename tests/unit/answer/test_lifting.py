@@ -115,6 +115,27 @@ def test_a_lift_that_fails_at_ever_newer_versions_is_given_up(part: str, monkeyp
     assert reasons[-2:] == [None, None]
 
 
+@pytest.mark.parametrize(("share", "hint"), [(0.5, "COALESCE(2)"), (0.1, "COALESCE(1)"), (1.0, "FROM `r` VERSION AS OF 0")])
+def test_captures_in_the_background_read_tables_by_a_share_of_the_cores(share: float, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(policy=Policy.INCREMENTAL, background_share=share)
+    read: list[str] = []
+
+    def noted(session: Asked, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+        read.append(text)
+        return DuckSession.read(session, text, run, most_bytes)
+
+    monkeypatch.setattr(Asked, "parallelism", lambda session: 4)
+    monkeypatch.setattr(Asked, "read", noted)
+    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
+    world.checked(text.format(1))
+    assert "COALESCE" not in read[-1]
+    world.checked(text.format(2))
+    assert world.sketches.relations.background.settle(30)
+    assert hint in read[-2]
+    assert hint in read[-1]
+    assert world.checked(text.format(3)).served_by is ServedBy.STATE
+
+
 def test_lists_of_any_length_have_one_state() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a IN ({}) GROUP BY g"
