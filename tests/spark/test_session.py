@@ -238,12 +238,8 @@ def test_tables_are_read_by_no_more_tasks_than_are_asked_for(connection: imp_dri
     connection.execute("CREATE TABLE in_parts USING DELTA AS SELECT /*+ REPARTITION(4) */ id FROM range(4000)")
     connection.execute("SET spark.sql.files.openCostInBytes = 100000000")
     scan = Scan(0, ("in_parts",), (), exp.table_("in_parts"))
-    tasks = [
-        connection.execute(
-            f"SELECT count(DISTINCT part) FROM (SELECT spark_partition_id() AS part FROM {at_versions({scan.table: 0}, most)(scan)})"
-        ).fetchall()
-        for most in (None, 1)
-    ]
+    text = "SELECT count(DISTINCT part) FROM (SELECT spark_partition_id() AS part FROM {})"
+    tasks = [connection.execute(text.format(at_versions({scan.table: 0}, most)(scan))).fetchall() for most in (None, 1)]
     assert tasks == [[(4,)], [(1,)]]
 
 

@@ -17,6 +17,7 @@ from tests.unit.dbapi.fakes import FakePipeline
     [
         ("imp:///folder", Options(warehouse="folder")),
         ("imp:////abs/folder?sketch=shadow&fragments=7", Options(warehouse="/abs/folder", sketch=SketchMode.SHADOW, fragments=7)),
+        ("imp:///w?background_share=0.25&sketch_guard=0", Options(warehouse="w", background_share=0.25, sketch_guard=0.0)),
         ("imp:///f?sketch=eager", Options(warehouse="f", sketch=SketchMode.EAGER)),
         ("imp:///f?sketch=eager&eager_batch=auto", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=None)),
         ("imp:///f?sketch=eager&eager_batch=20", Options(warehouse="f", sketch=SketchMode.EAGER, eager_batch=20)),
@@ -48,6 +49,8 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x?sketch=maybe",), {}, imp_driver.InterfaceError, "off, lazy, eager or shadow"),
         (("imp:///x?speed=9",), {}, imp_driver.InterfaceError, "Unknown option 'speed'"),
         (("imp:///x?fragments=0",), {}, imp_driver.InterfaceError, "above 0"),
+        (("imp:///x?background_share=0",), {}, imp_driver.InterfaceError, "above 0 and up to 1"),
+        (("imp:///x?sketch_guard=2",), {}, imp_driver.InterfaceError, "from 0 to 1"),
         (("imp+connect:///s",), {}, imp_driver.InterfaceError, "names no host"),
         (("imp+connect://host:port/s",), {}, imp_driver.InterfaceError, "Cannot read the URL"),
         (("imp+connect://host/s?schema=t",), {}, imp_driver.InterfaceError, "'schema' twice"),
