@@ -116,8 +116,7 @@ class Finish:
     def _top(self, plan: TopK, *, may_tie: bool) -> pa.Table:
         rows = self.rows(plan.child)
         keys = _sort_keys(rows, plan.order)
-        skipped = 0 if plan.offset is None else _number(plan.offset)
-        count = _number(plan.limit)
+        skipped, count = bounds_of(plan)
         if not may_tie and any(ties_at(rows, keys, place) for place in (skipped, skipped + count)):
             raise NotEvaluable("rows tie where a LIMIT ends")
         places = first_places(rows, keys, skipped + count + 1)
@@ -172,6 +171,11 @@ def _unrounded(rows: pa.Table, what: str) -> pa.Table:
 
 def _sort_keys(rows: pa.Table, order: Sequence[OrderKey]) -> list[SortKey]:
     return [SortKey(value_of(rows, key.expression), key.descending, key.nulls_first) for key in order]
+
+
+def bounds_of(plan: TopK) -> tuple[int, int]:
+    """Return how many rows are skipped and how many are taken then. Raises NotEvaluable where one is no whole number."""
+    return 0 if plan.offset is None else _number(plan.offset), _number(plan.limit)
 
 
 def _number(part: exp.Expr) -> int:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from imp_driver.answer.finish import Finish
+from imp_driver.answer.ahead import Ahead
+from imp_driver.answer.finish import Finish, bounds_of
 from imp_driver.answer.groups import check_maintained, repeated, rows_of
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
+from imp_driver.answer.tops import First, Tops
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.at_hand import read_at_hand
 from imp_driver.maintain.request import Request, request_of
@@ -19,8 +21,10 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.literals import typed_literal
 from imp_driver.parse.statement import with_named
+from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.bind import with_values
-from imp_driver.plan.nodes import Aggregate, Plan
+from imp_driver.plan.nodes import Aggregate, Plan, TopK
+from imp_driver.plan.tops import Top
 from imp_driver.ports import Session
 from imp_driver.reasons import BESIDE_GROUPS, Reason
 from imp_driver.rewrite.shadow import TOLERANCE
@@ -58,7 +62,9 @@ class Parts:
         self._sketches = sketches
         self._relations = sketches.relations
         self._options = options
-        self._states = States(sketches, session, options.background_share)
+        ahead = Ahead(sketches.relations.background, session, options.background_share)
+        self._states = States(sketches, ahead)
+        self._tops = Tops(sketches.relations.thresholds, ahead)
 
     def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return the groups of a query at the versions of a reading.
@@ -68,6 +74,28 @@ class Parts:
             NotEvaluable: Spark alone knows a value.
             Error: Spark failed.
         """
+        if grouped.top is not None and grouped.otherwise is not None:
+            return self._first_rows(grouped, grouped.top, grouped.otherwise, reading, parameters, means)
+        return self._held(grouped, reading, parameters, means)
+
+    def _first_rows(self, grouped: Grouped, top: Top, whole: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
+        """Return what the first rows of an order are finished from: the rows up to a threshold, or all of them where they are few."""
+        first = self._first(top, whole, reading, parameters)
+        value = self._tops.value(first)
+        if value is None:
+            return self.of(whole, reading, parameters, means)
+        held = self._held(grouped, reading, with_named(parameters, {top.marker: value}), means)
+        self._tops.check(first, next(iter(held.rows.values())).num_rows)
+        return held
+
+    def _first(self, top: Top, whole: Grouped, reading: Reading, parameters: Parameters) -> First:
+        (request,) = self._requests(whole, reading, parameters)
+        place = [plain_identifier(key) for key in whole.bags[0].keys].index(top.column)
+        node = with_values(top.node, parameters, reading.times(whole.plan).read)
+        assert isinstance(node, TopK)
+        return First(request, top.key, place, sum(bounds_of(node)))
+
+    def _held(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         held: list[Held] = []
         values: dict[str, object] = {}
         try:
@@ -118,7 +146,8 @@ class Parts:
             # Numbers below 0 are those of blocks that are answered from.
             request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
             self._relations.check_trusted(request.template.identifier)
-            yield request
+            # Without the threshold these would be all rows.
+            yield request if grouped.top is None else replace(request, lifted=None, keeps_conditions=True)
 
     def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
         """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""
@@ -163,6 +192,12 @@ class Parts:
 
         Raises Refused as ``of``, as far as that is known.
         """
+        if grouped.top is not None and grouped.otherwise is not None:
+            first = self._first(grouped.top, grouped.otherwise, reading, parameters)
+            value = self._tops.known(first)
+            if value is None:
+                return self.told(grouped.otherwise, reading, parameters)
+            parameters = with_named(parameters, {grouped.top.marker: value})
         lines = [line for _, each in grouped.constants for line in self.told(each, reading, parameters)]
         parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
         requests = list(self._requests(grouped, reading, parameters))

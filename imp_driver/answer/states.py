@@ -6,23 +6,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from imp_driver.answer.ahead import Ahead, Work
 from imp_driver.answer.keys import text
 from imp_driver.answer.lifting import MEMORY_SHARE, conditions_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Match, Miss, match, own_match
-from imp_driver.maintain.background import Job
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.maintain.upkeep import means_of
+from imp_driver.maintain.upkeep import Means
 from imp_driver.plan.bind import BoundBlock, all_groups
-from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.constants import Seen
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 
 MOST_CANDIDATES = 64
 """States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
@@ -44,9 +42,8 @@ class Source:
 class States:
     """Finds states for the answers of a warehouse."""
 
-    def __init__(self, sketches: Sketches, session: Session, background_share: float) -> None:
-        self._session = session
-        self._background_share = background_share
+    def __init__(self, sketches: Sketches, ahead: Ahead) -> None:
+        self._ahead = ahead
         self._sketches = sketches
         self._relations = sketches.relations
 
@@ -68,14 +65,20 @@ class States:
         found = self._there(request)
         if found is not None:
             return found
-        seen = self._seen(request)
-        wide = None if request.is_pinned else with_lifted(request, seen.places, seen.grains)
-        wanted = request if wide is None or _from(request, wide.request) is None else wide.request
-        if seen.is_new or request.is_pinned:
-            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
+        if request.is_pinned:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS)
+        wanted = request if request.keeps_conditions else self._wanted(request)
         self._ask(wanted, Reason.ROWS_NEEDED, "", why_too_many)
         failure = self._failure(wanted)
         raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if failure is None else failure.detail)
+
+    def _wanted(self, request: Request) -> Request:
+        """Return what is to be kept for a request about rows. Raises Refused the first time, when that is not worth it."""
+        seen = self._seen(request)
+        wide = with_lifted(request, seen.places, seen.grains)
+        if seen.is_new:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
+        return request if wide is None or _from(request, wide.request) is None else wide.request
 
     def _there(self, request: Request) -> Source | None:
         """Return a state that is at hand, or that the store has."""
@@ -115,32 +118,23 @@ class States:
         """Have a state captured in the background. Raises Refused meanwhile; returns where that is hopeless."""
         failure = self._failure(wanted)
         is_hopeless = failure is not None and failure.stands(vector_of(wanted.tables), wanted.rows)
-        if not is_hopeless and self._relations.background.ask(self._job(wanted, why_not)):
+        if not is_hopeless and self._ahead.ask(state_key(wanted), self._capture(wanted, why_not)):
             raise Refused(reason, detail)
 
     def _failure(self, request: Request) -> CaptureFailure | None:
         known = self._relations.registry.find(state_key(request))
         return None if known is None else known.failure
 
-    def _job(self, request: Request, why_too_much: WhyNot) -> Job:
-        run = Run("")
-        means = means_of(self._session, run)
+    def _capture(self, request: Request, why_too_much: WhyNot) -> Work:
         memory = self._relations.registry.memory_budget
 
         def why_not(groups: int, rows: int) -> str:
             return why_too_much(request, groups, rows, memory)
 
-        def capture() -> None:
-            cores = self._session.parallelism()
-            tasks = max(1, int(cores * self._background_share))
-            limited = replace(request, tasks=tasks) if tasks < cores else request
-            self._relations.capture_ahead(limited, means, why_not, memory // MEMORY_SHARE)
+        def capture(means: Means, tasks: int | None) -> None:
+            self._relations.capture_ahead(replace(request, tasks=tasks), means, why_not, memory // MEMORY_SHARE)
 
-        def cancel() -> None:
-            run.token.cancel()
-            self._session.interrupt(run)
-
-        return Job(state_key(request), self._session, capture, cancel)
+        return capture
 
     def _at_hand(self, request: Request) -> Source | None:
         """Return the state of the fewest groups among those that are there, the block's own before others."""

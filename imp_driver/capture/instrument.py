@@ -61,6 +61,13 @@ def size_sql(block: BoundBlock, relation: RelationOf) -> str:
     return f"SELECT {items} FROM {rows_sql(block, relation)}{where}"
 
 
+def first_sql(block: BoundBlock, relation: RelationOf, place: int, rows: int, *, descending: bool, nulls_first: bool) -> str:
+    """Return the query of the value that the last of the first ``rows`` rows has by one key; it gives no row where there are fewer."""
+    where = f" WHERE {block.where_sql}" if block.where_sql else ""
+    order = f"value {'DESC' if descending else 'ASC'} NULLS {'FIRST' if nulls_first else 'LAST'}"
+    return f"SELECT {block.keys_sql[place]} AS value FROM {rows_sql(block, relation)}{where} ORDER BY {order} LIMIT 1 OFFSET {rows - 1}"
+
+
 def cells_sql(block: BoundBlock, relation: RelationOf, cut: CutColumn) -> str:
     """Return the query of rows per group and fragment of ``cut``: ``key_{i}``, ``cell_fragment``, ``cell_rows``.
 

@@ -28,6 +28,7 @@ from imp_driver.state.constants import SeenConstants
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
+from imp_driver.state.thresholds import Thresholds
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
@@ -60,6 +61,7 @@ class Relations:
         self.recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
         self.admission = Admission()
         self.constants = SeenConstants()
+        self.thresholds = Thresholds()
         self.background = Background()
         self._folders = Folders(buckets)
         self._source = source

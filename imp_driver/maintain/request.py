@@ -39,6 +39,7 @@ class Request:
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
         is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
+        keeps_conditions: none of the block's conditions is taken for that of a finer state, whatever its constants.
         tasks: how many tasks of the engine may read a table for it; None for all.
         names: what it is cut by; ``partial`` says what their sketches must cover where one of these is no group key.
     """
@@ -56,6 +57,7 @@ class Request:
     partial: PartialCuts | None = None
     by_cost: bool = False
     is_pinned: bool = False
+    keeps_conditions: bool = False
     tasks: int | None = None
 
     @property

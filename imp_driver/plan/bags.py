@@ -43,7 +43,7 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
     made: list[Aggregate] = []
 
     def change(node: Plan, wanted: frozenset[str]) -> Plan:
-        if _is_bag(node):
+        if is_bag(node):
             read = tuple(attribute for attribute in node.output if attribute.identifier in wanted)
             bag = _bag(node, read)
             if bag is None:
@@ -59,7 +59,7 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
     return change(plan, _outputs(plan)), tuple(made)
 
 
-def _is_bag(plan: Plan) -> bool:
+def is_bag(plan: Plan) -> bool:
     """Say whether a part of a plan filters and joins tables; what is computed from its rows stands above."""
     return not isinstance(plan, Project) and all(map(_is_followed, every(plan)))
 

@@ -18,6 +18,7 @@ from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.scalars import with_constants
+from imp_driver.plan.tops import Top, with_top
 from imp_driver.plan.zones import Times
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis, analyse, analysed_groups
@@ -49,6 +50,7 @@ class Grouped:
         constants: subqueries that are computed first, each with the marker that has its value in the plan.
         otherwise: the same query with these subqueries inside its groups, where they are no constants that can be had.
         first: the number of the first of ``parts`` among those of the whole query, the constants' included.
+        top: how the only one of ``parts`` is kept up to a threshold; ``otherwise`` is the same query with all rows.
     """
 
     plan: Plan
@@ -58,6 +60,7 @@ class Grouped:
     constants: tuple[tuple[str, Grouped], ...] = ()
     otherwise: Grouped | None = None
     first: int = 0
+    top: Top | None = None
 
     @property
     def count(self) -> int:
@@ -111,7 +114,7 @@ class Text:
     def with_rows(self) -> Grouped | None:
         """Return the query as ``grouped``, with rows that are not grouped as groups of equal rows; None where it has no such rows."""
         if self._with_rows is None:
-            self._with_rows = _found(self._rows)
+            self._with_rows = _found(lambda: self._first_rows() or self._rows())
         return None if isinstance(self._with_rows, Grounds) else self._with_rows
 
     def _resolved(self) -> Plan:
@@ -138,6 +141,15 @@ class Text:
         if not found.has_rows:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
         return found
+
+    def _first_rows(self) -> Grouped | None:
+        """Return the query with the rows that it takes its first ones from; None where they are taken from several places, or groups."""
+        found = with_top(self._ordered())
+        if found is None:
+            return None
+        whole, first = self._rows(), _over_groups(found[0], with_rows=True)
+        is_whole = all(len(each.bags) == len(each.parts) == 1 and not each.constants and not each.others for each in (whole, first))
+        return replace(first, top=found[1], otherwise=whole) if is_whole else None
 
     def _ordered(self) -> Plan:
         plan = self._resolved()

@@ -17,6 +17,7 @@ from tests.soundness.driver_attack import (
     attack_answers,
     attack_buckets,
     attack_eager,
+    attack_firsts,
     attack_grammar,
     attack_joins,
     attack_lookups,
@@ -31,7 +32,7 @@ from tests.soundness.killers import problems
 Recorder = Callable[[str, object], None]
 KINDS = (
     *(attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers),
-    *(attack_rows, attack_scalars),
+    *(attack_rows, attack_firsts, attack_scalars),
 )
 
 
@@ -119,6 +120,13 @@ def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
     assert tally.differences == []
     assert tally.answered > 100
     assert tally.coarser > 10
+
+
+def test_first_rows_of_which_few_are_kept(record_property: Recorder) -> None:
+    tally = attack_firsts(200 if WIDE else 4, 0)
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 60
 
 
 def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -> None:

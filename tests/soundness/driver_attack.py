@@ -12,12 +12,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import ModuleType
 from unittest.mock import patch
 
 import duckdb
 
+from imp_driver.answer import tops
 from imp_driver.capture import capture
 from imp_driver.circuit import circuit
 from imp_driver.errors import InternalError
@@ -28,6 +30,7 @@ from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.sketch import balance
 from imp_driver.sketch.cut_groups import Cut
+from imp_driver.state import thresholds
 from imp_driver.values import stopwatch
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.ranges import RangePartition
@@ -38,7 +41,7 @@ from tests.soundness.answer_shapes import of_one_source
 from tests.soundness.driver_checks import Tally, check_entry
 from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
-from tests.soundness.row_shapes import of_tables
+from tests.soundness.row_shapes import of_firsts, of_tables
 from tests.soundness.scalar_shapes import of_scalars
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
@@ -97,10 +100,10 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Warehouses that are attacked in turns in some manners, with a constant of the driver at another value."""
+    """Warehouses that are attacked in turns in some manners, with constants of the driver at other values."""
 
     manners: tuple[Manner, ...]
-    constant: tuple[ModuleType, str, int] = (balance, "FEWEST_ROWS", 3)
+    constants: tuple[tuple[ModuleType, str, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -145,9 +148,9 @@ KINDS: Mapping[str, Kind] = {
     "joins": Kind((_JOINS,)),
     "nested": Kind((_NESTED,)),
     "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
-    "lookups": Kind((_JOINS, _NESTED), (circuit, "MOST_SIDE_ROWS", 20)),
+    "lookups": Kind((_JOINS, _NESTED), ((circuit, "MOST_SIDE_ROWS", 20),)),
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
-    "buckets": Kind((_JOINS, _ALL), (capture, "ROW_OVERHEAD", 1 << 30)),
+    "buckets": Kind((_JOINS, _ALL), ((capture, "ROW_OVERHEAD", 1 << 30),)),
     "answers": Kind(
         (
             Manner(_asked_of_all, changes_each=3, answers=True),
@@ -157,6 +160,10 @@ KINDS: Mapping[str, Kind] = {
         )
     ),
     "rows": Kind((Manner(of_tables, changes_each=3, answers=True), Manner(of_tables, changes_each=3, is_eager=True, answers=True))),
+    "firsts": Kind(
+        (Manner(of_firsts, changes_each=2, answers=True), Manner(of_firsts, changes_each=2, is_eager=True, answers=True)),
+        ((tops, "FEW_GROUPS", 2), (thresholds, "_LEAST_ROWS", 4), (thresholds, "_DEPTH", 1), (thresholds, "_GROWTH", 3)),
+    ),
     "scalars": Kind(
         (Manner(of_scalars, changes_each=3, answers=True), Manner(of_scalars, changes_each=3, is_eager=True, answers=True)),
     ),
@@ -209,6 +216,11 @@ def attack_rows(warehouses: int, seed: int) -> Tally:
     return attack_kind("rows", seed, range(warehouses))
 
 
+def attack_firsts(warehouses: int, seed: int) -> Tally:
+    """Ask for the first rows of orders, of which few rows are kept."""
+    return attack_kind("firsts", seed, range(warehouses))
+
+
 def attack_scalars(warehouses: int, seed: int) -> Tally:
     """Ask queries with scalar subqueries and with groups by several sets of keys."""
     return attack_kind("scalars", seed, range(warehouses))
@@ -223,7 +235,9 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     """Attack the warehouses of these numbers until there is a difference."""
     tally, kind = Tally(), KINDS[name]
     # The tables are tiny.
-    with patch.object(balance, "FEWEST_ROWS", 3), patch.object(*kind.constant):
+    with ExitStack() as patches:
+        for constant in ((balance, "FEWEST_ROWS", 3), *kind.constants):
+            patches.enter_context(patch.object(*constant))
         for number in numbers:
             case = f"{name} {seed} {number}"
             clock = Clock(random.Random(f"{case} clock"))
@@ -245,6 +259,7 @@ _TURNS = {
     "buckets": 2,
     "answers": 3,
     "rows": 1,
+    "firsts": 1,
     "scalars": 1,
     "grammar": 2,
 }

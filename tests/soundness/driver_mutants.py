@@ -311,4 +311,22 @@ DRIVER_MUTANTS = (
         "isinstance(plan, SemiJoin) and not plan.anti",
         "isinstance(plan, SemiJoin)",
     ),
+    Mutant(
+        "first rows are all that are left of the kept ones",
+        "../answer/tops.py",
+        "if rows < first.needed:",
+        "if False:",
+    ),
+    Mutant(
+        "NULL is never among the first rows",
+        "../plan/tops.py",
+        "if top.key.nulls_first else value",
+        "if False else value",
+    ),
+    Mutant(
+        "the first rows are the last ones",
+        "../plan/tops.py",
+        "exp.GTE if top.key.descending",
+        "exp.GTE if not top.key.descending",
+    ),
 )

@@ -20,6 +20,29 @@ def of_tables(chance: random.Random) -> list[str]:
     return [_query(chance, chance.choice(sources)) for _ in range(6)]
 
 
+def of_firsts(chance: random.Random) -> list[str]:
+    """Return a few queries that take the first rows of an order, nearly always a total one."""
+    return [_first_rows(chance, chance.choice(_SOURCES)) for _ in range(3)]
+
+
+def _first_rows(chance: random.Random, source: str) -> str:
+    columns = ["r.id", "r.g", "r.x", "r.a", *(["s.y", "s.b"] if " s " in source else [])]
+    items = chance.sample([*columns, f"{columns[1]} + {columns[-1]}", f"COALESCE({columns[2]}, 7)"], chance.randint(2, 4))
+    if not set(columns) & set(items):
+        items.append("r.a")
+    names = {item: f"c{place}" for place, item in enumerate(items)}
+    first = chance.choice([item for item in items if item in columns])
+    order = ", ".join(
+        f"{chance.choice([name, item])} {chance.choice(['ASC', 'DESC'])}{chance.choice(['', '', ' NULLS FIRST', ' NULLS LAST'])}"
+        for item, name in sorted(names.items(), key=lambda each: each[0] != first)
+    )
+    # Constants that change ask for another threshold each time.
+    where = _where(chance, columns) if chance.random() < 0.4 else ""
+    text = f"SELECT {', '.join(f'{item} AS {name}' for item, name in names.items())} FROM {source}{where}"
+    text += f" ORDER BY {order} LIMIT {chance.randint(1, 4)}{chance.choice(['', '', ' OFFSET 2'])}"
+    return f"SELECT c0 + 1 AS d, c1 FROM ({text}) q" if chance.random() < 0.1 else text
+
+
 def _query(chance: random.Random, source: str) -> str:
     columns = ["r.g", "r.x", "r.a", *(["s.y", "s.b"] if " s " in source else ["r.id"])]
     items = chance.sample(
