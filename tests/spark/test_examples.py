@@ -10,12 +10,14 @@ import imp_driver
 from examples import (
     alembic_migration,
     asyncio_engine,
+    dashboard,
     jupysql_magic,
     pandas_frames,
     polars_frames,
     quickstart,
     sqlalchemy_orm,
 )
+from imp_driver.reasons import ServedBy
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,6 +36,12 @@ def test_sqlalchemy_orm(engine: imp_driver.Connection, warehouse: Path, capsys: 
     # Filled at once, and one more sale.
     with engine.execute("DESCRIBE HISTORY example_sale") as history:
         assert [row[4] for row in history.fetchall()].count("WRITE") == 2
+
+
+def test_dashboard(engine: imp_driver.Connection, warehouse: Path) -> None:
+    served = dashboard.main(str(warehouse))
+    # What is captured in the background may be late on a busy machine.
+    assert {tile for sources in served for tile, source in sources.items() if source == ServedBy.STATE.value} == set(dashboard.TILES)
 
 
 def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
