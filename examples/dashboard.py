@@ -26,7 +26,8 @@ def main(warehouse: str) -> list[dict[str, str]]:
         connection.execute(
             sa.text(
                 "CREATE TABLE example_sales USING DELTA AS SELECT id, CAST(id % 40 AS INT) AS shop, "
-                "substr('abc', CAST(id % 3 AS INT) + 1, 1) AS kind, date_add(DATE'2024-01-01', CAST(id % 360 AS INT)) AS day, CAST(id % 500 AS DECIMAL(10, 2)) AS price FROM range(2000)"
+                "substr('abc', CAST(id % 3 AS INT) + 1, 1) AS kind, date_add(DATE'2024-01-01', CAST(id % 360 AS INT)) AS day, "
+                "CAST(id % 500 AS DECIMAL(10, 2)) AS price FROM range(2000)"
             )
         )
         for number in range(ROUNDS):
