@@ -49,9 +49,19 @@ class Lifted:
     columns: tuple[str, ...]
 
 
-def conditions_of(block: BoundBlock) -> tuple[exp.Expr, ...]:
-    """Return the conditions whose constants may change: those on the rows, then those within aggregates, in their order."""
+def changing_of(block: BoundBlock) -> tuple[exp.Expr, ...]:
+    """Return what may have other constants: the conditions on the rows, those within aggregates, other arguments, and keys."""
+    return (*_conditions_of(block), *_values_of(block))
+
+
+def _conditions_of(block: BoundBlock) -> tuple[exp.Expr, ...]:
     return (*block.where_nodes, *(found.condition for found in map(conditional, block.aggregates) if found is not None))
+
+
+def _values_of(block: BoundBlock) -> tuple[exp.Expr, ...]:
+    """Return expressions with constants whose values are grouped or aggregated."""
+    arguments = (each.argument_node for each in block.aggregates if conditional(each) is None)
+    return tuple(node for node in (*arguments, *block.key_nodes) if node is not None and _columns_of(node) and node.find(exp.Literal))
 
 
 def shape_of(request: Request) -> str:
@@ -59,7 +69,7 @@ def shape_of(request: Request) -> str:
     block = request.block
     where = [_blank(node) for node in block.where_nodes]
     aggregates = [f"{each.specification.kind.name}({_blank(each.argument_node)})" for each in block.aggregates]
-    return "\n".join((source_of(request), *block.keys_sql, "", *where, "", *aggregates))
+    return "\n".join((source_of(request), *map(_blank, block.key_nodes), "", *where, "", *aggregates))
 
 
 def _blank(node: exp.Expr | None) -> str:
@@ -74,7 +84,7 @@ def _blank(node: exp.Expr | None) -> str:
 
 
 def grains_of(request: Request) -> tuple[Grains, ...]:
-    """Return of each of ``conditions_of`` the granules of dates and times that it leaves whole."""
+    """Return of each of ``changing_of`` the granules of dates and times that it leaves whole; values are not compared, so none."""
     types = request.analysis.columns
     # In other zones the days and hours of an instant are not those at UTC.
     kinds = (pa.date32(), LOCAL, *([INSTANT] if is_at_utc(dict(request.settings)) else []))
@@ -83,19 +93,23 @@ def grains_of(request: Request) -> tuple[Grains, ...]:
         condition = row_expression(node, types)
         return {name: grain(condition, name, kind) for name in _columns_of(node) if (kind := types.get(name)) in kinds and kind is not None}
 
-    return tuple(map(of, conditions_of(request.block)))
+    return (*map(of, _conditions_of(request.block)), *({} for _ in _values_of(request.block)))
 
 
 def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Lifted | None:
-    """Return the request about the state in which the columns of some conditions are keys, by their places in ``conditions_of``.
+    """Return the request about the state in which the columns of what changes are keys, by the places in ``changing_of``.
 
-    None where one of the conditions cannot be decided over keys, or there are too many columns.
+    None where one of these cannot be computed over keys, or there are too many columns.
 
     Args:
         grains: of the columns whose granules are keys in their place.
     """
-    block, types = request.block, request.analysis.columns
-    nodes = [node for place, node in enumerate(conditions_of(block)) if place in places]
+    types = request.analysis.columns
+    nodes = [node for place, node in enumerate(changing_of(request.block)) if place in places]
+    changing = {text(node) for node in nodes}
+    block = _without_keys(request.block, changing)
+    whole = {name for node in _values_of(request.block) if text(node) in changing for name in _columns_of(node)}
+    grains = {name: unit for name, unit in grains.items() if name not in whole}
     own = Keys(block, types)
     names = [name for node in nodes for name in _columns_of(node)]
     # What keys that are expressions decide needs none of their columns.
@@ -104,17 +118,28 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
         return None
     known = {key.name for key in block.keys if isinstance(key, Column)}
     added = tuple(dict.fromkeys(name for name in lacking if name not in known))
-    aggregates = _unconditional(block, {text(node) for node in nodes}, types)
+    aggregates = _unconditional(block, changing, types)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
     wide = _over(block, [_key(nodes, name, grains, types[name]) for name in added], added, types)
-    if not {text(node) for node in nodes}.isdisjoint(map(text, wide.where_nodes)):
+    if not changing.isdisjoint(map(text, wide.where_nodes)):
         # The next constants would need another such state.
         return None
     outputs = tuple(map(AggregateReference, range(len(aggregates))))
     wide = replace(wide, aggregates=aggregates, outputs=outputs)
     columns = [told(name, grains, types[name]) if name in added else name for name in names]
     return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(columns)))
+
+
+def _without_keys(block: BoundBlock, changing: Collection[str]) -> BoundBlock:
+    """Return a block without the keys that are expressions with changing constants: they follow from their columns."""
+    kept = [place for place, node in enumerate(block.key_nodes) if text(node) not in changing]
+    return replace(
+        block,
+        key_nodes=tuple(block.key_nodes[place] for place in kept),
+        keys_sql=tuple(block.keys_sql[place] for place in kept),
+        keys=tuple(block.keys[place] for place in kept),
+    )
 
 
 def told(name: str, grains: Grains, kind: pa.DataType | None) -> str:
@@ -143,9 +168,14 @@ def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType
 def _unconditional(
     block: BoundBlock, conditions: Collection[str], types: Mapping[str, pa.DataType | None]
 ) -> tuple[BoundAggregate, ...] | None:
-    """Return the aggregates without these conditions, each once; None where one of them is not maintained without."""
+    """Return the aggregates without these conditions, each once; None where one of them is not maintained without.
+
+    One whose whole argument changes follows from the keys.
+    """
     found: list[BoundAggregate] = []
     for each in block.aggregates:
+        if each.argument_node is not None and text(each.argument_node) in conditions:
+            continue
         own = conditional(each)
         if own is not None and text(own.condition) in conditions:
             if not _columns_of(own.value):

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from imp_driver.answer.ahead import Ahead, Work
 from imp_driver.answer.keys import text
-from imp_driver.answer.lifting import MEMORY_SHARE, conditions_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
+from imp_driver.answer.lifting import MEMORY_SHARE, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Match, Miss, match, own_match
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
@@ -87,7 +87,7 @@ class States:
 
     def _seen(self, request: Request) -> Seen:
         """Note the constants of a request. Raises Refused where they lie within granules that are held, for the first times."""
-        seen = self._relations.constants.note(shape_of(request), tuple(map(text, conditions_of(request.block))), grains_of(request))
+        seen = self._relations.constants.note(shape_of(request), tuple(map(text, changing_of(request.block))), grains_of(request))
         if seen.is_beside:
             types = request.analysis.columns
             raise Refused(Reason.OFF_GRANULE, ", ".join(readable(told(name, seen.grains, types.get(name))) for name in seen.grains))

@@ -35,6 +35,8 @@ from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource
 
 ReadT = TypeVar("ReadT")
+MOST_OF_A_SHAPE = 8
+"""States that serve one constant alone, wherever it stands in a text, and were asked for once."""
 FIRST_BYTES = 4 << 20
 """Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than the query itself."""
 
@@ -168,7 +170,7 @@ class Relations:
         identity, first = relation.identity, request.names[0] if request.names else None
         if first is not None and first.key is None and self.admission.is_first(identity.key):
             raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
-        if not self.admission.admits(admission_name(request), identity.key):
+        if not self.admission.admits(identity.key, {admission_name(request): 1, request.shape: MOST_OF_A_SHAPE}):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if first is not None and self.admission.is_tired(identity.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TypeVar
 
 PATIENCE = 3
 MOST_LEFT_OUT = 256
 _LARGEST_MEMORY = 10_000
+_ValueT = TypeVar("_ValueT")
 
 
 class Admission:
@@ -19,20 +22,24 @@ class Admission:
 
     def __init__(self) -> None:
         self._asked: OrderedDict[str, None] = OrderedDict()
-        self._captured: OrderedDict[str, None] = OrderedDict()
+        self._captured: OrderedDict[str, int] = OrderedDict()
         self._misses: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def admits(self, template: str, key: str) -> bool:
-        """Count one request for a state and say whether it may be captured now."""
+    def admits(self, key: str, most: Mapping[str, int]) -> bool:
+        """Count one request for a state and say whether it may be captured now.
+
+        Args:
+            most: by name, how many states of what it belongs to are captured that were asked for once only.
+        """
         with self._lock:
-            admitted = template not in self._captured or key in self._asked
+            admitted = key in self._asked or all(self._captured.get(name, 0) < count for name, count in most.items())
             self._asked[key] = None
             if admitted:
-                self._captured[template] = None
-            for memory in (self._asked, self._captured):
-                while len(memory) > _LARGEST_MEMORY:
-                    memory.popitem(last=False)
+                for name in most:
+                    self._captured[name] = self._captured.pop(name, 0) + 1
+            _trimmed(self._asked)
+            _trimmed(self._captured)
             return admitted
 
     def is_first(self, key: str) -> bool:
@@ -64,3 +71,8 @@ class Admission:
                 return False
             self._misses[template] = (missed, left_out + 1)
             return True
+
+
+def _trimmed(memory: OrderedDict[str, _ValueT]) -> None:
+    while len(memory) > _LARGEST_MEMORY:
+        memory.popitem(last=False)

@@ -7,6 +7,7 @@ import pytest
 
 from imp_driver.answer import lifting
 from imp_driver.errors import OperationalError
+from imp_driver.maintain import relations
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import Policy
 from imp_driver.values.run import Run
@@ -37,6 +38,10 @@ def _world() -> World:
         "SELECT g, sum(CASE WHEN a = {} THEN x END) AS s FROM r WHERE x < {} GROUP BY g",
         "SELECT g, count(*) AS n FROM r WHERE a IN ({}, 5) AND x IN (0, 1, {}) GROUP BY g",
         "SELECT g, s FROM (SELECT g, sum(x) AS s FROM r WHERE NOT a = {} GROUP BY g) q WHERE s > 3 ORDER BY s, g LIMIT 2",
+        "SELECT g, bool_or(a > {}) AS b FROM r WHERE x < {} GROUP BY g",
+        "SELECT g, sum(x * {}) AS s, count(*) AS n FROM r GROUP BY g",
+        "SELECT CASE WHEN a < {} THEN 'low' ELSE 'high' END AS k, sum(x) AS s FROM r GROUP BY CASE WHEN a < {} THEN 'low' ELSE 'high' END",
+        "SELECT a + {} AS k, max(x) AS m FROM r WHERE g = 1 GROUP BY a + {}",
     ],
 )
 def test_other_constants_are_answered_from_one_state(text: str) -> None:
@@ -134,6 +139,15 @@ def test_captures_in_the_background_read_tables_by_a_share_of_the_cores(share: f
     assert hint in read[-2]
     assert hint in read[-1]
     assert world.checked(text.format(3)).served_by is ServedBy.STATE
+
+
+def test_constants_that_no_state_serves_together_are_captured_few_times() -> None:
+    world = _world()
+    world.warehouse.commit("s", PARTNERS)
+    text = "SELECT r.g, count(s.b) AS n FROM r LEFT JOIN s ON r.g = s.k AND s.b > {} GROUP BY r.g"
+    most = relations.MOST_OF_A_SHAPE
+    served = [world.checked(text.format(number)).served_by for number in (*range(most + 3), most, 0)]
+    assert served == [ServedBy.STATE] * most + [ServedBy.SPARK] * 3 + [ServedBy.STATE] * 2
 
 
 def test_lists_of_any_length_have_one_state() -> None:

@@ -255,8 +255,10 @@ def test_a_cancelled_read_leaves_the_state_as_it_was() -> None:
 
 def test_other_row_conditions_are_captured_when_asked_again() -> None:
     admission = Admission()
-    assert [admission.admits("t", key) for key in ("a", "b", "b", "c", "a")] == [True, False, True, False, True]
-    assert admission.admits("other", "z")
+    assert [admission.admits(key, {"t": 1}) for key in ("a", "b", "b", "c", "a")] == [True, False, True, False, True]
+    assert admission.admits("z", {"other": 1})
+    # Of what differs in any constant some are captured at once.
+    assert [admission.admits(f"k{number}", {f"t{number}": 1, "shape": 3}) for number in (1, 2, 3, 4, 4)] == [True, True, True, False, True]
 
 
 def _expensive(relation: Maintained, source: FakeSource, captured: float, saved: float) -> Request:
