@@ -127,7 +127,7 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
         return None
     outputs = tuple(map(AggregateReference, range(len(aggregates))))
     wide = replace(wide, aggregates=aggregates, outputs=outputs)
-    columns = [told(name, grains, types[name]) if name in added else name for name in names]
+    columns = [told(name, grains if name in added else {}, types[name]) for name in names]
     return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(columns)))
 
 
@@ -144,8 +144,8 @@ def _without_keys(block: BoundBlock, changing: Collection[str]) -> BoundBlock:
 
 def told(name: str, grains: Grains, kind: pa.DataType | None) -> str:
     """Return what is a key for a column, for people."""
-    unit = _unit(name, grains, kind)
-    return f"{name} by {unit}" if unit else name
+    unit, known_as = _unit(name, grains, kind), name.partition("#")[0]
+    return f"{known_as} by {unit}" if unit else known_as
 
 
 def _unit(name: str, grains: Grains, kind: pa.DataType | None) -> str:

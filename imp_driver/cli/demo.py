@@ -1,4 +1,4 @@
-"""``imp demo``: a dashboard while a writer commits every second; each query through the driver and by plain Spark, at the same version."""
+"""``imp demo``: a dashboard beside a writer; each query through the driver and by plain Spark, at the same version."""
 
 from __future__ import annotations
 

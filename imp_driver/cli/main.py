@@ -9,16 +9,16 @@ import sys
 from collections.abc import Sequence
 
 import imp_driver
+from imp_driver.cli.plain import plain
 
-_EXTRA = ("rich", "matplotlib")
+_OF_DEMO = ("rich", "matplotlib")
+_OF_OTHERS = ("rich",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 well, 1 failed or answers differ, 2 wrong usage."""
     parsed = _parser().parse_args(arguments)
     logging.basicConfig(format="imp: %(message)s")
-    from imp_driver.cli.terminal import plain
-
     try:
         return _run(parsed)
     except imp_driver.Error as error:
@@ -34,7 +34,8 @@ def _run(parsed: argparse.Namespace) -> int:
         from imp_driver.cli import metrics
 
         return metrics.run(parsed.url)
-    missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
+    needed = _OF_DEMO if parsed.command == "demo" else _OF_OTHERS
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         print(f"imp {parsed.command} needs {' and '.join(missing)}: pip install 'imp_driver[demo]'", file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -14,12 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 import imp_driver
-from imp_driver.cli.terminal import cell, plain
+from imp_driver.cli.plain import plain
+from imp_driver.cli.statements import split
+from imp_driver.cli.terminal import cell
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.cursor import Cursor
+from imp_driver.reasons import Reason
 from imp_driver.values.report import SketchReport
 
 _SHOWN_ROWS = 50
+_LEAST_WIDTH = 8
+"""Of a column, in characters, with its border."""
 _HELP = "End a statement with ; - it may span lines. \\q leaves, \\h shows this, Ctrl-C cancels a running query."
 
 
@@ -67,10 +72,9 @@ def _statements(source: IO[str], interactive: bool) -> Iterator[str]:
         if not pending and line.strip().startswith("\\"):
             yield line.strip()
             continue
-        pending.append(line)
-        if line.rstrip().endswith(";"):
-            yield "\n".join(pending).strip().rstrip(";")
-            pending = []
+        found, rest = split("\n".join([*pending, line]))
+        yield from found
+        pending = [rest] if rest else []
     if "".join(pending).strip():
         yield "\n".join(pending).strip()
 
@@ -98,19 +102,35 @@ def _print_rows(cursor: Cursor, console: Console) -> None:
     if cursor.description is None:
         console.print(f"{cursor.rowcount} rows affected." if cursor.rowcount >= 0 else "Done.")
         return
-    table = Table()
-    for name, *_ in cursor.description:
-        table.add_column(cell(name))
+    names = [name for name, *_ in cursor.description]
     shown = cursor.fetchmany(_SHOWN_ROWS)
-    for row in shown:
-        table.add_row(*map(cell, row))
-    console.print(table)
+    if len(names) * _LEAST_WIDTH > console.width:
+        for number, row in enumerate(shown, 1):
+            console.print(_one_below_the_other(number, names, row))
+    else:
+        table = Table()
+        for name in names:
+            table.add_column(cell(name))
+        for row in shown:
+            table.add_row(*map(cell, row))
+        console.print(table)
     rest = sum(batch.num_rows for batch in cursor.fetch_record_batches())
-    console.print(f"{len(shown) + rest} rows" + (f", the first {len(shown)} shown." if rest else "."))
+    count = len(shown) + rest
+    console.print(f"{count} {'row' if count == 1 else 'rows'}" + (f", the first {len(shown)} shown." if rest else "."))
+
+
+def _one_below_the_other(number: int, names: Sequence[str], row: Sequence[object]) -> Table:
+    """Return a row as a table of its own, since a line has no room for all of its values."""
+    table = Table(title=f"row {number}", title_justify="left", show_header=False)
+    for name, value in zip(names, row, strict=True):
+        table.add_row(cell(name), cell(value))
+    return table
 
 
 def report_lines(report: SketchReport, seconds: float) -> list[str]:
     """Return the report as two lines for people."""
+    if report.reason is Reason.NOT_A_QUERY:
+        return [f"{seconds * 1000:,.0f} ms"]
     first = f"{seconds * 1000:,.0f} ms  {report.decision.name}: {report.reason.name}"
     if report.detail:
         first += f" ({report.detail})"

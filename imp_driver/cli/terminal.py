@@ -1,27 +1,12 @@
-"""Text from data on a terminal: it may not move the cursor, change colours or the order of letters, or be read as markup."""
+"""Values from data in tables of rich, which would read markup in a str."""
 
 from __future__ import annotations
 
-import unicodedata
-
 from rich.text import Text
 
-_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def plain(text: str) -> str:
-    """Return text with control characters and marks of direction as escapes; line breaks and tabs stay."""
-    return "".join(_escaped(each) if _is_control(each) else each for each in text)
+from imp_driver.cli.plain import plain
 
 
 def cell(value: object) -> Text:
-    """Return a value for a table of rich, which would read markup in a str."""
+    """Return a value for a table."""
     return Text("NULL" if value is None else plain(str(value)))
-
-
-def _is_control(character: str) -> bool:
-    return character in _DIRECTIONS or (unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t")
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import time
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -109,7 +110,7 @@ class Options:
         return f"Options({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     def with_values(self, values: Mapping[str, Any]) -> Options:
-        """Return a copy with the named values read from text or Python.
+        """Return a copy with the named values read from text or Python; None leaves an option as it is.
 
         Raises:
             InterfaceError: an option is unknown or its value cannot be read.
@@ -128,7 +129,8 @@ class Options:
                 near = difflib.get_close_matches(name, known, 1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise InterfaceError(f"Unknown option {name!r}.{hint} Known options: {', '.join(sorted(known))}.")
-            changed[name] = _read(name, value)
+            if value is not None:
+                changed[name] = _read(name, value)
         return replace(self, conf=tuple(sorted(conf.items())), **changed)
 
     def check_deployment(self) -> None:
@@ -156,7 +158,7 @@ _POSITIVE = {"fragments", "maximum_runs", "memory", "cores", "eager_batch"}
 
 
 def _read(name: str, value: Any) -> Any:
-    if value is None or (name == "eager_batch" and value == "auto"):
+    if name == "eager_batch" and value == "auto":
         return None
     if name == "sketch":
         return read_mode(value)
@@ -176,7 +178,7 @@ def _read(name: str, value: Any) -> Any:
         return _read_server(str(value))
     if name in _POSITIVE:
         try:
-            number = int(value)
+            number = 0 if isinstance(value, (bool, float)) else int(value)
         except (TypeError, ValueError):
             number = 0
         if number <= 0:
@@ -263,7 +265,10 @@ def _read_moment(value: Any) -> float:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(text)
     except ValueError:
         raise InterfaceError(f"Option 'snapshot' must be a time such as 2026-11-22T08:00:00+00:00, not {value!r}.") from None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    moment = (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    if moment > time.time():
+        raise InterfaceError(f"Option 'snapshot' must be a time of the past, not {value!r}: other versions may still come until then.")
+    return moment
 
 
 def _read_policy(value: Any) -> Policy:

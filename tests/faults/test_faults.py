@@ -188,7 +188,7 @@ def test_a_transaction_of_a_clock_that_is_behind_says_that_there_was_nothing(fol
     process = Process(folder)
     process.path._transaction._clock = lambda: 1.0
     process.path.run(Run("BEGIN"))
-    with pytest.raises(OperationalError, match="does not reach back"):
+    with pytest.raises(OperationalError, match="was not there yet"):
         process.path.run(Run(SUMS))
     process.path.run(Run("COMMIT"))
     process.ask(SUMS)

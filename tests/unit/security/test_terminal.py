@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from imp_driver.cli import advise, shell
-from imp_driver.cli.terminal import cell, plain
+from imp_driver.cli.plain import plain
+from imp_driver.cli.terminal import cell
 from imp_driver.dbapi.connection import Connection
 from imp_driver.errors import ProgrammingError
 from tests.hostile import strings
