@@ -47,7 +47,7 @@ class Reason(Enum):
     ORDER_NOT_TOTAL = "an order that picks or numbers rows (LIMIT, row_number) may tie, and ties cannot be checked where it stands"
     TIE_AT_LIMIT = "at this table version rows may tie where ORDER BY with LIMIT ends, so its answer is not determined"
     NON_DETERMINISTIC = "a function's result depends on time, chance, session or row order"
-    UNKNOWN_FUNCTION = "a function is not known to be deterministic"
+    UNKNOWN_FUNCTION = "there is no rule for a function"
     UNSUPPORTED_EXPRESSION = "an expression is outside what the analysis understands"
     AMBIGUOUS_NAME = "a name could mean a column or an alias"
     QUALIFIED_COLUMN = "a column is qualified by schema or is a hidden metadata column"

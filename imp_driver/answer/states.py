@@ -77,7 +77,9 @@ class States:
         seen = self._seen(request)
         wide = with_lifted(request, seen.places, seen.grains)
         if seen.is_new:
-            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
+            raise Refused(
+                Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again, with the same constants in joins and subqueries"
+            )
         return request if wide is None or _from(request, wide.request) is None else wide.request
 
     def _there(self, request: Request) -> Source | None:

@@ -56,12 +56,19 @@ def _value(value: Any, where: str) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return [_value(each, where) for each in value]
+        return _of_one_type([_value(each, where) for each in value], where)
     if isinstance(value, dict):
         return {_value(key, where): _value(each, where) for key, each in value.items()}
     raise NotSupportedError(
         f"Parameter {where}: a value of type {type(value).__name__} cannot be bound; convert it to text, number or datetime."
     )
+
+
+def _of_one_type(values: list[Any], where: str) -> list[Any]:
+    kinds = {type(each).__name__ for each in values if each is not None}
+    if "str" in kinds and len(kinds) > 1:
+        raise DataError(f"Parameter {where}: a list has values of the types {', '.join(sorted(kinds))}; give one.")
+    return values
 
 
 def _text(value: str, where: str) -> str:

@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.markers import find_markers
+from imp_driver.parse.markers import counted, find_markers
 from imp_driver.values.run import Parameters
 
 
@@ -91,7 +91,7 @@ def _closing(tokens: list[Token], opening: int) -> int | None:
 def _table(names: list[str], markers: list[str | None], rows: Sequence[Parameters]) -> pa.Table:
     columns = dict(zip(names, markers, strict=True))
     values: dict[str, list[Any]] = {name: [] for name in columns}
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, 1):
         for place, (name, marker) in enumerate(columns.items()):
             values[name].append(_value(row, place, marker, number, len(markers)))
     return pa.table({name: _array(column, name) for name, column in values.items()})
@@ -104,7 +104,7 @@ def _value(row: Parameters, place: int, marker: str | None, number: int, count: 
         return row[marker]
     if row is None or marker is not None or len(row) != count:
         given = 0 if row is None else len(row)
-        raise ProgrammingError(f"Row {number}: the statement has {count} markers, but {given} values were given.")
+        raise ProgrammingError(f"Row {number}: the statement has {counted(count, 'marker')}, but {counted(given, 'value')} given.")
     return row[place]
 
 
@@ -137,7 +137,5 @@ def _maps(values: list[Any], name: str) -> pa.Array:
 
 def _mixed(values: list[Any], name: str) -> str:
     first = next(type(value) for value in values if value is not None)
-    row = next(place for place, value in enumerate(values) if value is not None and type(value) is not first)
-    return (
-        f"Row {row}: the value of marker {name} is {type(values[row]).__name__}, earlier ones are {first.__name__}; give all the same type."
-    )
+    row, other = next((row, type(value)) for row, value in enumerate(values, 1) if value is not None and type(value) is not first)
+    return f"Row {row}: the value of marker {name} is {other.__name__}, earlier ones are {first.__name__}; give all the same type."

@@ -9,7 +9,7 @@ import re
 
 from sqlglot import exp
 
-from imp_driver.parse.dialect import OrderedPercentile
+from imp_driver.parse.dialect import OrderedPercentile, SparkText
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -226,6 +226,11 @@ def check_function(node: exp.Func) -> None:
             return
         raise Refused(Reason.NON_DETERMINISTIC if name in _NON_DETERMINISTIC_NAMES else Reason.UNKNOWN_FUNCTION, name)
     if isinstance(node, _NON_DETERMINISTIC):
-        raise Refused(Reason.NON_DETERMINISTIC, node.sql_name().lower())
+        raise Refused(Reason.NON_DETERMINISTIC, _written(node))
     if not isinstance(node, DETERMINISTIC):
-        raise Refused(Reason.UNKNOWN_FUNCTION, node.sql_name().lower())
+        raise Refused(Reason.UNKNOWN_FUNCTION, _written(node))
+
+
+def _written(node: exp.Func) -> str:
+    """Return the name of a function in Spark's SQL, which is not always the parser's."""
+    return str(node.sql(dialect=SparkText)).partition("(")[0].lower()

@@ -104,14 +104,14 @@ def check_values(text: str, values: Parameters) -> None:
     if isinstance(values, Mapping):
         if markers:
             raise ProgrammingError(
-                f"The statement has {_counted(len(markers), '? marker')}, whose values are a sequence; a mapping was given."
+                f"The statement has {counted(len(markers), '? marker')}, whose values are a sequence; a mapping was given."
             )
         _check_names(text, values)
         return
     given = len(values or ())
     if given != len(markers):
         hint = "" if markers else _hint(text)
-        message = f"The statement has {_counted(len(markers), '? marker')}, but {_counted(given, 'value')} given.{hint}"
+        message = f"The statement has {counted(len(markers), '? marker')}, but {counted(given, 'value')} given.{hint}"
         raise _unbound(message, text, markers[given][0]) if given < len(markers) else ProgrammingError(message)
     for (start, before), value in zip(markers, values or (), strict=True):
         if isinstance(value, list) and before == "IN":
@@ -181,7 +181,7 @@ def _unbound(message: str, text: str, start: int) -> ProgrammingError:
     return ProgrammingError(message, error_class="UNBOUND_SQL_PARAMETER", sqlstate="42P02", position=position)
 
 
-def _counted(number: int, word: str) -> str:
+def counted(number: int, word: str) -> str:
     """Say how many there are, with the verb of a value."""
     verb = {"value": " was" if number == 1 else " were"}.get(word, "")
     return f"{number or 'no'} {word}{'' if number == 1 else 's'}{verb}"

@@ -139,11 +139,11 @@ def test_other_statements_are_not_batched(text: str) -> None:
 
 
 def test_batch_insert_refuses_rows_that_do_not_fit() -> None:
-    with pytest.raises(ProgrammingError, match="Row 1"):
+    with pytest.raises(ProgrammingError, match="Row 2"):
         batch_insert("insert into t values (?, ?)", [(1, 2), (3,)])
-    with pytest.raises(ProgrammingError, match="Row 0"):
+    with pytest.raises(ProgrammingError, match="Row 1"):
         batch_insert("insert into t values (:a)", [{"b": 1}])
-    with pytest.raises(DataError, match="Row 2"):
+    with pytest.raises(DataError, match="Row 3"):
         batch_insert("insert into t values (?)", [(1,), (2,), ("x",)])
 
 
