@@ -25,6 +25,9 @@ from imp_driver.values.refusal import Refused
 MOST_CANDIDATES = 64
 """States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
 
+MOST_TOLD = 8
+"""Other states of which EXPLAIN SKETCH says why not, the newest."""
+
 WhyNot: TypeAlias = Callable[[Request, int, int, int], str]
 """Says of a request's groups, rows and memory why they are not captured; empty where they are."""
 FINER = "from finer groups"
@@ -153,14 +156,17 @@ class States:
         """Say from which state a block would be answered, and for other states of the same rows why not from them."""
         used = self.source(request, is_told=True).request
         lines = [self._line(used, state_key(used), is_bag=is_bag)]
-        for relation in self._relations.registry.of_source(source_of(request))[-MOST_CANDIDATES:]:
-            if relation.identity.key == state_key(used) or relation.block is None:
+        others = [each for each in self._relations.registry.of_source(source_of(request)) if each.identity.key != state_key(used)]
+        for relation in others[-MOST_TOLD:]:
+            if relation.block is None:
                 continue
             found = match(request.block, relation.block, request.analysis.columns)
             why = (
                 f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else "could be used, but has more groups"
             )
             lines.append(f"    state {relation.identifier} by {_keys(relation.block)}: {why}")
+        if len(others) > MOST_TOLD:
+            lines.append(f"    and {len(others) - MOST_TOLD} other states of the same rows")
         return lines
 
     def _line(self, own: Request, key: str, *, is_bag: bool) -> str:

@@ -36,16 +36,18 @@ def explain(
         answer: gives lines about an answer from groups. Raises Refused where there is none.
     """
     lines: list[str] = []
+    without_sketch = "No sketch: the query runs unchanged."
     try:
         if statement.kind is not StatementKind.QUERY:
             raise Refused(Reason.NOT_A_QUERY)
         try:
-            lines += answer(statement)
+            lines += dict.fromkeys(answer(statement))
+            without_sketch = "No sketch: where the groups do not serve, the query runs unchanged."
         except Refused as refused:
             lines += _refused("Not answered from groups.", refused)
         lines += [line for request in requests(statement) for line in _explained(request, sketches)]
     except Refused as refused:
-        lines += _refused("No sketch: the query runs unchanged.", refused)
+        lines += _refused(without_sketch, refused)
     return LocalStream({"plan": (pa.string(), lines)})
 
 
@@ -102,7 +104,7 @@ def _chosen(request: Request) -> list[str]:
     try:
         found = applied(choose(request), request)
     except Refused as refused:
-        return [f"No sketch now: {refused.reason.name}: {refused.detail}"]
+        return [f"No sketch now: {refused.reason.name}: {refused.detail or refused.reason.value}"]
     if found.partial is None:
         return []
     rests = [f"  rests on {fact}, checked at every version" for fact in sorted(found.partial.facts)]

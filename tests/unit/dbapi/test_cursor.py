@@ -224,6 +224,7 @@ def test_parameters(given_value: Any, bound: Any) -> None:
         ([object()], imp_driver.NotSupportedError),
         ([datetime.time(1)], imp_driver.NotSupportedError),
         ([10**40], imp_driver.DataError),
+        ([[1, "a"]], imp_driver.DataError),
     ],
 )
 def test_bad_parameters(parameters: Any, error: type[Exception]) -> None:
