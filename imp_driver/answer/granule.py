@@ -52,10 +52,11 @@ _Wrap: TypeAlias = Callable[[Expression], Expression]
 
 @dataclass(frozen=True, slots=True)
 class Granule:
-    """``key`` has the beginning of the granule of a column, in the column's type; ``unit`` is one of ``CHAIN`` or week."""
+    """``key`` has the beginning of the granule of a column, in the column's type ``kind``; ``unit`` is one of ``CHAIN`` or week."""
 
     unit: str
     key: Expression
+    kind: pa.DataType
 
 
 def finest(kind: pa.DataType) -> int:
@@ -67,15 +68,15 @@ def granule_of(key: Expression, value: Column, types: Mapping[str, pa.DataType |
     """Return column and granule of a key whose values are in the column ``value``; None for a key that is no granule."""
     match key:
         case Function("trunc", (Column(name),), (str(unit),)) if types.get(name) == pa.date32():
-            return name, Granule(unit, value)
+            return name, Granule(unit, value, pa.date32())
         case Function("date_trunc", (Column(name),), (str(unit),)) if types.get(name) == LOCAL:
-            return name, Granule(unit, value)
+            return name, Granule(unit, value, LOCAL)
         case Function("instant", (Function("date_trunc", (inner,), (str(unit),)),)):
             return _of_instant(inner, unit, value, types)
         case Cast(Column(name), kind) if kind == pa.date32() and types.get(name) == LOCAL:
-            return name, Granule("day", Cast(value, LOCAL))
+            return name, Granule("day", Cast(value, LOCAL), LOCAL)
         case Cast(Function("local", (Column(name),)), kind) if kind == pa.date32() and types.get(name) == INSTANT:
-            return name, Granule("day", Function("instant", (Cast(value, LOCAL),)))
+            return name, Granule("day", Function("instant", (Cast(value, LOCAL),)), INSTANT)
         case _:
             return None
 
@@ -83,9 +84,9 @@ def granule_of(key: Expression, value: Column, types: Mapping[str, pa.DataType |
 def _of_instant(inner: Expression, unit: str, value: Column, types: Mapping[str, pa.DataType | None]) -> tuple[str, Granule] | None:
     match inner:
         case Function("local", (Column(name),)) if types.get(name) == INSTANT:
-            return name, Granule(unit, value)
+            return name, Granule(unit, value, INSTANT)
         case Cast(Column(name), _) if types.get(name) == pa.date32() and unit in _OF_DAYS:
-            return name, Granule(unit, Cast(Function("local", (value,)), pa.date32()))
+            return name, Granule(unit, Cast(Function("local", (value,)), pa.date32()), pa.date32())
         case _:
             return None
 
@@ -155,7 +156,8 @@ def _looked_at(found: tuple[str, _Wrap] | None, wrap: _Wrap) -> tuple[str, _Wrap
 
 def _compared(operator: str, granules: Sequence[Granule], bound: Expression) -> Iterator[Expression]:
     value = _constant(bound)
-    if value is None or operator not in MIRRORED:
+    granules = [each for each in granules if _is_of(value, each.kind)]
+    if value is None or operator not in MIRRORED or not granules:
         return
     if operator in (">", "<="):
         later = _next(value)
@@ -174,6 +176,13 @@ def _constant(bound: Expression) -> datetime.date | None:
     if isinstance(value, str):
         return date_of_text(value)
     return value if isinstance(value, datetime.date) else None
+
+
+def _is_of(value: datetime.date | None, kind: pa.DataType) -> bool:
+    """Say whether a constant is of the type that it is compared with: right after a day comes another day, or a time."""
+    if isinstance(value, datetime.datetime):
+        return bool(kind == (LOCAL if value.tzinfo is None else INSTANT))
+    return value is not None and bool(kind == pa.date32())
 
 
 def _next(value: datetime.date) -> datetime.date | None:
@@ -196,6 +205,6 @@ def grain(condition: Expression, column: str, kind: pa.DataType) -> int:
     """Return the place in ``CHAIN`` of the coarsest granule of a column's values that a condition leaves whole."""
 
     def is_whole(unit: str) -> bool:
-        return over_granules(condition, {column: (Granule(unit, Column(unit)),)}) is not None
+        return over_granules(condition, {column: (Granule(unit, Column(unit), kind),)}) is not None
 
     return next((place for place, unit in enumerate(CHAIN[: finest(kind)]) if is_whole(unit)), finest(kind))

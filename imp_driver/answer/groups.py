@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -22,9 +22,11 @@ from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import select
 from imp_driver.plan.aggregate import BoundAggregate
+from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
+from imp_driver.safety.verdict import readable
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.codes import BooleanArray, IntegerArray, as_grouped
@@ -38,6 +40,14 @@ def check_maintained(block: BoundBlock) -> None:
     for output in block.outputs:
         if not isinstance(output, AggregateReference):
             raise Refused(Reason.UNSUPPORTED_AGGREGATE, getattr(output, "text", ""))
+
+
+def check_keys(block: BoundBlock, types: Mapping[str, pa.DataType | None]) -> None:
+    """Raise Refused where a key is a column that is not compared by its value: above groups too Spark pads what stands beside CHAR."""
+    for node in block.key_nodes:
+        name = plain_identifier(node)
+        if name is not None and types.get(name) is None:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"the group key {readable(f'`{name}`')}: its type is compared by Spark alone")
 
 
 def rows_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggregate) -> pa.Table:

@@ -86,8 +86,8 @@ def _blank(node: exp.Expr | None) -> str:
 def grains_of(request: Request) -> tuple[Grains, ...]:
     """Return of each of ``changing_of`` the granules of dates and times that it leaves whole; values are not compared, so none."""
     types = request.analysis.columns
-    # In other zones the days and hours of an instant are not those at UTC.
-    kinds = (pa.date32(), LOCAL, *([INSTANT] if is_at_utc(dict(request.settings)) else []))
+    # In other zones the days and hours of an instant are not those at UTC, and an instant is what date_trunc makes of any time.
+    kinds = (pa.date32(), *((LOCAL, INSTANT) if is_at_utc(dict(request.settings)) else ()))
 
     def of(node: exp.Expr) -> Grains:
         condition = row_expression(node, types)

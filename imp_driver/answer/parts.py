@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
-from imp_driver.answer.groups import check_maintained, repeated, rows_of
+from imp_driver.answer.groups import check_keys, check_maintained, repeated, rows_of
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
@@ -140,9 +140,12 @@ class Parts:
         ]
 
     def _requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[Request]:
-        for place, (_, analysis) in enumerate(grouped.parts, grouped.first):
+        for place, (aggregate, analysis) in enumerate(grouped.parts, grouped.first):
+            if not aggregate.output:
+                raise Refused(Reason.UNSUPPORTED_EXPRESSION, "groups of which nothing is read")
             block, wide = reading.groups(analysis, parameters)
             check_maintained(block)
+            check_keys(block, analysis.columns)
             # Numbers below 0 are those of blocks that are answered from.
             request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
             self._relations.check_trusted(request.template.identifier)

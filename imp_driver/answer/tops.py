@@ -88,4 +88,5 @@ def _value(request: Request, first: First, rows: int, means: Means) -> object:
     column = one_array(means.read(text).column(0))
     if not len(column) or not column[0].is_valid:
         return None
-    return literal_node(column[0].as_py()) if pa.types.is_timestamp(column.type) else typed_literal(column[0])
+    is_written = pa.types.is_timestamp(column.type) or pa.types.is_string(column.type)
+    return literal_node(column[0].as_py()) if is_written else typed_literal(column[0])

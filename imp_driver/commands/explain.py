@@ -42,7 +42,8 @@ def explain(
             raise Refused(Reason.NOT_A_QUERY)
         try:
             lines += dict.fromkeys(answer(statement))
-            without_sketch = "No sketch: where the groups do not serve, the query runs unchanged."
+            if lines:
+                without_sketch = "No sketch: where the groups do not serve, the query runs unchanged."
         except Refused as refused:
             lines += _refused("Not answered from groups.", refused)
         lines += [line for request in requests(statement) for line in _explained(request, sketches)]

@@ -187,14 +187,10 @@ class Changes:
 
     def _columns(self, change: TableChange) -> tuple[str, ...]:
         wanted = read_identifiers(self._block.source) | frozenset(self._block.columns)
-        names = [
-            each.name
-            for scan in scans(self._block.source)
-            if scan.table in change.names
-            for each in scan.output
-            if each.identifier in wanted
-        ]
-        return tuple(dict.fromkeys(names))
+        changed = [scan for scan in scans(self._block.source) if scan.table in change.names]
+        names = [each.name for scan in changed for each in scan.output if each.identifier in wanted]
+        # Rows of which nothing is read count all the same.
+        return tuple(dict.fromkeys(names or [changed[0].output[0].name]))
 
     def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: ZSet | None, view: str = "") -> Projected:
         text = projection_sql(self._block, *relations, cuts=list(self._cuts.values()))

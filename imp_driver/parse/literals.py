@@ -62,7 +62,8 @@ def typed_literal(value: pa.Scalar) -> object:
         return exp.cast(exp.Neg(this=number) if found < 0 else number, _INTEGERS[kind.bit_width])
     if pa.types.is_decimal(kind):
         return _cast(f"{found:f}", f"DECIMAL({kind.precision}, {kind.scale})")
-    is_alike = pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_date32(kind) or pa.types.is_float64(kind)
+    # Spark reads a text that is written, beside a date or a CHAR say, otherwise than one that is computed.
+    is_alike = pa.types.is_boolean(kind) or pa.types.is_date32(kind) or pa.types.is_float64(kind)
     return literal_node(found) if is_alike else None
 
 

@@ -25,6 +25,8 @@ _ASSUMED = {
     "spark.sql.legacy.integralDivide.returnBigint": "true",
     # Which rows set operations, joins, subqueries and CHAR columns give, and how text is read.
     "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.ansi.relationPrecedence": "false",
+    "spark.sql.legacy.groupingIdWithAppendedUserGroupBy": "false",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
     "spark.sql.legacy.allowNegativeScaleOfDecimal": "false",

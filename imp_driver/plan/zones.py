@@ -106,6 +106,9 @@ class Times:
         value = node.args[place]
         kind = infer(value, self.types)
         is_truncated = isinstance(node, exp.TimestampTrunc)
+        if is_truncated and kind == LOCAL and not self.is_utc:
+            # Spark makes an instant of it first.
+            return exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(node.args["unit"].name), value.copy()])
         if not self.is_utc or not (kind == INSTANT or (is_truncated and kind == pa.date32())):
             return node
         changed = node.copy()

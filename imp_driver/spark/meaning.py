@@ -21,6 +21,8 @@ NAMED_SETTINGS = (
     "spark.sql.legacy.interval.enabled",
     "spark.sql.legacy.integralDivide.returnBigint",
     "spark.sql.legacy.setopsPrecedence.enabled",
+    "spark.sql.ansi.relationPrecedence",
+    "spark.sql.legacy.groupingIdWithAppendedUserGroupBy",
     "spark.sql.crossJoin.enabled",
     "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate",
     "spark.sql.legacy.allowNegativeScaleOfDecimal",

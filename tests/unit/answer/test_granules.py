@@ -13,6 +13,7 @@ from imp_driver.answer.granule import CHAIN, Granule, grain, over_granules
 from imp_driver.dataflow.expression.dates import truncated
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.values.expressions import And, Cast, Column, Comparison, Constant, DatePart, Expression, Function, IsNull, Not
+from imp_driver.values.types import INSTANT, LOCAL
 
 UNITS = ("year", "quarter", "month", "week")
 FIRST = datetime.date(2019, 11, 20)
@@ -29,7 +30,7 @@ def _said(expression: Expression) -> list[object]:
 
 def _over(expression: Expression, unit: str) -> list[object] | None:
     """Return what an expression says over the granules of the dates, None where it is not made."""
-    found = over_granules(expression, {"d": (Granule(unit, Column("key")),)})
+    found = over_granules(expression, {"d": (Granule(unit, Column("key"), pa.date32()),)})
     if found is None:
         return None
     keys = truncated(ROWS.column("d").combine_chunks(), unit)
@@ -129,3 +130,11 @@ def test_parts_follow_from_what_lies_within_them() -> None:
 def test_the_grain_is_the_coarsest_granule_that_is_left_whole(low: datetime.date, operator: str, high: datetime.date, unit: str) -> None:
     condition = And((Comparison(">=", DATE, Constant(low)), Comparison(operator, DATE, Constant(high))))
     assert CHAIN[grain(condition, "d", pa.date32())] == unit
+
+
+@pytest.mark.parametrize("kind", [LOCAL, INSTANT])
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "="])
+def test_a_day_beside_a_time_says_nothing_of_granules(kind: pa.DataType, operator: str) -> None:
+    """Right after a day comes another day, right after a time another microsecond."""
+    compared = Comparison(operator, Column("t"), Constant(datetime.date(2024, 1, 1)))
+    assert over_granules(compared, {"t": (Granule("day", Column("key"), kind),)}) is None

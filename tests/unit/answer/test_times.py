@@ -140,7 +140,8 @@ def test_in_other_zones_parts_of_instants_are_sparks(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         events.ask(f"SELECT sum(x) AS s FROM events WHERE l >= '2024-0{number}-01'")
         events.settle()
-    assert events.grouped_by() == ["date_trunc('month', l)"]
+    # Of a time without zone date_trunc makes an instant there.
+    assert events.grouped_by() == ["l"]
     events.close()
 
 
