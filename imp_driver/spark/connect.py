@@ -96,10 +96,9 @@ def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
 
 
 def _wrapped(spark: Any, options: Options, *, owned_by_application: bool, on_close: Callable[[], object]) -> Session:
-    from imp_driver.spark.errors import mapped
+    from imp_driver.spark.errors import mapped, quieten
 
-    # PySpark writes every error of a statement to this logger as well; the driver raises it.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    quieten()
     with mapped():
         version = str(spark.version)
     if not version.startswith(_VERSION):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,6 +72,12 @@ _SERVER: tuple[tuple[str, str | None, str], ...] = (
 _SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
 _TRACE_OF_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(?P<last>\S.*)", re.MULTILINE)
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
+
+
+def quieten() -> None:
+    """Switch off the loggers to which PySpark writes every error of a statement as well; the driver raises it."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 @contextmanager

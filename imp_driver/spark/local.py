@@ -31,7 +31,7 @@ from pyspark.sql import SparkSession
 from imp_driver.errors import OperationalError
 from imp_driver.spark.change_feed import DEFAULT
 from imp_driver.spark.classes import java_class
-from imp_driver.spark.errors import mapped
+from imp_driver.spark.errors import mapped, quieten
 from imp_driver.spark.java import explain_failed_start, find_java
 from imp_driver.spark.locations import process_umask
 from imp_driver.spark.master import cores_of, explain_master, master_of, with_conf
@@ -147,8 +147,7 @@ def _start(warehouse: Path, options: Options) -> SparkSession:
     configuration = SparkConf(loadDefaults=False).setMaster(master).setAppName("imp_driver")
     for name, value in with_conf(_settings(warehouse, jars, options, scratch), options).items():
         configuration.set(name, value)
-    # PySpark writes every error of a statement to this logger as well; the driver raises it.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    quieten()
     output = scratch / "java.log"
     try:
         with _own_interrupt_handler(), warnings.catch_warnings(), output.open("w") as log:
