@@ -239,8 +239,8 @@ def test_tables_are_read_by_no_more_tasks_than_are_asked_for(connection: imp_dri
     connection.execute("SET spark.sql.files.openCostInBytes = 100000000")
     scan = Scan(0, ("in_parts",), (), exp.table_("in_parts"))
     text = "SELECT count(DISTINCT part) FROM (SELECT spark_partition_id() AS part FROM {})"
-    tasks = [connection.execute(text.format(at_versions({scan.table: 0}, most)(scan))).fetchall() for most in (None, 1)]
-    assert tasks == [[(4,)], [(1,)]]
+    every, one = (connection.execute(text.format(at_versions({scan.table: 0}, most)(scan))).fetchall()[0][0] for most in (None, 1))
+    assert every > one == 1
 
 
 def test_row_counts_and_one_commit_for_many_rows(connection: imp_driver.Connection) -> None:
