@@ -4,39 +4,7 @@ from __future__ import annotations
 
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
-
-_ASSUMED = {
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.groupByOrdinal": "true",
-    "spark.sql.orderByOrdinal": "true",
-    "spark.sql.groupByAliases": "true",
-    "spark.sql.readSideCharPadding": "true",
-    "spark.sql.parser.escapedStringLiterals": "false",
-    "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
-    "spark.sql.legacy.percentileDiscCalculation": "false",
-    "spark.sql.legacy.statisticalAggregate": "false",
-    # What the types of decimals, literals, intervals and quotients are.
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
-    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
-    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
-    "spark.sql.legacy.interval.enabled": "false",
-    "spark.sql.legacy.integralDivide.returnBigint": "true",
-    # Which rows set operations, joins, subqueries and CHAR columns give, and how text is read.
-    "spark.sql.legacy.setopsPrecedence.enabled": "false",
-    "spark.sql.ansi.relationPrecedence": "false",
-    "spark.sql.legacy.groupingIdWithAppendedUserGroupBy": "false",
-    "spark.sql.crossJoin.enabled": "true",
-    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
-    "spark.sql.legacy.allowNegativeScaleOfDecimal": "false",
-    "spark.sql.legacy.scalarSubqueryCountBugBehavior": "false",
-    "spark.sql.legacy.charVarcharAsString": "false",
-    "spark.sql.legacy.noCharPaddingInPredicate": "false",
-    "spark.sql.legacy.bangEqualsNot": "false",
-    "spark.sql.legacy.typeCoercion.datetimeToString.enabled": "false",
-}
-"""Settings under which names, positions and aggregates mean what the analysis reads into them; an unset one has this default."""
+from imp_driver.values.settings import ASSUMED
 
 
 def check_settings(settings: tuple[tuple[str, str], ...]) -> None:
@@ -46,5 +14,5 @@ def check_settings(settings: tuple[tuple[str, str], ...]) -> None:
         Refused: a setting differs.
     """
     for name, value in settings:
-        if name in _ASSUMED and value not in (_ASSUMED[name], "None"):
+        if name in ASSUMED and value not in (ASSUMED[name], "None"):
             raise Refused(Reason.UNSUPPORTED_SETTING, f"{name} = {value}")

@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-NAMED_SETTINGS = (
-    "spark.sql.ansi.enabled",
-    "spark.sql.caseSensitive",
-    "spark.sql.groupByOrdinal",
-    "spark.sql.orderByOrdinal",
-    "spark.sql.groupByAliases",
-    "spark.sql.readSideCharPadding",
-    "spark.sql.parser.escapedStringLiterals",
-    "spark.sql.legacy.consecutiveStringLiterals.enabled",
-    "spark.sql.ansi.doubleQuotedIdentifiers",
-    "spark.sql.legacy.ctePrecedencePolicy",
-    "spark.sql.legacy.percentileDiscCalculation",
-    "spark.sql.legacy.statisticalAggregate",
-    "spark.sql.decimalOperations.allowPrecisionLoss",
-    "spark.sql.legacy.literal.pickMinimumPrecision",
-    "spark.sql.legacy.exponentLiteralAsDecimal.enabled",
-    "spark.sql.legacy.interval.enabled",
-    "spark.sql.legacy.integralDivide.returnBigint",
-    "spark.sql.legacy.setopsPrecedence.enabled",
-    "spark.sql.ansi.relationPrecedence",
-    "spark.sql.legacy.groupingIdWithAppendedUserGroupBy",
-    "spark.sql.crossJoin.enabled",
-    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate",
-    "spark.sql.legacy.allowNegativeScaleOfDecimal",
-    "spark.sql.legacy.scalarSubqueryCountBugBehavior",
-    "spark.sql.legacy.charVarcharAsString",
-    "spark.sql.legacy.noCharPaddingInPredicate",
-    "spark.sql.legacy.bangEqualsNot",
-    "spark.sql.legacy.typeCoercion.datetimeToString.enabled",
-)
+from imp_driver.values.settings import ASSUMED
+
+NAMED_SETTINGS = ("spark.sql.ansi.enabled", *ASSUMED)
 """Settings whose value a stage looks at where it is set."""
 SETTINGS_OF_TIMES = ("spark.sql.session.timeZone", "spark.sql.timestampType")
 """Settings whose value a stage looks at, set or not: the default of the first depends on the machine."""
