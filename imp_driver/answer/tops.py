@@ -47,12 +47,11 @@ class Tops:
 
         Raises Refused where it is not known: the first time nothing is done about it, then it is learned in the background.
         """
-        known = self._thresholds.get(first.name)
-        if known is not None or first.request.rows <= FEW_GROUPS:
-            return self.known(first)
-        if self._thresholds.is_first(first.name) or first.request.is_pinned or not self._learn(first):
-            raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
-        raise Refused(Reason.ROWS_NEEDED)
+        if first.request.rows > FEW_GROUPS and self._thresholds.get(first.name) is None:
+            if self._thresholds.is_first(first.name) or first.request.is_pinned or not self._learn(first):
+                raise Refused(Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again")
+            raise Refused(Reason.ROWS_NEEDED)
+        return self.known(first)
 
     def known(self, first: First) -> object:
         """Return what stands for the threshold; None where there is none yet, or none is needed."""

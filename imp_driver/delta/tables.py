@@ -46,9 +46,9 @@ class DeltaTables:
         handle = self._handle(location)
         version = handle.state().snapshot.version
         while True:
-            committed = None if version < 0 else read_time(handle.store, version)
             if version < 0:
                 raise OperationalError(f"{location} was not there yet at the asked time; its first commit came later.")
+            committed = read_time(handle.store, version)
             if committed is None:
                 raise OperationalError(f"The history of {location} does not reach back to the asked time; its oldest commit is gone.")
             if committed <= moment:

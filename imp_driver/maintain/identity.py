@@ -21,6 +21,11 @@ def admission_name(request: Request) -> str:
     return f"{request.template.identifier} {request.fragments}{' lifted' if request.is_lifted else ''}"
 
 
+def shape_name(request: Request) -> str:
+    """Return what captures of texts are counted under that differ in constants alone, wherever these stand."""
+    return _hashed(request.shape, _tables(request), request.settings)
+
+
 def state_key(request: Request) -> str:
     """Hash everything that the state depends on; what cuts it is not among that."""
     return _hashed(family_of(request), request.block.where_sql)

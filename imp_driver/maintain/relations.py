@@ -12,7 +12,7 @@ from imp_driver.maintain.capture import capture_into, size_of
 from imp_driver.maintain.choice import check_again
 from imp_driver.maintain.eager import EagerWorker
 from imp_driver.maintain.guard import Guard
-from imp_driver.maintain.identity import admission_name, identity_of, lifted, state_key
+from imp_driver.maintain.identity import admission_name, identity_of, lifted, shape_name, state_key
 from imp_driver.maintain.prefix import replaced_by
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.step import bring_up_to_date
@@ -170,7 +170,7 @@ class Relations:
         identity, first = relation.identity, request.names[0] if request.names else None
         if first is not None and first.key is None and self.admission.is_first(identity.key):
             raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
-        if not self.admission.admits(identity.key, {admission_name(request): 1, request.shape: MOST_OF_A_SHAPE}):
+        if not self.admission.admits(identity.key, {admission_name(request): 1, shape_name(request): MOST_OF_A_SHAPE}):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if first is not None and self.admission.is_tired(identity.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")

@@ -33,7 +33,7 @@ class Request:
     """All that is known of one block of a SELECT when its sketch is asked for.
 
     Attributes:
-        shape: identifies the text without any constants, as ``template`` that with those which stand in no condition.
+        shape: the text without any constants, and the block's number.
         snapshots: every table that the block reads, by the name that its scans have.
         lifted: the same block with a state that does not depend on conditions on its keys; None when it has no such conditions.
         is_lifted: this request is about that.
@@ -51,7 +51,7 @@ class Request:
     snapshots: Mapping[tuple[str, ...], TableSnapshot]
     settings: tuple[tuple[str, str], ...]
     fragments: int
-    shape: str = ""
+    shape: tuple[str, int] = ("", 0)
     lifted: BoundBlock | None = None
     is_lifted: bool = False
     reuse: str = ""
@@ -117,7 +117,7 @@ def request_of(reading: Reading, analysis: Analysis, blocks: Blocks, template_te
     block, wide = blocks
     by_cost = options.policy is Policy.AUTO and options.sketch is not SketchMode.SHADOW
     fragments, is_pinned = options.fragments, reading.is_pinned
-    shape = make_template(text_and_names(reading.statement)[0], identity, reading.settings, number).identifier
+    shape = (text_and_names(reading.statement)[0], number)
     return Request(template, analysis, block, snapshots, reading.settings, fragments, shape, wide, by_cost=by_cost, is_pinned=is_pinned)
 
 

@@ -169,7 +169,7 @@ def _read(name: str, value: Any) -> Any:
     if name == "floats":
         return _read_floats(value)
     if name in ("sketch_guard", "background_share"):
-        return _read_share(name, value, may_be_none=name == "sketch_guard")
+        return _read_share(name, value, may_be_zero=name == "sketch_guard")
     if name in ("trace_query_text", "answers"):
         return _read_switch(name, value)
     if name in ("use_ssl", "shared_files"):
@@ -230,13 +230,13 @@ def _read_truth(name: str, value: Any) -> bool:
     return text == "true"
 
 
-def _read_share(name: str, value: Any, *, may_be_none: bool) -> float:
+def _read_share(name: str, value: Any, *, may_be_zero: bool) -> float:
     try:
         share = float(value)
     except (TypeError, ValueError):
         share = -1.0
-    if not 0.0 <= share <= 1.0 or (share == 0.0 and not may_be_none):
-        raise InterfaceError(f"Option {name!r} must be a number {'from 0' if may_be_none else 'above 0 and up'} to 1, not {value!r}.")
+    if not 0.0 <= share <= 1.0 or (share == 0.0 and not may_be_zero):
+        raise InterfaceError(f"Option {name!r} must be a number {'from 0' if may_be_zero else 'above 0 and up'} to 1, not {value!r}.")
     return share
 
 

@@ -29,7 +29,7 @@ from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
 from tests.faults.lake import Lake, LakeSession
 from tests.seeds import WIDE
-from tests.soundness.engine import drained
+from tests.soundness.engine import connect_engine, drained
 from tests.soundness.tpch_tables import ORDERS, ssb_tables, tpch_tables
 
 LEARNING = 5
@@ -61,15 +61,13 @@ def _whole(template: Template) -> Template:
 
 class World:
     def __init__(self, folder: Path, tables: Mapping[str, pa.Table]) -> None:
-        self.lake = Lake(folder)
-        # One that forgets HAVING above an outer join whose right side it knows to be empty.
-        self.lake.connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+        self.lake = Lake(folder, connect_engine())
         for name, rows in tables.items():
             write_deltalake(self.lake.location(name), rows, configuration={"delta.enableChangeDataFeed": "true"})
         source = DeltaTables()
         self.sketches = Sketches(Relations(source, 1 << 28))
-        # By their times alone steps on a busy machine would be left out.
         self.rows: list[tuple[object, ...]] = []
+        # By their times alone steps on a busy machine would be left out.
         self.path = Middleware(LakeSession(self.lake), source, self.sketches, Options(policy=Policy.INCREMENTAL))
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class Files:
         return pa.array(lower, pa.int32()), pa.array(upper, pa.int32()), np.array(nulls, np.int64)
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
+def connect_engine() -> duckdb.DuckDBPyConnection:
     """Open an engine without an optimization that forgets HAVING sum(a) < 2 above a LEFT JOIN whose right side it knows to be empty."""
     return duckdb.connect(config={"disabled_optimizers": "statistics_propagation"})
 
@@ -64,7 +64,7 @@ class Warehouse:
     ``clustering`` is the place of a column; ``has_look_up`` says that rows can be found without a query.
     """
 
-    connection: duckdb.DuckDBPyConnection = field(default_factory=_connect)
+    connection: duckdb.DuckDBPyConnection = field(default_factory=connect_engine)
     clustering: int = 1
     history: dict[str, list[list[Row]]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
     times: dict[str, list[float]] = field(default_factory=lambda: {table: [] for table in COLUMNS})
