@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 import time
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -187,6 +186,7 @@ def _read(name: str, value: Any) -> Any:
     return _read_text(name, value)
 
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
 
 
@@ -206,7 +206,7 @@ def _read_text(name: str, value: Any) -> str:
 
 def has_control(text: str) -> bool:
     """Say whether text has control characters or lone surrogates."""
-    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    return _CONTROL.search(text) is not None
 
 
 def _read_server(text: str) -> str:

@@ -11,34 +11,35 @@ import pytest
 
 from imp_driver.reasons import Decision, Reason
 from tests.seeds import SEED, WIDE
-from tests.soundness.driver_attack import (
-    attack,
-    attack_absent,
-    attack_answers,
-    attack_buckets,
-    attack_eager,
-    attack_firsts,
-    attack_grammar,
-    attack_joins,
-    attack_lookups,
-    attack_nested,
-    attack_rows,
-    attack_scalars,
-)
-from tests.soundness.driver_checks import OPERATORS, Tally
+from tests.soundness.driver_attack import KINDS, attack_kind
+from tests.soundness.driver_checks import OPERATORS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import problems
 
 Recorder = Callable[[str, object], None]
-KINDS = (
-    *(attack, attack_joins, attack_nested, attack_lookups, attack_buckets, attack_eager, attack_grammar, attack_absent, attack_answers),
-    *(attack_rows, attack_firsts, attack_scalars),
-)
+NUMBERS = {
+    "attack": (12, 200),
+    "nested": (12, 200),
+    "lookups": (16, 200),
+    "buckets": (12, 200),
+    "grammar": (6, 200),
+    "eager": (12, 200),
+    "answers": (9, 200),
+    "rows": (6, 200),
+    "firsts": (4, 200),
+    "scalars": (6, 200),
+}
+"""How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
+
+
+def numbers(kind: str) -> range:
+    """Return the numbers of the warehouses that are always attacked."""
+    return range(NUMBERS[kind][WIDE])
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_answers_are_those_of_the_plain_query(seed: int, record_property: Recorder) -> None:
-    tally = attack(200 if WIDE else 12, seed)
+    tally = attack_kind("attack", seed, numbers("attack"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.crashed <= 1
@@ -50,16 +51,16 @@ def test_answers_are_those_of_the_plain_query(seed: int, record_property: Record
 
 
 @pytest.mark.parametrize("seed", [SEED])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda each: each.__name__)
-def test_answers_of_today(kind: Callable[[int, int], Tally], seed: int, record_property: Recorder) -> None:
-    tally = kind(50 if WIDE else 2, seed)
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_of_today(kind: str, seed: int, record_property: Recorder) -> None:
+    tally = attack_kind(kind, seed, range(50 if WIDE else 2))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
 
 
 def test_changes_of_joins_are_exact_in_memory_and_by_the_engine(record_property: Recorder) -> None:
     # A seed whose few warehouses have joins that only the engine can follow; with others that takes some thirty warehouses.
-    tally = attack_joins(200 if WIDE else 8, 2)
+    tally = attack_kind("joins", 2, range(200 if WIDE else 8))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.in_memory > 60
@@ -68,28 +69,28 @@ def test_changes_of_joins_are_exact_in_memory_and_by_the_engine(record_property:
 
 
 def test_changes_are_followed_through_every_operator(record_property: Recorder) -> None:
-    tally = attack_nested(200 if WIDE else 12, 0)
+    tally = attack_kind("nested", 0, numbers("nested"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert min(tally.followed[each.__name__] for each in OPERATORS) > 8
 
 
 def test_partners_of_changed_rows_that_are_looked_up(record_property: Recorder) -> None:
-    tally = attack_lookups(100 if WIDE else 8, 0)
+    tally = attack_kind("lookups", 0, numbers("lookups"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.looked_up > 10
 
 
 def test_states_that_do_not_fit_into_memory(record_property: Recorder) -> None:
-    tally = attack_buckets(100 if WIDE else 6, 0)
+    tally = attack_kind("buckets", 0, numbers("buckets"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.in_buckets > 20
 
 
 def test_states_meet_later_queries_that_differ_in_one_feature(record_property: Recorder) -> None:
-    tally = attack_grammar(200 if WIDE else 6, 0)
+    tally = attack_kind("grammar", 0, numbers("grammar"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.reused > 5
@@ -98,7 +99,7 @@ def test_states_meet_later_queries_that_differ_in_one_feature(record_property: R
 
 
 def test_states_that_were_maintained_ahead_are_those_of_a_query(record_property: Recorder) -> None:
-    tally = attack_eager(200 if WIDE else 12, 0)
+    tally = attack_kind("eager", 0, numbers("eager"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.ahead > 40
@@ -106,7 +107,7 @@ def test_states_that_were_maintained_ahead_are_those_of_a_query(record_property:
 
 
 def test_rows_that_come_from_groups(record_property: Recorder) -> None:
-    tally = attack_answers(200 if WIDE else 9, 0)
+    tally = attack_kind("answers", 0, numbers("answers"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 200
@@ -115,7 +116,7 @@ def test_rows_that_come_from_groups(record_property: Recorder) -> None:
 
 
 def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
-    tally = attack_rows(200 if WIDE else 6, 0)
+    tally = attack_kind("rows", 0, numbers("rows"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 100
@@ -123,14 +124,14 @@ def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
 
 
 def test_first_rows_of_which_few_are_kept(record_property: Recorder) -> None:
-    tally = attack_firsts(200 if WIDE else 4, 0)
+    tally = attack_kind("firsts", 0, numbers("firsts"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 60
 
 
 def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -> None:
-    tally = attack_scalars(200 if WIDE else 6, 0)
+    tally = attack_kind("scalars", 0, numbers("scalars"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 100
@@ -138,5 +139,5 @@ def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:
-    """By a case that is known to find it."""
-    assert problems(DRIVER_MUTANTS) == []
+    """By a case that is known to find it; what the product makes of most of these cases is tested above."""
+    assert problems(DRIVER_MUTANTS, lambda case: case.seed == 0 and case.number in range(NUMBERS.get(case.kind, (0, 0))[0])) == []

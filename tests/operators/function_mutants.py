@@ -10,7 +10,7 @@ from functools import partial
 
 from tests.forks import run_forked
 from tests.soundness.mutants import Mutant
-from tests.soundness.mutated import change
+from tests.soundness.mutated import change, load_what_no_mutant_changes
 
 _EXPRESSION, _VALUES = "../dataflow/expression", "../values"
 _FOUND = 0
@@ -69,6 +69,7 @@ def _life(mutant: Mutant | None) -> None:
 
 
 def main() -> None:
+    load_what_no_mutant_changes(FUNCTION_MUTANTS)
     codes = run_forked(partial(_life, mutant) for mutant in (None, *FUNCTION_MUTANTS))
     names = ["the product as it is", *(mutant.name for mutant in FUNCTION_MUTANTS)]
     print(*(f"{name}: {code}" for name, code in zip(names, codes, strict=True) if code != _FOUND), sep="\n")

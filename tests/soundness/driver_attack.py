@@ -144,13 +144,21 @@ _ALL = Manner(_asked_of_all, changes_each=3)
 _JOINS = Manner(lambda chance: [joins(chance) for _ in range(3)], changes_each=1)
 _NESTED = Manner(lambda chance: [nested(chance) for _ in range(3)], changes_each=1)
 KINDS: Mapping[str, Kind] = {
+    # Fifty queries of each, a third of them after a change.
     "attack": Kind((_ALL,)),
+    # Few joins, again and again, each time after a change.
     "joins": Kind((_JOINS,)),
+    # Semi-joins, outer joins, unions, DISTINCT and inner groups, as joins.
     "nested": Kind((_NESTED,)),
+    # Groups over NOT IN, as joins.
     "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
+    # Joins where only tables of a few rows are kept, so that others are looked up.
     "lookups": Kind((_JOINS, _NESTED), ((circuit, "MOST_SIDE_ROWS", 20),)),
+    # States are maintained ahead of queries, after changes before and in the middle of a query.
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
+    # No state fits into memory.
     "buckets": Kind((_JOINS, _ALL), ((capture, "ROW_OVERHEAD", 1 << 30),)),
+    # Rows come from groups where these have them.
     "answers": Kind(
         (
             Manner(_asked_of_all, changes_each=3, answers=True),
@@ -159,76 +167,20 @@ KINDS: Mapping[str, Kind] = {
             Manner(of_one_source, changes_each=3, answers=True),
         )
     ),
+    # Queries whose rows are not all grouped, from rows that are kept.
     "rows": Kind((Manner(of_tables, changes_each=3, answers=True), Manner(of_tables, changes_each=3, is_eager=True, answers=True))),
+    # First rows of orders, of which few rows are kept.
     "firsts": Kind(
         (Manner(of_firsts, changes_each=2, answers=True), Manner(of_firsts, changes_each=2, is_eager=True, answers=True)),
         ((tops, "FEW_GROUPS", 2), (thresholds, "_LEAST_ROWS", 4), (thresholds, "_DEPTH", 1), (thresholds, "_GROWTH", 3)),
     ),
+    # Scalar subqueries, and groups by several sets of keys.
     "scalars": Kind(
         (Manner(of_scalars, changes_each=3, answers=True), Manner(of_scalars, changes_each=3, is_eager=True, answers=True)),
     ),
+    # Queries that differ in one feature, half of them while states are maintained ahead.
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
-
-
-def attack(warehouses: int, seed: int) -> Tally:
-    """Ask fifty queries of each warehouse, a third of them after a change; stop at the first difference."""
-    return attack_kind("attack", seed, range(warehouses))
-
-
-def attack_joins(warehouses: int, seed: int) -> Tally:
-    """Ask few joins again and again, each time after a change."""
-    return attack_kind("joins", seed, range(warehouses))
-
-
-def attack_nested(warehouses: int, seed: int) -> Tally:
-    """Ask few queries over semi-joins, outer joins, unions, DISTINCT and inner groups again and again, each time after a change."""
-    return attack_kind("nested", seed, range(warehouses))
-
-
-def attack_absent(warehouses: int, seed: int) -> Tally:
-    """Ask groups over NOT IN again and again, each time after a change."""
-    return attack_kind("absent", seed, range(warehouses))
-
-
-def attack_lookups(warehouses: int, seed: int) -> Tally:
-    """As so many of ``attack_joins`` and of ``attack_nested``, where only tables of a few rows are kept, so that others are looked up."""
-    return attack_kind("lookups", seed, range(2 * warehouses))
-
-
-def attack_buckets(warehouses: int, seed: int) -> Tally:
-    """As so many of ``attack_joins`` and of ``attack``, where no state fits into memory."""
-    return attack_kind("buckets", seed, range(2 * warehouses))
-
-
-def attack_eager(warehouses: int, seed: int) -> Tally:
-    """Ask a few queries again and again while states are maintained ahead of them, after changes before and in the middle of a query."""
-    return attack_kind("eager", seed, range(warehouses))
-
-
-def attack_answers(warehouses: int, seed: int) -> Tally:
-    """Ask as the other attacks do, of groups where these have the rows."""
-    return attack_kind("answers", seed, range(warehouses))
-
-
-def attack_rows(warehouses: int, seed: int) -> Tally:
-    """Ask queries whose rows are not all grouped, of rows that are kept."""
-    return attack_kind("rows", seed, range(warehouses))
-
-
-def attack_firsts(warehouses: int, seed: int) -> Tally:
-    """Ask for the first rows of orders, of which few rows are kept."""
-    return attack_kind("firsts", seed, range(warehouses))
-
-
-def attack_scalars(warehouses: int, seed: int) -> Tally:
-    """Ask queries with scalar subqueries and with groups by several sets of keys."""
-    return attack_kind("scalars", seed, range(warehouses))
-
-
-def attack_grammar(warehouses: int, seed: int) -> Tally:
-    """Ask queries of the grammar that differ in one feature, half of them while states are maintained ahead."""
-    return attack_kind("grammar", seed, range(warehouses))
 
 
 def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:

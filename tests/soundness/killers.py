@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,12 +23,17 @@ def recorded() -> Mapping[str, Killer]:
     return {name: Killer(**fields) for name, fields in json.loads(_FILE.read_text(encoding="utf-8")).items()}
 
 
-def problems(mutants: Sequence[Mutant]) -> list[str]:
-    """Try the known case of each mutant with it and without it; say which does not tell it from the product."""
+def problems(mutants: Sequence[Mutant], tried_elsewhere: Callable[[Killer], bool] = lambda case: False) -> list[str]:
+    """Try the known case of each mutant with it and without it; say which does not tell it from the product.
+
+    Without it only where no other test of the same run does so.
+    """
     known = recorded()
     found = [f"{mutant.name}: no case is known{_ADVICE.format(mutant.name)}" for mutant in mutants if mutant.name not in known]
     tasks = [Task(mutant.name, (known[mutant.name],)) for mutant in mutants if mutant.name in known]
-    cases = sorted({task.cases[0] for task in tasks}, key=lambda case: (case.kind, case.seed, case.number))
+    cases = sorted(
+        {task.cases[0] for task in tasks if not tried_elsewhere(task.cases[0])}, key=lambda case: (case.kind, case.seed, case.number)
+    )
     unchanged = [Task("", tuple(cases[half::2])) for half in (0, 1) if cases[half::2]]
     # The longest first.
     for outcome in outcomes([*unchanged, *tasks]):

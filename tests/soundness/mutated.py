@@ -12,13 +12,15 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from pkgutil import walk_packages
 from types import CodeType, ModuleType
 
 from tests.forks import run_forked
@@ -29,6 +31,23 @@ from tests.soundness.mutants import MUTANTS, Mutant
 ROOT = Path(__file__).parents[2]
 CALCULUS, PAIRS, ABOVE = "calculus", "pairs", "above groups"
 _PAIRS_A_TURN = 100
+_LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
+_PACKAGES = (
+    "values",
+    "parse",
+    "delta",
+    "dataflow",
+    "plan",
+    "sketch",
+    "state",
+    "snapshot",
+    "reuse",
+    "rewrite",
+    "persist",
+    "observe",
+    "maintain",
+    "answer",
+)
 MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS}
 
 
@@ -108,14 +127,46 @@ def change(mutant: Mutant) -> None:
     Raises:
         ValueError: the text to change is not there exactly once.
     """
-    path = (ROOT / "imp_driver" / "safety" / mutant.file).resolve()
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    path, name = (ROOT / "imp_driver" / "safety" / mutant.file).resolve(), _module_of(mutant)
     source = path.read_text(encoding="utf-8")
     if source.count(mutant.old) != 1:
         raise ValueError(f"{mutant.name}: the rule stands {source.count(mutant.old)} times in {mutant.file}")
     if name in sys.modules:
         raise ValueError(f"{mutant.name}: {name} was imported already")
     sys.meta_path.insert(0, _Finder(name, compile(source.replace(mutant.old, mutant.new), str(path), "exec")))
+
+
+def load_what_no_mutant_changes(mutants: Iterable[Mutant]) -> None:
+    """Import libraries, and what of the driver needs no module of a mutant: done once, since it takes longer than most tasks."""
+    for name in _LIBRARIES:
+        import_module(name)
+    unready = _Unready({_module_of(mutant) for mutant in mutants})
+    sys.meta_path.insert(0, unready)
+    for package in _PACKAGES:
+        for module in walk_packages([str(ROOT / "imp_driver" / package)], f"imp_driver.{package}."):
+            with suppress(_UnreadyError):
+                import_module(module.name)
+    sys.meta_path.remove(unready)
+
+
+def _module_of(mutant: Mutant) -> str:
+    return ".".join((ROOT / "imp_driver" / "safety" / mutant.file).resolve().relative_to(ROOT).with_suffix("").parts)
+
+
+class _UnreadyError(ImportError):
+    """A module of a mutant, or one that needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unready(MetaPathFinder):
+    """Finds no module of a mutant."""
+
+    names: Set[str]
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname in self.names:
+            raise _UnreadyError(fullname)
+        return None
 
 
 def _tried(task: Task) -> tuple[Killer | None, str]:
@@ -198,9 +249,7 @@ def _run(tasks: Sequence[Task]) -> list[str]:
 def main() -> None:
     """Run the tasks of the standard input."""
     tasks = [json.loads(line) for line in sys.stdin]
-    # None of these is changed, and loading them takes most of the time.
-    for name in ("deltalake", "duckdb", "numpy", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3"):
-        import_module(name)
+    load_what_no_mutant_changes(MUTANT_OF.values())
     given = [Task(task["mutant"], tuple(Killer(**each) for each in task["cases"]), task["seconds"]) for task in tasks]
     print("\n".join(_run(given)))
 
