@@ -109,9 +109,9 @@ def must_be_exact(specification: AggregateSpecification, values: list[Any]) -> b
 
 
 def lost_at_capture(block: Block, rows: list[Row]) -> set[Any]:
-    """Return the groups whose captured sum may have overflowed: it comes back only when the group does."""
+    """Return the groups whose captured sum, of values or of squares, may have overflowed: it comes back only when the group does."""
     [specification] = block.specifications
-    if specification.kind is not K.SUM_WIDE_DECIMAL:
+    if specification.kind not in (K.SUM_WIDE_DECIMAL, K.VARIANCE):
         return set()
     return {key for key, group in block.groups(rows).items() if not must_be_exact(specification, [row[1][0] for row in group])}
 
