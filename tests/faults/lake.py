@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Run
 from tests.faults.lake_buckets import LakeBuckets
-from tests.soundness.engine import TableStream, drained
+from tests.soundness.engine import TableStream, counted, drained
 
 COLUMNS = ("id", "g", "a")
 SCHEMA = pa.schema([(name, pa.int32()) for name in COLUMNS])
@@ -92,6 +93,18 @@ class Lake:
             found = self.connection.sql(_translated(text, names)).to_arrow_table()
         return pa.Table.from_arrays([_narrow(column) for column in found.columns], names=found.column_names)
 
+    @contextmanager
+    def holding(self, views: Mapping[str, pa.Table]) -> Iterator[None]:
+        """Have rows under names for as long as the block lasts; others wait."""
+        with self.lock:
+            for view, rows in views.items():
+                self.connection.register(view, rows)
+            try:
+                yield
+            finally:
+                for view in views:
+                    self.connection.unregister(view)
+
     def rows(self, text: str) -> list[str]:
         """Return the rows of a query, sorted, for comparison."""
         return sorted(map(repr, self.query(text).to_pylist()))
@@ -143,20 +156,12 @@ class LakeSession:
         return LakeBuckets(self.lake.query)
 
     def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
-        self.lake.connection.register(view, rows)
-        try:
+        with self.lake.holding({view: rows}):
             return self.lake.query(text)
-        finally:
-            self.lake.connection.unregister(view)
 
     def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
-        for view, rows in views.items():
-            self.lake.connection.register(view, rows)
-        try:
+        with self.lake.holding(views):
             return self.execute(run)
-        finally:
-            for view in views:
-                self.lake.connection.unregister(view)
 
     def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
         raise NotImplementedError
@@ -235,7 +240,7 @@ def _translated(text: str, names: tuple[tuple[str, int | None, str], ...]) -> st
             return exp.cast(node.copy(), exp.DType.DATE)
         name = registered.get(_version(node)) if isinstance(node, exp.Table) else None
         if name is None:
-            return node
+            return counted(node)
         alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
         return exp.Table(this=exp.to_identifier(name), alias=alias)
 

@@ -329,4 +329,16 @@ DRIVER_MUTANTS = (
         "exp.GTE if top.key.descending",
         "exp.GTE if not top.key.descending",
     ),
+    Mutant(
+        "right after a time is the time",
+        "../answer/granule.py",
+        """{">": ">=", "<=": "<"}[operator], later""",
+        """{">": ">=", "<=": "<"}[operator], value""",
+    ),
+    Mutant(
+        "every bound begins a granule",
+        "../answer/granule.py",
+        "for each in granules if _is_beginning(value, each.unit))",
+        "for each in granules)",
+    ),
 )

@@ -270,10 +270,14 @@ def _translated(text: str) -> str:
     return sqlglot.parse_one(text, read="spark").transform(_translated_node, copy=False).sql(dialect="duckdb", copy=False)
 
 
+def counted(node: exp.Expr) -> exp.Expr:
+    """Return COUNT_IF as COUNT: DuckDB's own is NULL, and not 0, where the condition is NULL in all rows."""
+    return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1))) if isinstance(node, exp.CountIf) else node
+
+
 def _translated_node(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.CountIf):
-        # DuckDB's own is NULL, and not 0, where the condition is NULL in all rows.
-        return exp.Count(this=exp.Case().when(node.this, exp.Literal.number(1)))
+        return counted(node)
     if isinstance(node, exp.Select) and _has_sets(node):
         # In Spark no rows have no group by the empty set either.
         return node.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)

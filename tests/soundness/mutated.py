@@ -29,7 +29,7 @@ from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE = "calculus", "pairs", "above groups"
+CALCULUS, PAIRS, ABOVE, TYPES = "calculus", "pairs", "above groups", "types"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -54,7 +54,7 @@ MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + D
 @dataclass(frozen=True, slots=True)
 class Killer:
     """What can be tried alone: a query of the attack on the calculus or of that on what stands above groups, a case of the one by pairs,
-    a warehouse of the one on the driver.
+    a warehouse of those on the driver.
     """
 
     kind: str
@@ -197,9 +197,19 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.pairs.driver import ATTACK
 
         return attack_numbers(ATTACK, case.seed, [case.number]).differences
+    if case.kind == TYPES:
+        return _differences_of_types(case.seed, case.number)
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
+
+
+def _differences_of_types(seed: int, number: int) -> Sequence[str]:
+    from tests.soundness.typed_attack import TypedTally, attack_types
+
+    tally = TypedTally()
+    attack_types(seed, number, tally)
+    return tally.differences
 
 
 def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
@@ -224,6 +234,9 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
         found = attack_numbers(ATTACK, 0, range(turn * _PAIRS_A_TURN, (turn + 1) * _PAIRS_A_TURN))
         if found.differences:
             return Killer(PAIRS, 0, turn * _PAIRS_A_TURN + found.tried - 1), found.differences[0]
+        differences = _differences_of_types(0, turn)
+        if differences:
+            return Killer(TYPES, 0, turn), differences[0]
     return None, ""
 
 
