@@ -16,6 +16,7 @@ from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.metrics import Metrics
 from imp_driver.observe.registry import observer_of
 from imp_driver.observe.spans import Spans
+from imp_driver.parse.dialect import check_installation
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Session
 from imp_driver.values.options import Options
@@ -35,8 +36,9 @@ def open_pipeline(options: Options, session: object | None) -> Observed:
     identity, settings and statement, so nothing of one connection shows in another but speed.
 
     Raises:
-        InterfaceError, OperationalError, NotSupportedError: the session cannot be opened.
+        InterfaceError, OperationalError, NotSupportedError: the session cannot be opened, or a library cannot be used.
     """
+    check_installation()
     # pyspark takes a second to import; a process that only imports the driver does not pay for it.
     opened: Session
     if session is not None:

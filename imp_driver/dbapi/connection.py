@@ -136,7 +136,7 @@ def connect(
     Raises:
         InterfaceError: not exactly one of url, warehouse, server and session, or a bad option.
         OperationalError: no fit Java, no warehouse there, another process holds it, no server answers.
-        NotSupportedError: the server runs another version of Spark.
+        NotSupportedError: the server runs another version of Spark, or sqlglot is the compiled variant.
     """
     places = (("a URL", url), ("warehouse", warehouse), ("server", server), ("session", session))
     given = [name for name, value in places if value is not None]

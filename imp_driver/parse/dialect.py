@@ -7,6 +7,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 
+from imp_driver.errors import NotSupportedError
 from imp_driver.values.quoting import quoted_text
 
 _BEFORE_A_VALUE = (TokenType.SELECT, TokenType.COMMA, TokenType.HAVING, TokenType.L_PAREN, TokenType.AND, TokenType.OR, TokenType.NOT)
@@ -32,6 +33,17 @@ class OrderedPercentile(exp.Expression, exp.AggFunc):
 
 class AtUtc(exp.Cast):
     """A cast between TIMESTAMP and TIMESTAMP_NTZ in a session at UTC, where it changes no digit (plan/zones.py). No text is read as one."""
+
+
+def check_installation() -> None:
+    """Raise NotSupportedError where the library's classes are compiled ones, none of which can be derived from."""
+    try:
+        OrderedPercentile()
+    except TypeError:
+        raise NotSupportedError(
+            "The driver extends classes of sqlglot, which its compiled variant (sqlglot[c]) does not allow."
+            " `pip uninstall sqlglotc` leaves sqlglot itself, which everything else can use as well."
+        ) from None
 
 
 def _percentile(arguments: list[exp.Expr]) -> exp.Expr:

@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "url": set(),
     "changes": {"parse", "snapshot"},
     "commands": {*STAGES, "changes", "commands"},
-    "pipeline": {"delta", "persist", "maintain", "middleware", "spark", "observe"},
+    "pipeline": {"parse", "delta", "persist", "maintain", "middleware", "spark", "observe"},
     "middleware": {*STAGES, "changes", "commands"},
     "observe": {"parse", "observe"},
     "spark": {"spark", "parse.column_mapping", "parse.literals", "parse.markers"},
