@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum
 from typing import Protocol
 
@@ -183,6 +184,9 @@ class Session(Protocol):
 
     def parallelism(self) -> int:
         """Return how many tasks the engine runs side by side. Raises an Error where it fails."""
+
+    def today(self) -> date | None:
+        """Return what ``current_date()`` is in a query that starts now; None where only the engine can tell."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""

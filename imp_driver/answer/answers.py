@@ -109,7 +109,7 @@ class Answers:
         if grouped.others:
             check_share(sum(map(reading.size, grouped.others)), reading.bytes)
         try:
-            held = self._parts.of(grouped, reading, run.parameters, means)
+            held = self._parts.of(grouped, reading, reading.parameters(run.parameters), means)
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         self._sketches.relations.evict()
@@ -149,7 +149,7 @@ class Answers:
         reading = self._reader.read(statement, run, is_told=True)
         grouped = reading.text.with_rows() or reading.text.grouped()
         self._check_permitted(grouped)
-        lines = self._parts.told(grouped, reading, run.parameters)
+        lines = self._parts.told(grouped, reading, reading.parameters(run.parameters))
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 import pyarrow as pa
 
 from imp_driver.errors import OperationalError
 from imp_driver.parse.settings import check_settings
-from imp_driver.parse.statement import Statement, per_statement
+from imp_driver.parse.statement import Statement, per_statement, with_named
+from imp_driver.parse.today import NAME, TODAY
 from imp_driver.plan.bind import bind
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan, Scan
@@ -46,6 +48,7 @@ class Reading:
         statement: without clauses that ask for versions.
         tables: by the name that a scan has.
         is_pinned: some table is read at a version that the query or its transaction asks for.
+        today: the day on which it is run, where it asks for that.
     """
 
     statement: Statement
@@ -53,6 +56,11 @@ class Reading:
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
+    today: date | None = None
+
+    def parameters(self, given: Parameters) -> Parameters:
+        """Return the values of a run's markers with the day's beside."""
+        return given if self.today is None else with_named(given, {TODAY: self.today})
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.
@@ -192,7 +200,14 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         known = known_text(statement, snapshots, snapshots.definitions)
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
-    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned)
+    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, _today(session) if known.is_dated else None)
+
+
+def _today(session: Session) -> date:
+    found = session.today()
+    if found is None:
+        raise Refused(Reason.NON_DETERMINISTIC, f"{NAME}, which the engine alone knows")
+    return found
 
 
 def is_still(source: ChangeSource, snapshot: TableSnapshot) -> bool:

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import VIEW_MARK, template_text
+from imp_driver.parse.today import NAME, with_today
 from imp_driver.plan.bags import with_bags
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
-from imp_driver.plan.context import Definition, Tables
+from imp_driver.plan.context import Definition, Tables, ViewDefinition
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
@@ -84,6 +85,7 @@ class Text:
         blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
         times: how times are read in expressions of plans and analyses, likewise.
+        is_dated: the plan has markers for the day on which it is run.
     """
 
     definitions: Mapping[tuple[str, ...], Definition]
@@ -95,6 +97,7 @@ class Text:
     blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
     without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
     times: dict[tuple[int, bool], Times] = field(default_factory=dict)
+    is_dated: bool = False
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
@@ -124,6 +127,9 @@ class Text:
 
     def _cut_blocks(self) -> CutBlocks:
         plan = self._resolved()
+        if self.is_dated:
+            # Spark would read the day again, and it may be the next one.
+            raise Refused(Reason.NON_DETERMINISTIC, NAME)
         if len({scan.occurrence for scan in scans(plan)}) < len(scans(plan)):
             # The same rows are grouped several times: no rule covers a cut of one of these groups.
             raise Refused(Reason.GROUPING_SETS)
@@ -183,18 +189,29 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     """Resolve a text; what it is refused for is kept with it. ``definitions`` has those of its names once these were found."""
     unordered = None
     try:
-        tree = checked_tree(statement)
+        tree, is_dated = with_today(checked_tree(statement))
         try:
             plan = resolve(tree, tables, keeps_order=True)
         except Refused as refused:
             unordered = refused.grounds
             plan = resolve(tree, tables)
+        if is_dated:
+            _check_no_column(definitions)
     except Refused as refused:
         return Text(definitions, "", refused.grounds, None, (), {})
     every = tuple({scan.occurrence: scan for scan in scans(plan)}.values())
     places = {id(scan.place): scan for scan in every}
     times_read = Counter(id(scan.place) for scan in every)
-    return Text(definitions, template_text(tree) + _views_text(every), plan, unordered, tuple(places.values()), times_read)
+    text = template_text(tree) + _views_text(every)
+    return Text(definitions, text, plan, unordered, tuple(places.values()), times_read, is_dated=is_dated)
+
+
+def _check_no_column(definitions: Mapping[tuple[str, ...], Definition]) -> None:
+    """Raise Refused where a table or a view has a column that is written as the day is."""
+    for name, found in definitions.items():
+        columns = found.view.columns if isinstance(found, ViewDefinition) else found.schema
+        if any(column.name.lower() == NAME for column in columns):
+            raise Refused(Reason.NON_DETERMINISTIC, f"{NAME}, which is a column of {'.'.join(name)} too")
 
 
 def _found(find: Callable[[], FoundT]) -> FoundT | Grounds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -188,6 +189,10 @@ class ConnectSession:
     def parallelism(self) -> int:
         """Return how many tasks run side by side: into as many parts the server divides a range."""
         return int(self._ask("SELECT max(spark_partition_id()) + 1 AS parts FROM range(1000)")[0]["parts"])
+
+    def today(self) -> date | None:
+        """None: a server has a clock of its own."""
+        return None
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

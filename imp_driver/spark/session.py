@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.classes import java_class
+from imp_driver.spark.clock import today
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
@@ -300,6 +302,11 @@ class SparkChildSession:
         """Return how many tasks run side by side."""
         with mapped():
             return int(self.spark.sparkContext.defaultParallelism)
+
+    def today(self) -> date | None:
+        """Return the day in the session's zone."""
+        with mapped():
+            return today(self._jvm, str(self.spark.conf.get(SETTINGS_OF_TIMES[0])))
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ class Lake:
     folder: Path
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     versions: dict[str, Versions] = field(default_factory=dict)
+    today: date = date(2024, 3, 1)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def location(self, table: str) -> str:
@@ -90,7 +92,7 @@ class Lake:
         """Run a query of Spark SQL."""
         with self.lock:
             names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
-            found = self.connection.sql(_translated(text, names)).to_arrow_table()
+            found = self.connection.sql(_translated(text, names, self.today)).to_arrow_table()
         return pa.Table.from_arrays([_narrow(column) for column in found.columns], names=found.column_names)
 
     @contextmanager
@@ -175,6 +177,9 @@ class LakeSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return self.resolve(name) is not None
 
+    def today(self) -> date:
+        return self.lake.today
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return (("spark.sql.session.timeZone", self.zone),) if self.zone else ()
 
@@ -231,11 +236,13 @@ def _tables(text: str) -> tuple[tuple[str, int | None], ...]:
 
 
 @lru_cache(maxsize=1_000)
-def _translated(text: str, names: tuple[tuple[str, int | None, str], ...]) -> str:
+def _translated(text: str, names: tuple[tuple[str, int | None, str], ...], today: date) -> str:
     """Translate a query of Spark SQL. ``names``: what versions of tables are called in DuckDB; other tables stay as they are."""
     registered = {(table, version): name for table, version, name in names}
 
     def in_duckdb(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.CurrentDate):
+            return exp.cast(exp.Literal.string(str(today)), exp.DType.DATE)
         if isinstance(node, exp.DateTrunc):
             return exp.cast(node.copy(), exp.DType.DATE)
         name = registered.get(_version(node)) if isinstance(node, exp.Table) else None

@@ -232,6 +232,9 @@ class DuckSession:
     def has_row_rules(self) -> bool:
         return False
 
+    def today(self) -> None:
+        return None
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,10 @@ class LakePath:
 
     def plain(self, text: str) -> Rows:
         return [tuple(row.values()) for row in self.table(text).to_pylist()]
+
+    def go_to(self, today: date) -> None:
+        """Have queries run on a day."""
+        self._lake.today = today
 
     def settle(self) -> None:
         """Wait for what is captured in the background."""

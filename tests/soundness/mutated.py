@@ -234,9 +234,9 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
         found = attack_numbers(ATTACK, 0, range(turn * _PAIRS_A_TURN, (turn + 1) * _PAIRS_A_TURN))
         if found.differences:
             return Killer(PAIRS, 0, turn * _PAIRS_A_TURN + found.tried - 1), found.differences[0]
-        differences = _differences_of_types(0, turn)
-        if differences:
-            return Killer(TYPES, 0, turn), differences[0]
+        of_types = _differences_of_types(0, turn)
+        if of_types:
+            return Killer(TYPES, 0, turn), of_types[0]
     return None, ""
 
 

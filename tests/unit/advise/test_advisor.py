@@ -118,6 +118,9 @@ class FakeSession:
     def describe(self, run: Run) -> ResultShape:
         raise NotImplementedError
 
+    def today(self) -> None:
+        return None
+
     def parallelism(self) -> int:
         return 1
 

@@ -28,6 +28,7 @@ class LakeTable:
         self._name, self._schema, self._row = name, schema, row
         self._path = LakePath(folder, zone)
         self.relations, self.settle, self.close = self._path.relations, self._path.settle, self._path.close
+        self.go_to = self._path.go_to
         self.insert([row(self._chance) for _ in range(rows)])
 
     def insert(self, rows: list[list[object]]) -> None:

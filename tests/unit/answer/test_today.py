@@ -1,0 +1,79 @@
+"""Queries that ask for the day on which they are run: a constant like any other, the same wherever it stands."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from imp_driver.reasons import Decision, Reason, ServedBy
+from tests.unit.answer.lake_table import LakeTable
+
+FIRST = datetime.date(2024, 3, 1)
+SCHEMA = pa.schema([("k", pa.int32()), ("d", pa.date32()), ("t", pa.timestamp("us", tz="UTC")), ("x", pa.int64())])
+
+
+def _row(chance: random.Random) -> list[object]:
+    day = FIRST + datetime.timedelta(days=chance.randrange(-60, 60))
+    time = datetime.datetime.combine(day, datetime.time(chance.randrange(24)), datetime.UTC)
+    return [chance.randrange(4), None if chance.random() < 0.05 else day, time, chance.randrange(100)]
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Iterator[LakeTable]:
+    found = LakeTable(tmp_path, "sales", SCHEMA, _row, zone="UTC")
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT k, sum(x) AS s FROM sales WHERE d >= current_date() - INTERVAL 7 DAYS GROUP BY k",
+        "SELECT k, count(*) AS n FROM sales WHERE d BETWEEN date_sub(current_date, 30) AND CURRENT_DATE GROUP BY k",
+        "SELECT count(*) AS n FROM sales WHERE d = curdate()",
+        "SELECT k, sum(CASE WHEN d < current_date() THEN x ELSE 0 END) AS s FROM sales GROUP BY k",
+        "SELECT d < current_date() AS is_past, max(x) AS m FROM sales GROUP BY 1",
+        "SELECT k, sum(x) AS s FROM sales WHERE CAST(t AS DATE) > date_add(current_date(), -3) GROUP BY k HAVING max(d) >= current_date()",
+        "SELECT year(d) AS y, sum(x) AS s FROM sales WHERE year(d) = year(current_date()) GROUP BY year(d)",
+    ],
+)
+def test_another_day_is_answered_from_the_same_state(sales: LakeTable, text: str) -> None:
+    for number in range(4):
+        sales.go_to(FIRST + datetime.timedelta(days=number))
+        report = sales.ask(text)
+        sales.settle()
+    assert report.served_by is ServedBy.STATE
+    sales.change("k = 2 AND x > 90")
+    sales.go_to(FIRST + datetime.timedelta(days=9))
+    report = sales.ask(text)
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+
+
+def test_the_day_in_the_select_list_keeps_its_name(sales: LakeTable) -> None:
+    for _ in range(2):
+        report = sales.ask("SELECT k, max(d) < current_date() AS is_late, current_date() FROM sales GROUP BY k")
+    assert report.served_by is ServedBy.STATE
+
+
+def test_a_column_of_that_name_is_read_by_spark(tmp_path: Path) -> None:
+    table = LakeTable(tmp_path, "t", pa.schema([("k", pa.int32()), ("current_date", pa.date32())]), lambda chance: _row(chance)[:2], 20)
+    report = table.ask("SELECT k, count(*) AS n FROM t WHERE current_date() > DATE '2024-01-01' GROUP BY k")
+    assert (report.served_by, report.reason) == (ServedBy.SPARK, Reason.NON_DETERMINISTIC)
+    table.close()
+
+
+def test_an_alias_of_that_name_is_spark_s(sales: LakeTable) -> None:
+    report = sales.ask("SELECT k, max(d) AS current_date FROM sales GROUP BY k HAVING max(d) > current_date()")
+    assert (report.served_by, report.reason) == (ServedBy.SPARK, Reason.NON_DETERMINISTIC)
+
+
+def test_no_sketch_is_used_on_the_next_day(sales: LakeTable) -> None:
+    """A window is above rows that only filter; Spark would read the day anew."""
+    report = sales.ask("SELECT k, rank() OVER (ORDER BY sum(x)) AS r FROM sales WHERE d <= current_date() GROUP BY k")
+    assert report.served_by is ServedBy.STATE_AND_SPARK
+    assert "current_date" not in report.executed_sql.lower()
