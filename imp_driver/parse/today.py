@@ -18,6 +18,6 @@ def with_today(tree: exp.Expr) -> tuple[exp.Expr, bool]:
     def marked(node: exp.Expr) -> exp.Expr:
         return exp.Placeholder(this=TODAY) if isinstance(node, exp.CurrentDate) and not node.args.get("this") else node
 
-    if any(each.alias.lower() == NAME for each in tree.find_all(exp.Alias, exp.TableAlias)):
+    if any(each.name.lower() == NAME for each in tree.find_all(exp.Identifier)):
         return tree, False
     return tree.transform(marked), True

@@ -103,6 +103,8 @@ def aggregation(child: Plan, keys: tuple[exp.Expr, ...], functions: Sequence[exp
     """Return an Aggregate. Raises Refused: a key is an aggregate itself."""
     if any(has_aggregate(key) for key in keys):
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "an aggregate as group key")
+    if any(each.find(exp.Query) for each in (*keys, *functions)):
+        raise Refused(Reason.SUBQUERY, "in a group key or an aggregate")
     types = {attribute.identifier: attribute for attribute in child.output}
     key_attributes = []
     for key in keys:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import conjuncts_of, reference, replaced
+from imp_driver.plan.attributes import bracketed, conjuncts_of, reference, replaced
 from imp_driver.plan.check import check
 from imp_driver.plan.context import CommonTable, Context, Tables
 from imp_driver.plan.finish import finish, order_keys, windows
@@ -65,6 +65,12 @@ class _Resolver:
             plan = group.plan if condition is None else self._having(group, condition, outer, subqueries)
             expressions = [group.above(expression) for expression in expressions]
             order = tuple(OrderKey(group.above(key.expression), key.descending, key.nulls_first) for key in order)
+            scope = Scope((Source("", group.keys),), outer)
+        if any(expression.find(exp.Query) for expression in expressions):
+            above = Conditions(plan, self.context, lambda column: column, scope, subqueries)
+            expressions = [above.with_scalars(expression) for expression in expressions]
+            order = tuple(OrderKey(above.with_scalars(key.expression), key.descending, key.nulls_first) for key in order)
+            plan = above.plan
         plan, expressions = windows(plan, expressions, self.context)
         return finish(select, plan, [name for name, _ in items], expressions, order, self.context)
 
@@ -87,7 +93,7 @@ class _Subqueries:
         more = ("group", "having", "limit", "offset", "distinct", "windows")
         if not isinstance(inner, exp.Select) or any(inner.args.get(name) for name in more):
             return None
-        if any(aggregates_in(item) or item.find(exp.Window) for item in inner.expressions):
+        if any(aggregates_in(item) or item.find(exp.Window, exp.Query) for item in inner.expressions):
             return None
         return self._rows(inner, visible, outer)
 
@@ -149,11 +155,22 @@ def _items(select: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr]]:
             qualifier = value.table if isinstance(value, exp.Column) else ""
             items += [(attribute.name, reference(attribute)) for attribute in scope.star(qualifier)]
             continue
-        if value.find(exp.Query):
-            raise Refused(Reason.SUBQUERY, "in the SELECT list")
         name = item.alias_or_name if isinstance(item, (exp.Alias, exp.Column)) else ""
-        items.append((name, replaced(value, lambda column: own_column(scope, column))))
+        items.append((name, _outside_subqueries(value, lambda column: own_column(scope, column))))
     return items
+
+
+def _outside_subqueries(value: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
+    """Resolve the names of an expression; its subqueries stay as they are written."""
+
+    def change(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Query):
+            return node.copy()
+        return bracketed(resolve(node)) if isinstance(node, exp.Column) else node
+
+    if any(each.find(exp.Query) for each in value.find_all(exp.AggFunc, exp.Filter, exp.Window)):
+        raise Refused(Reason.SUBQUERY, "inside an aggregate or a window of the SELECT list")
+    return value.transform(change)
 
 
 def _grouped(plan: Plan, select: exp.Select, lookup: Lookup, readers: Sequence[exp.Expr], context: Context) -> Grouped:

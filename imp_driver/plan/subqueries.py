@@ -1,9 +1,9 @@
-"""Conditions -> filters, semi-joins and scalar values: what a subquery in WHERE or HAVING is in the plan."""
+"""Conditions -> filters, semi-joins and scalar values: what a subquery in WHERE, HAVING or the SELECT list is in the plan."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
@@ -47,6 +47,8 @@ class Conditions:
     resolve: Resolve
     scope: Scope
     queries: Queries
+    scalars: dict[str, Attribute] = field(default_factory=dict)
+    """Columns that the plan has for scalar subqueries, by their texts."""
 
     def add(self, conjuncts: Sequence[exp.Expr]) -> Plan:
         """Return the plan with every conjunct applied.
@@ -58,7 +60,7 @@ class Conditions:
         others = [each for each in conjuncts if not self._is_membership(each)]
         # Plain conditions first: what they equate is then known where subqueries are computed.
         for with_subquery in (False, True):
-            resolved = tuple(self._with_scalars(each) for each in others if (each.find(exp.Query) is not None) is with_subquery)
+            resolved = tuple(self.with_scalars(each) for each in others if (each.find(exp.Query) is not None) is with_subquery)
             if resolved:
                 self.plan = Filter(self.plan, resolved)
         for conjunct in memberships:
@@ -87,7 +89,7 @@ class Conditions:
 
     def _in(self, node: exp.Expr, anti: bool) -> None:
         left = node.this.unnest()
-        values = [self._with_scalars(each) for each in (left.expressions if isinstance(left, exp.Tuple) else [left])]
+        values = [self.with_scalars(each) for each in (left.expressions if isinstance(left, exp.Tuple) else [left])]
         query = node.args["query"]
         rows = self.queries.rows(query, self.scope)
         if rows is None:
@@ -116,14 +118,18 @@ class Conditions:
                 raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
         return rows.correlated
 
-    def _with_scalars(self, expression: exp.Expr) -> exp.Expr:
-        """Resolve an expression; each scalar subquery in it becomes a column that the plan adds."""
+    def with_scalars(self, expression: exp.Expr) -> exp.Expr:
+        """Resolve an expression; each scalar subquery in it becomes a column that the plan adds.
+
+        Raises:
+            Refused: a subquery stands where no rule covers it.
+        """
 
         def extract(node: exp.Expr) -> exp.Expr:
             if isinstance(node, (exp.Exists, exp.Any, exp.All)) or (isinstance(node, exp.In) and node.args.get("query") is not None):
                 raise Refused(Reason.SUBQUERY, "inside OR, NOT or another expression")
             if isinstance(node, exp.Query):
-                column = reference(self._scalar(node))
+                column = reference(self._scalar_once(node))
                 column.set("table", exp.to_identifier(_RESOLVED))
                 return column
             return node
@@ -135,6 +141,12 @@ class Conditions:
         if column.table == _RESOLVED:
             return exp.Column(this=column.this.copy())
         return self.resolve(column)
+
+    def _scalar_once(self, node: exp.Expr) -> Attribute:
+        text = node.sql(dialect="spark")
+        if text not in self.scalars:
+            self.scalars[text] = self._scalar(node)
+        return self.scalars[text]
 
     def _scalar(self, node: exp.Expr) -> Attribute:
         subquery = self.queries.whole(node, self.scope)

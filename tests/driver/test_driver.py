@@ -28,6 +28,7 @@ NUMBERS = {
     "rows": (6, 200),
     "firsts": (4, 200),
     "scalars": (6, 200),
+    "selected": (4, 200),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
 
@@ -136,6 +137,13 @@ def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -
     assert tally.differences == []
     assert tally.answered > 100
     assert tally.coarser > 10
+
+
+def test_scalar_subqueries_in_the_select_list(record_property: Recorder) -> None:
+    tally = attack_kind("selected", 0, numbers("selected"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 50
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

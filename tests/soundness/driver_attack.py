@@ -43,6 +43,7 @@ from tests.soundness.engine import DuckSession, Row, Warehouse
 from tests.soundness.queries import Queries
 from tests.soundness.row_shapes import of_firsts, of_tables
 from tests.soundness.scalar_shapes import of_scalars
+from tests.soundness.selected_shapes import of_selected
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
 
@@ -178,6 +179,8 @@ KINDS: Mapping[str, Kind] = {
     "scalars": Kind(
         (Manner(of_scalars, changes_each=3, answers=True), Manner(of_scalars, changes_each=3, is_eager=True, answers=True)),
     ),
+    # Scalar subqueries in the SELECT list.
+    "selected": Kind((Manner(of_selected, changes_each=3, answers=True), Manner(of_selected, changes_each=3))),
     # Queries that differ in one feature, half of them while states are maintained ahead.
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
@@ -213,6 +216,7 @@ _TURNS = {
     "rows": 1,
     "firsts": 1,
     "scalars": 1,
+    "selected": 1,
     "grammar": 2,
 }
 

@@ -61,6 +61,8 @@ QUERIES = (
     "SELECT count(*) AS c, sum(m) AS s, d FROM {t} GROUP BY GROUPING SETS ((d), (), (d)) ORDER BY d, c",
     "SELECT g, b, max(n) AS most, coalesce(g, 0) AS k FROM {t} GROUP BY g, b WITH CUBE HAVING grouping_id(g, b) < 3 ORDER BY g, b, most",
     "SELECT w.g, count(*) AS c FROM {t} w WHERE w.m >= (SELECT avg(o.m) FROM {t} o WHERE o.g = w.g) GROUP BY w.g ORDER BY w.g",
+    "SELECT g, sum(m) / nullif((SELECT sum(m) FROM {t}), 0) AS share, CASE WHEN count(*) > (SELECT avg(c) FROM "
+    "(SELECT count(*) AS c FROM {t} GROUP BY g)) THEN 'many' ELSE 'few' END FROM {t} GROUP BY g ORDER BY share DESC, g",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
     "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",
     "SELECT CAST(z AS DATE) AS day, year(z) AS y, sum(n) AS s FROM {t} WHERE z >= '1960-01-01' AND z < TIMESTAMP'2024-12-01 00:00:00' "

@@ -67,8 +67,15 @@ def test_a_column_of_that_name_is_read_by_spark(tmp_path: Path) -> None:
     table.close()
 
 
-def test_an_alias_of_that_name_is_spark_s(sales: LakeTable) -> None:
-    report = sales.ask("SELECT k, max(d) AS current_date FROM sales GROUP BY k HAVING max(d) > current_date()")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT k, max(d) AS current_date FROM sales GROUP BY k HAVING max(d) > current_date()",
+        "WITH q(k, current_date) AS (SELECT k, d FROM sales) SELECT k, max(current_date()) AS d FROM q GROUP BY k",
+    ],
+)
+def test_a_name_that_is_written_alike_is_spark_s(sales: LakeTable, text: str) -> None:
+    report = sales.ask(text)
     assert (report.served_by, report.reason) == (ServedBy.SPARK, Reason.NON_DETERMINISTIC)
 
 
