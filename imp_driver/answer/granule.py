@@ -18,6 +18,7 @@ import pyarrow as pa
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.dates import date_of_text, times_truncated, truncated
 from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.values.date_patterns import finest_unit
 from imp_driver.values.expressions import (
     MIRRORED,
     Cast,
@@ -120,6 +121,8 @@ def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]
             yield from (DatePart(part, value) for value in _values(operand, granules, part))
         case Function("trunc" | "date_trunc", (operand,), (str(unit),)):
             yield from (Function(expression.name, (value,), (unit,)) for value in _values(operand, granules, unit))
+        case Function("date_format", (operand,), (str(pattern),)):
+            yield from (Function("date_format", (value,), (pattern,)) for value in _values(operand, granules, finest_unit(pattern)))
         case Function("last_day", (operand,), ()):
             yield from (Function("last_day", (value,)) for value in _values(operand, granules, "month"))
         case Cast(operand, kind) if kind == pa.date32():

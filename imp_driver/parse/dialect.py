@@ -31,6 +31,12 @@ class OrderedPercentile(exp.Expression, exp.AggFunc):
         return str(self.args["order"].name).endswith("_DESC")
 
 
+class DateFormat(exp.Expression, exp.Func):
+    """``date_format(this, pattern)``; the library turns the pattern into one of its own, and not always back into the same."""
+
+    arg_types = {"this": True, "pattern": True}  # noqa: RUF012 - as above
+
+
 class AtUtc(exp.Cast):
     """A cast between TIMESTAMP and TIMESTAMP_NTZ in a session at UTC, where it changes no digit (plan/zones.py). No text is read as one."""
 
@@ -56,6 +62,12 @@ def _percentile(arguments: list[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this="percentile", expressions=arguments)
 
 
+def _date_format(arguments: list[exp.Expr]) -> exp.Expr:
+    if len(arguments) == 2:
+        return DateFormat(this=arguments[0], pattern=arguments[1])
+    return exp.Anonymous(this="date_format", expressions=arguments)
+
+
 def _any(parser: SparkParser) -> exp.Expr:
     """``any(x)`` is ``bool_or(x)`` where no comparison with what a subquery or a list has is meant."""
     before = parser._tokens[parser._index - 2] if parser._index > 1 else None
@@ -77,6 +89,10 @@ def _ordered(found: exp.Expr | None) -> exp.Expr | None:
         return found
     name = f"{'DISC' if isinstance(function, exp.PercentileDisc) else 'CONT'}{'_DESC' if order[0].args.get('desc') else ''}"
     return OrderedPercentile(this=order[0].this, quantile=function.this, order=exp.var(name))
+
+
+def _format_sql(generator: SparkGenerator, node: DateFormat) -> str:
+    return f"DATE_FORMAT({generator.sql(node, 'this')}, {generator.sql(node, 'pattern')})"
 
 
 def _ordered_sql(generator: SparkGenerator, node: OrderedPercentile) -> str:
@@ -105,6 +121,7 @@ class SparkText(Spark):
             "STD": exp.Stddev.from_arg_list,
             "PERCENTILE": _percentile,
             "TRUNC": lambda args: _with_unit("TRUNC", args, args[1:2]),
+            "DATE_FORMAT": _date_format,
             "DATE_TRUNC": lambda args: _with_unit("DATE_TRUNC", args, args[:1]),
         }
         FUNCTION_PARSERS = {name: parse for name, parse in SparkParser.FUNCTION_PARSERS.items() if name != "PERCENTILE"}  # noqa: RUF012
@@ -119,7 +136,12 @@ class SparkText(Spark):
         -128Y is one number, the least of its type; the library reads it as the negative of 128, which its type has not.
         """
 
-        TRANSFORMS = {**SparkGenerator.TRANSFORMS, OrderedPercentile: _ordered_sql, AtUtc: SparkGenerator.cast_sql}  # noqa: RUF012 - as above
+        TRANSFORMS = {  # noqa: RUF012 - as above
+            **SparkGenerator.TRANSFORMS,
+            OrderedPercentile: _ordered_sql,
+            DateFormat: _format_sql,
+            AtUtc: SparkGenerator.cast_sql,
+        }
 
         def neg_sql(self, expression: exp.Neg) -> str:
             cast = expression.this

@@ -9,7 +9,7 @@ import re
 
 from sqlglot import exp
 
-from imp_driver.parse.dialect import OrderedPercentile, SparkText
+from imp_driver.parse.dialect import DateFormat, OrderedPercentile, SparkText
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -87,6 +87,7 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.BitwiseOrAgg,
     exp.BitwiseXorAgg,
     OrderedPercentile,
+    DateFormat,
     exp.Abs,
     exp.Ceil,
     exp.Floor,
@@ -192,6 +193,7 @@ _OF_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Nvl2,
     exp.Pad,
     exp.Replace,
+    DateFormat,
 )
 """Functions that can make a text out of constants."""
 

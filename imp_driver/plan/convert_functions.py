@@ -8,8 +8,9 @@ from typing import TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.dialect import AtUtc
+from imp_driver.parse.dialect import AtUtc, DateFormat
 from imp_driver.plan.constants import constant, decimal_type
+from imp_driver.values.date_patterns import is_known
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
 from imp_driver.values.types import LOCAL
 
@@ -195,6 +196,9 @@ def _of_dates(node: exp.Expr, convert: Convert) -> Expression | None:
         case exp.TimestampTrunc() if not _others(node, "this", "unit"):
             unit = _TIME_UNITS.get(str(node.args["unit"].name).lower())
             return None if unit is None else Function("date_trunc", (convert(node.this),), (unit,))
+        case DateFormat():
+            pattern = _text(node.args["pattern"]) or ""
+            return Function("date_format", (convert(node.this),), (pattern,)) if is_known(pattern) else None
         case exp.TsOrDsToDate() if not node.args.get("format"):
             return Cast(convert(node.this), pa.date32())
         case _:

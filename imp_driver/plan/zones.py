@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.dialect import AtUtc
+from imp_driver.parse.dialect import AtUtc, DateFormat
 from imp_driver.plan.expressions import made_by
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
@@ -25,7 +25,7 @@ _INSTANTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?))?")
 _ORDERED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 _PARTS = (exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.WeekOfYear)
-_OF_ONE = (*_PARTS, exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.TsOrDsToDate)
+_OF_ONE = (*_PARTS, exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.TsOrDsToDate, DateFormat)
 
 
 def is_at_utc(settings: Mapping[str, str]) -> bool:
@@ -106,14 +106,21 @@ class Times:
         value = node.args[place]
         kind = infer(value, self.types)
         is_truncated = isinstance(node, exp.TimestampTrunc)
-        if is_truncated and kind == LOCAL and not self.is_utc:
-            # Spark makes an instant of it first.
-            return exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(node.args["unit"].name), value.copy()])
-        if not self.is_utc or not (kind == INSTANT or (is_truncated and kind == pa.date32())):
+        # Spark makes an instant first of what these are given.
+        is_of_instant = is_truncated or isinstance(node, DateFormat)
+        if is_of_instant and kind == LOCAL and not self.is_utc:
+            return _left_to_spark(node, value)
+        if not self.is_utc or not (kind == INSTANT or (is_of_instant and kind == pa.date32())):
             return node
         changed = node.copy()
         changed.set(place, local(value.copy()) if kind == INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
         return instant(changed) if is_truncated else changed
+
+
+def _left_to_spark(node: exp.Expr, value: exp.Expr) -> exp.Expr:
+    if isinstance(node, DateFormat):
+        return exp.Anonymous(this="date_format", expressions=[value.copy(), node.args["pattern"].copy()])
+    return exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(node.args["unit"].name), value.copy()])
 
 
 def _text(node: exp.Expr) -> str:

@@ -102,6 +102,7 @@ _RULES: Mapping[str, Rule] = {
     "length": _of(pa.int32(), is_string),
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),
     "date_trunc": _of(LOCAL, lambda kind: kind == LOCAL),
+    "date_format": _of(pa.string(), lambda kind: kind == LOCAL),
     # In a session at UTC.
     "local": _of(LOCAL, lambda kind: kind == INSTANT),
     "instant": _of(INSTANT, lambda kind: kind == LOCAL),

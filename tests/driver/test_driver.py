@@ -18,16 +18,16 @@ from tests.soundness.killers import problems
 
 Recorder = Callable[[str, object], None]
 NUMBERS = {
-    "attack": (12, 200),
-    "nested": (12, 200),
-    "lookups": (16, 200),
-    "buckets": (12, 200),
-    "grammar": (6, 200),
-    "eager": (12, 200),
+    "attack": (8, 200),
+    "nested": (8, 200),
+    "lookups": (8, 200),
+    "buckets": (6, 200),
+    "grammar": (4, 200),
+    "eager": (8, 200),
     "answers": (9, 200),
-    "rows": (6, 200),
+    "rows": (5, 200),
     "firsts": (4, 200),
-    "scalars": (6, 200),
+    "scalars": (4, 200),
     "selected": (4, 200),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
@@ -54,14 +54,15 @@ def test_answers_are_those_of_the_plain_query(seed: int, record_property: Record
 @pytest.mark.parametrize("seed", [SEED])
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_of_today(kind: str, seed: int, record_property: Recorder) -> None:
-    tally = attack_kind(kind, seed, range(50 if WIDE else 2))
+    # Each day another of the manners in which warehouses of a kind are asked.
+    tally = attack_kind(kind, seed, range(50) if WIDE else [seed % 4])
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
 
 
 def test_changes_of_joins_are_exact_in_memory_and_by_the_engine(record_property: Recorder) -> None:
     # A seed whose few warehouses have joins that only the engine can follow; with others that takes some thirty warehouses.
-    tally = attack_kind("joins", 2, range(200 if WIDE else 8))
+    tally = attack_kind("joins", 2, range(200 if WIDE else 6))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.in_memory > 60

@@ -90,6 +90,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         *_filled("EXTRACT({} FROM {})", _FIELDS, "dn"),
         *_filled("{}(n)", ("hour", "minute", "second")),
         *_filled("trunc(d, '{}')", _UNITS),
+        *_filled("date_format(n, '{}')", ("yyyy", "MMMM", "MMM", "MM", "dd", "EEEE", "EEE", "E", "HH", "mm", "ss", "yyyy-MM-dd HH:mm:ss")),
         *_each(r"""
         EXTRACT(HOUR FROM n); EXTRACT(MINUTE FROM n); date_part('year', d); date_part('doy', n); last_day(d); last_day(e);
         datediff(d, e); datediff(e, d); date_diff(d, e); datediff(DATE'1998-12-01', d); date_add(d, 5); date_add(d, a); date_add(d, y);

@@ -14,6 +14,7 @@ from imp_driver.dataflow.expression.arithmetic import absolute, arithmetic, nega
 from imp_driver.dataflow.expression.casts import cast_as_spark
 from imp_driver.dataflow.expression.comparison import compare
 from imp_driver.dataflow.expression.decimals import decimals_of, remainders, rescaled, unscaled
+from imp_driver.dataflow.expression.formats import formatted
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.dataflow.expression.rounding import integers_of
 from imp_driver.values.expressions import Value
@@ -100,6 +101,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "last_day": lambda operands, _, kind: dates.last_day(operands[0]),
     "trunc": lambda operands, arguments, kind: dates.truncated(operands[0], arguments[0]),
     "date_trunc": lambda operands, arguments, kind: dates.times_truncated(operands[0], arguments[0]),
+    "date_format": lambda operands, arguments, kind: formatted(operands[0], arguments[0]),
     "local": lambda operands, _, kind: operands[0].cast(kind),
     "instant": lambda operands, _, kind: operands[0].cast(kind),
     "negative": lambda operands, _, kind: negated(operands[0]),

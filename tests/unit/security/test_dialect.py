@@ -24,9 +24,10 @@ from imp_sqlalchemy.quoting import quoted
 from imp_sqlalchemy.type_reader import read_type
 from imp_sqlalchemy.types import UnreadType
 from tests.hostile import spark_text, strings
+from tests.seeds import WIDE
 
 DIALECT = ImpDialect()
-TEXTS = tuple(strings(10_000))
+TEXTS = tuple(strings(10_000 if WIDE else 2_500))
 NAMES = [text for text in TEXTS if text and not has_variable(text)]
 FEW = [name for name in NAMES if len(name) < 200][:700]
 

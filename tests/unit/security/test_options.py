@@ -14,8 +14,9 @@ from imp_driver.url import options_from_url
 from imp_driver.values.options import Options
 from imp_sqlalchemy.url import connect_arguments
 from tests.hostile import strings
+from tests.seeds import WIDE
 
-TEXTS = tuple(strings(10_000))
+TEXTS = tuple(strings(10_000 if WIDE else 2_500))
 QUOTED = tuple((text, quote_plus(text)) for text in TEXTS)
 TEXT_OPTIONS = ("schema", "driver_memory", "user_id", "token", "master", "store")
 OTHERS = tuple(field.name for field in fields(Options) if field.name not in ("warehouse", "server", *TEXT_OPTIONS))
