@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from imp_driver.parse.dialect import DateFormat, OrderedPercentile, SparkText
 from imp_driver.reasons import Reason
+from imp_driver.values.date_patterns import is_known
 from imp_driver.values.refusal import Refused
 
 _NON_DETERMINISTIC: tuple[type[exp.Expr], ...] = (
@@ -193,9 +194,8 @@ _OF_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Nvl2,
     exp.Pad,
     exp.Replace,
-    DateFormat,
 )
-"""Functions that can make a text out of constants."""
+"""Functions that can make any text out of constants."""
 
 
 def check_text(text: str) -> None:
@@ -208,8 +208,12 @@ def check_constants(node: exp.Expr) -> None:
     """Raise Refused when a node is, or may compute, a constant text for the current day or instant."""
     if isinstance(node, exp.Literal) and node.is_string:
         check_text(str(node.this))
-    if isinstance(node, _OF_TEXT) and node.find(exp.Column) is None and any(_is_text(each) for each in node.walk()):
+    if _may_be_any_text(node) and node.find(exp.Column) is None and any(_is_text(each) for each in node.walk()):
         raise Refused(Reason.NON_DETERMINISTIC, f"{node.sql(dialect='spark')}, a text computed from constants alone")
+
+
+def _may_be_any_text(node: exp.Expr) -> bool:
+    return isinstance(node, _OF_TEXT) or (isinstance(node, DateFormat) and not is_known(node.args["pattern"].name))
 
 
 def _is_text(node: exp.Expr) -> bool:

@@ -39,6 +39,7 @@ def sales(tmp_path: Path) -> Iterator[LakeTable]:
         "SELECT k, sum(CASE WHEN d < current_date() THEN x ELSE 0 END) AS s FROM sales GROUP BY k",
         "SELECT d < current_date() AS is_past, max(x) AS m FROM sales GROUP BY 1",
         "SELECT k, sum(x) AS s FROM sales WHERE CAST(t AS DATE) > date_add(current_date(), -3) GROUP BY k HAVING max(d) >= current_date()",
+        "SELECT k, sum(x) AS s FROM sales WHERE date_format(d, 'yyyy-MM') = date_format(current_date(), 'yyyy-MM') GROUP BY k",
         "SELECT year(d) AS y, sum(x) AS s FROM sales WHERE year(d) = year(current_date()) GROUP BY year(d)",
     ],
 )
