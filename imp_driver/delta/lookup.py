@@ -22,8 +22,10 @@ from imp_driver.delta.statistics import LaterStatistics, TableStatistics
 from imp_driver.delta.store import data_path
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
-MOST_ROWS = 4_000_000
-"""Rows of the files that are read; beyond, the engine is the better place for it."""
+MOST_ROWS = 8_000_000
+"""Rows of the files that are read; beyond, the engine is the better place for it. Six million were read in half a second, which Spark
+joined in five.
+"""
 MOST_FILTERED_ROWS = 20_000_000
 """Rows of the files whose key alone is read for Bloom filters, once, before the engine is asked; so many have room to be kept."""
 
