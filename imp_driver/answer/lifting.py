@@ -31,8 +31,6 @@ from imp_driver.values.types import INSTANT, LOCAL
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
 FEW_GROUPS = 200_000
-MOST_SHARE = 0.5
-"""Of the rows; with as many groups as that a state is as large as the table, and no quicker."""
 SMALL_SHARE = 0.1
 """Of the rows of tables, up to which more than a few different rows without groups are kept."""
 MEMORY_SHARE = 4
@@ -223,12 +221,12 @@ def _over(block: BoundBlock, more: Sequence[exp.Expr], added: Sequence[str], typ
 def bytes_of(block: BoundBlock, groups: int) -> int:
     """Estimate what a state of so many groups takes."""
     parts = sum(max(1, len(PARTS[each.specification.kind])) for each in block.aggregates)
-    return groups * (_LOOK_UP_BYTES + _NUMBER_BYTES * (1 + len(block.keys) + 2 * parts))
+    return groups * (_LOOK_UP_BYTES + _NUMBER_BYTES * (1 + len(block.keys) + parts))
 
 
 def why_too_large(request: Request, groups: int, rows: int, memory: int) -> str:
     """Say why a state of so many groups of so many rows is not worth its size; empty where it is."""
-    if groups > MOST_GROUPS or (groups > FEW_GROUPS and groups > MOST_SHARE * rows):
+    if groups > MOST_GROUPS:
         return f"some {groups:,} groups of {rows:,} rows"
     return _why_too_heavy(request.block, groups, memory)
 

@@ -33,9 +33,9 @@ MOST_BYTES = 256 << 20
 
 
 class LookUp(Protocol):
-    """Finds the newest rows of an input whose column ``key`` has one of the values; None where the engine must find them."""
+    """Finds signed rows whose sum are the newest of an input with one of the values; None where the engine must find them."""
 
-    def __call__(self, name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None: ...
+    def __call__(self, name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None: ...
 
 
 class Circuit:
@@ -147,7 +147,7 @@ class _Inputs:
         rows = self.look_up(occurrence.scan.table, occurrence.names, names[key], values)
         if rows is None:
             raise NotFound
-        arrangement = Arrangement(occurrence.rows(each_once(rows)))
+        arrangement = Arrangement(occurrence.rows(rows))
         self.found.append(((number, key), values, arrangement))
         return arrangement
 

@@ -63,8 +63,8 @@ class FileColumns:
         return read
 
     def _filter(self, key: StoredColumn, path: str) -> Bloom:
-        kept = self.kept.columns.found(self.table_id, path, [key])
-        bloom = Bloom.of((kept or self._stored([key], path))[key].values)
+        kept = self.kept.columns.found(self.table_id, path, [key]) or self._stored([key], path)
+        bloom = Bloom.of(kept[key].values)
         self.kept.filters.keep(self.table_id, path, {key: bloom})
         return bloom
 

@@ -14,8 +14,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from imp_driver.delta.narrow import narrowed, widened
 from imp_driver.delta.schema import StoredColumn
+from imp_driver.values.codes import CodeArray, IntegerArray
 
 
 class _Sized(Protocol):
@@ -28,26 +31,67 @@ Key = tuple[str, str, StoredColumn]
 """Identifier of the table, path of the file as its action names it, column."""
 
 
+_OBJECT_BYTES = 500
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptColumn:
-    """All stored values of a column in one file; ``order`` are whole numbers or dates as numbers, where they ascend and none is NULL."""
+    """All stored values of a column in one file, narrowed.
 
-    values: pa.Array
+    ``order`` are whole numbers or dates as numbers, where they ascend and none is NULL.
+    """
+
+    stored: pa.Array
+    kind: pa.DataType
     order: npt.NDArray[np.integer[Any]] | None
 
     @classmethod
     def of(cls, values: pa.Array) -> KeptColumn:
-        is_date = pa.types.is_date32(values.type)
-        if values.null_count or not (is_date or pa.types.is_signed_integer(values.type)):
-            return cls(values, None)
-        # The numbers of the values themselves, no copy of them.
-        numbers = (values.view(pa.int32()) if is_date else values).to_numpy(zero_copy_only=True)
-        return cls(values, numbers if bool(np.all(numbers[1:] >= numbers[:-1])) else None)
+        stored, kind = narrowed(values), values.type
+        if values.null_count or not (pa.types.is_date32(kind) or pa.types.is_signed_integer(kind)):
+            return cls(stored, kind, None)
+        numbers = stored.to_numpy(zero_copy_only=True)
+        return cls(stored, kind, numbers if bool(np.all(numbers[1:] >= numbers[:-1])) else None)
+
+    @property
+    def values(self) -> pa.Array:
+        """All values, as the column's type."""
+        return widened(self.stored, self.kind)
+
+    def take(self, places: IntegerArray) -> pa.Array:
+        """Return the values at some positions, as the column's type."""
+        return widened(self.stored.take(pa.array(places)), self.kind)
+
+    def places_of(self, values: pa.Array, codes: CodeArray) -> IntegerArray:
+        """Return the positions of some values, ascending.
+
+        Args:
+            values: distinct whole numbers, dates or texts of the column's type, without NULL.
+            codes: their codes, ascending; of numbers and dates the numbers themselves.
+        """
+        stored = self.stored
+        if pa.types.is_dictionary(stored.type):
+            chosen = np.flatnonzero(pc.is_in(stored.dictionary, value_set=values).to_numpy(zero_copy_only=False))
+            return _positions(stored.indices, pa.array(chosen, stored.indices.type))
+        if not pa.types.is_signed_integer(stored.type):
+            return _positions(stored, values)
+        kind = np.dtype(stored.type.to_pandas_dtype())
+        limits = np.iinfo(kind)
+        fitting = codes[(codes >= limits.min) & (codes <= limits.max)].astype(kind)
+        if self.order is None:
+            return _positions(stored, pa.array(fitting))
+        first = np.searchsorted(self.order, fitting, side="left")
+        counts = np.searchsorted(self.order, fitting, side="right") - first
+        return np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
 
     @property
     def memory(self) -> int:
-        """Bytes."""
-        return int(self.values.nbytes)
+        """Bytes, with those of the objects around few values."""
+        return int(self.stored.nbytes) + _OBJECT_BYTES
+
+
+def _positions(column: pa.Array, wanted: pa.Array) -> IntegerArray:
+    return np.flatnonzero(pc.is_in(column, value_set=wanted).to_numpy(zero_copy_only=False))
 
 
 class Kept(Generic[Value]):

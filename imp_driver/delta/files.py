@@ -19,8 +19,9 @@ from imp_driver.delta.schema import StoredColumn, padded
 from imp_driver.delta.store import TableStore, data_path
 from imp_driver.delta.vectors import Positions, read_positions
 
-_CHANGE_TYPE = "_change_type"
-_INSERTIONS = pa.array(["insert", "update_postimage"])
+CHANGE_TYPE = "_change_type"
+"""Column of the change feed's files."""
+INSERTIONS = pa.array(["insert", "update_postimage"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class PieceReader:
         return self._typed(stored.take(pa.array(within)), action, len(positions))
 
     def _read_change_feed(self, action: DataFile, file: pq.ParquetFile) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        stored = file.read([*self._stored_names(file), _CHANGE_TYPE], use_threads=False)
-        inserted = pc.is_in(stored.column(_CHANGE_TYPE), value_set=_INSERTIONS).to_numpy()
+        stored = file.read([*self._stored_names(file), CHANGE_TYPE], use_threads=False)
+        inserted = pc.is_in(stored.column(CHANGE_TYPE), value_set=INSERTIONS).to_numpy()
         return self._typed(stored, action, stored.num_rows), np.where(inserted, 1, -1).astype(np.int64)
 
     def _open(self, action: DataFile) -> pq.ParquetFile:

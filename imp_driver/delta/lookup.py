@@ -21,6 +21,7 @@ from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.statistics import LaterStatistics, TableStatistics
 from imp_driver.delta.store import data_path
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
+from imp_driver.values.tables import ZSet
 
 MOST_ROWS = 8_000_000
 """Rows of the files that are read; beyond, the engine is the better place for it. Six million were read in half a second, which Spark
@@ -39,7 +40,7 @@ def is_looked_up(column: StoredColumn) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wanted:
+class Wanted:
     """Distinct values of a key, without NULL; ``codes`` ascend."""
 
     key: StoredColumn
@@ -47,7 +48,7 @@ class _Wanted:
     codes: CodeArray
 
     @classmethod
-    def of(cls, key: StoredColumn, values: pa.Array) -> _Wanted:
+    def of(cls, key: StoredColumn, values: pa.Array) -> Wanted:
         distinct = pc.unique(values.cast(key.arrow_type)).drop_null()
         return cls(key, distinct, np.sort(Codec(distinct.type).encode(distinct)[0]))
 
@@ -62,28 +63,24 @@ class _Wanted:
 
     def places_in(self, column: KeptColumn) -> IntegerArray:
         """Return the positions of the values in a column of a file, ascending."""
-        if column.order is None:
-            return np.flatnonzero(pc.is_in(column.values, value_set=self.values).to_numpy(zero_copy_only=False))
-        codes = self.codes.astype(column.order.dtype)
-        first = np.searchsorted(column.order, codes, side="left")
-        last = np.searchsorted(column.order, codes, side="right")
-        runs = [np.arange(low, high) for low, high in zip(first.tolist(), last.tolist(), strict=True) if low < high]
-        return np.concatenate(runs) if runs else np.zeros(0, dtype=np.int64)
+        return column.places_of(self.values, self.codes)
+
+    def among(self, rows: ZSet) -> ZSet:
+        """Return those of some signed rows that have one of the values."""
+        chosen = pc.is_in(rows.rows.column(self.key.column.name), value_set=self.values)
+        return ZSet(rows.rows.filter(chosen), rows.weights[chosen.to_numpy()])
 
 
-def rows_with(
-    columns_of: FileColumns, state: TableState, columns: Sequence[StoredColumn], key: StoredColumn, values: pa.Array
-) -> pa.Table | None:
-    """Return the live rows of ``columns``, which hold ``key``, whose key is one of ``values``; None where that is not for this place.
+def rows_with(columns_of: FileColumns, state: TableState, columns: Sequence[StoredColumn], wanted: Wanted) -> pa.Table | None:
+    """Return the live rows of ``columns``, which hold the key, that have a wanted value; None where that is not for this place.
 
     Raises OSError, ValueError, OperationalError and Arrow's errors, as reading files and a log does.
     """
     files = state.snapshot.files
     files = files.found if isinstance(files, LaterStatistics) else files
     partitions = [column for column in columns if column.partition]
-    if not isinstance(files, TableStatistics) or state.deleted is None or not all(map(is_looked_up, (key, *partitions))):
+    if not isinstance(files, TableStatistics) or state.deleted is None or not all(map(is_looked_up, (wanted.key, *partitions))):
         return None
-    wanted = _Wanted.of(key, values)
     every_path = files.paths
     held = _held(columns_of, wanted, files, every_path)
     if held is None:
@@ -95,18 +92,17 @@ def rows_with(
     for place, path in enumerate(paths):
         deleted = state.deleted.get(data_path(path) or path)
         count = int(files.rows[held[place]]) + (0 if deleted is None else deleted.count)
-        every = read[place] | {column: KeptColumn(pa.repeat(value[place], count), None) for column, value in folders.items()}
-        places = wanted.places_in(every[key])
+        every = read[place] | {column: KeptColumn(pa.repeat(value[place], count), value.type, None) for column, value in folders.items()}
+        places = wanted.places_in(every[wanted.key])
         if deleted is not None and len(places):
             places = np.setdiff1d(places, deleted.positions(columns_of.store), assume_unique=True)
         if len(places):
-            taken = pa.array(places)
-            parts.append([every[column].values.take(taken) for column in columns])
+            parts.append([every[column].take(places) for column in columns])
     schema = pa.schema([column.field for column in columns])
     return pa.concat_tables([pa.table(arrays, schema=schema) for arrays in parts]) if parts else schema.empty_table()
 
 
-def _held(columns_of: FileColumns, wanted: _Wanted, files: TableStatistics, every_path: Sequence[str]) -> IntegerArray | None:
+def _held(columns_of: FileColumns, wanted: Wanted, files: TableStatistics, every_path: Sequence[str]) -> IntegerArray | None:
     """Return which files must be read; None where they are too many."""
     held = np.flatnonzero(wanted.may_be_in(files))
     if np.any(files.rows[held] < 0):

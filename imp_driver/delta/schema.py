@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.ports import CHAR_WIDTH, COLLATED, NESTED_CHAR
-from imp_driver.values.tables import SchemaColumn
+from imp_driver.reasons import RecaptureReason
+from imp_driver.values.tables import ChangesUnavailable, SchemaColumn
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -126,6 +127,15 @@ def _special(field: dict[str, Any], nested: bool) -> str | None:
         return COLLATED
     declared = str((field.get("metadata") or {}).get(_CHAR_TYPE, "")) if nested else ""
     return NESTED_CHAR if re.search(r"\bchar\(", declared) else None
+
+
+def stored_columns(metadata: TableMetadata, location: str, names: Sequence[str]) -> list[StoredColumn]:
+    """Return columns by name. Raises ChangesUnavailable for one that is not there, or is not read in process."""
+    known = {column.column.name: column for column in metadata.columns}
+    for name in names:
+        if name not in known or known[name].arrow_type is None:
+            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"Column {name!r} of {location} cannot be read in process.")
+    return [known[name] for name in names]
 
 
 def padded(values: Values, column: StoredColumn) -> Values:

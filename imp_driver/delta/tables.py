@@ -10,11 +10,11 @@ import pyarrow as pa
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
-from imp_driver.delta.differences import is_kept, read_differences
 from imp_driver.delta.files import PieceReader
+from imp_driver.delta.followed import FollowedTables
 from imp_driver.delta.handle import TableHandle, TableState
-from imp_driver.delta.lookup import rows_with
-from imp_driver.delta.schema import StoredColumn, TableMetadata
+from imp_driver.delta.kept_changes import is_kept, read_kept
+from imp_driver.delta.schema import TableMetadata, stored_columns
 from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
@@ -32,6 +32,7 @@ class DeltaTables:
         self._limits = limits or Limits()
         self._handles: BoundedCache[str, TableHandle] = BoundedCache(MOST_TABLES)
         self._read = ReadFiles()
+        self._followed = FollowedTables(self, self._read)
 
     def snapshot(self, location: str) -> TableSnapshot:
         """Return the newest version. Raises OperationalError when the folder is not a readable Delta table."""
@@ -81,15 +82,17 @@ class DeltaTables:
         """Read the rows of a plan of this object whose source is in process. Raises ChangesUnavailable."""
         if not isinstance(plan, FilePlan) or plan.metadata is None:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
-        wanted = _columns(plan.metadata, plan.location, columns)
+        wanted = stored_columns(plan.metadata, plan.location, columns)
         if not plan.pieces:
             return ZSet(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
         store = self._handle(plan.location).store
-        kept, others = (tuple(piece for piece in plan.pieces if is_kept(piece) is wish) for wish in (True, False))
+        # Without a stored column a file's rows would have no number.
+        may_be_kept = not all(column.partition for column in wanted)
+        kept, others = (tuple(piece for piece in plan.pieces if (may_be_kept and is_kept(piece)) is wish) for wish in (True, False))
         reader = PieceReader(store, wanted)
         try:
             parts = [reader.read(piece) for piece in others]
-            parts += read_differences(FileColumns(store, plan.metadata.table_id, self._read), wanted, kept)
+            parts += read_kept(FileColumns(store, plan.metadata.table_id, self._read), wanted, kept)
             rows = pa.concat_tables([table for table, _ in parts])
         except FileNotFoundError as error:
             raise ChangesUnavailable(
@@ -99,19 +102,9 @@ class DeltaTables:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
         return ZSet(rows, np.concatenate([weights for _, weights in parts]))
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
-        """Return the rows of the newest version whose column ``key`` has one of the values; None where the engine must find them."""
-        handle = self._handle(snapshot.location)
-        state = handle.known(snapshot.version)
-        if state is None or (state.snapshot.version, state.snapshot.table_id) != (snapshot.version, snapshot.table_id):
-            return None
-        try:
-            wanted = _columns(state.metadata, snapshot.location, tuple(dict.fromkeys((*columns, key))))
-            by_key = next(each for each in wanted if each.column.name == key)
-            found = rows_with(FileColumns(handle.store, snapshot.table_id, self._read), state, wanted, by_key, values)
-        except (ChangesUnavailable, OperationalError, OSError, ValueError, LookupError, pa.ArrowException):
-            return None
-        return None if found is None else found.select(columns)
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
+        """Return signed rows whose sum are those of the newest version with one of the values; None: the engine must find them."""
+        return self._followed.rows_with(self._handle(snapshot.location), snapshot, columns, key, values)
 
     def commit_digest(self, location: str, version: int) -> str | None:
         """Return a digest of the commit's file, which holds random names; None when it is gone."""
@@ -147,11 +140,3 @@ def _metadata_before(handle: TableHandle, state: TableState, after: int, up_to: 
     if metadata is None:
         raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, f"Version {after} of {handle.location} can no longer be read.")
     return metadata
-
-
-def _columns(metadata: TableMetadata, location: str, names: tuple[str, ...]) -> list[StoredColumn]:
-    known = {column.column.name: column for column in metadata.columns}
-    for name in names:
-        if name not in known or known[name].arrow_type is None:
-            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"Column {name!r} of {location} cannot be read in process.")
-    return [known[name] for name in names]

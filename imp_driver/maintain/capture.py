@@ -51,11 +51,21 @@ class _UnorderedKey(Exception):
 KeyTypes: TypeAlias = tuple[pa.DataType, ...]
 
 
-def capture_into(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None, *, most: int | None = None) -> None:
+def capture_into(
+    relation: Maintained,
+    request: Request,
+    means: Means,
+    budget: int,
+    folder: str | None,
+    *,
+    most: int | None = None,
+    most_held: int | None = None,
+) -> None:
     """Capture the groups of ``relation`` at the request's versions: in memory within ``budget`` bytes, else in buckets below ``folder``.
 
     Args:
         most: bytes beyond which the capture is put off for this time.
+        most_held: bytes that the groups may take in memory, where fewer than those that they may have when they are fetched.
 
     Raises:
         Refused: Spark failed, there are too many groups, or those of a key's type are not told apart here; the relation remembers it.
@@ -63,6 +73,8 @@ def capture_into(relation: Maintained, request: Request, means: Means, budget: i
     begin = time.perf_counter()
     try:
         contents, key_types = _contents(relation, request, means, budget if most is None else min(budget, most), folder)
+        if most_held is not None and contents.memory > most_held:
+            raise StateTooLarge(f"groups of {contents.memory >> 20} MiB, of {most_held >> 20} MiB", 0.0)
     except StateTooLarge as error:
         if most is not None and most < budget:
             raise Refused(Reason.CAPTURE_DEFERRED, f"{error}; they are captured when they are asked for again") from error

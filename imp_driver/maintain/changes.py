@@ -153,7 +153,7 @@ class Changes:
             return self._by_spark((view,), change, signed, view)
 
     def _looking_up(self, changes: Sequence[TableChange]) -> LookUp:
-        def look_up(name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+        def look_up(name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
             return self._source.rows_with(next(each.snapshot for each in changes if name in each.names), columns, key, values)
 
         return look_up

@@ -38,7 +38,12 @@ ReadT = TypeVar("ReadT")
 MOST_OF_A_SHAPE = 8
 """States that serve one constant alone, wherever it stands in a text, and were asked for once."""
 FIRST_BYTES = 4 << 20
-"""Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than the query itself."""
+"""Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than a small query."""
+FIRST_SHARE = 0.25
+"""Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
+
+FETCHED = 2
+"""Times that groups may be larger when they are fetched, with a text for each, than when they are held."""
 
 
 class Relations:
@@ -178,8 +183,9 @@ class Relations:
     def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
         budget = self.registry.memory_budget
         is_first = not request.names and self.admission.is_first(f"rows {relation.identity.key}")
+        most = max(FIRST_BYTES, int(FIRST_SHARE * request.bytes)) if is_first else None
         with means.watch.stage("capture"):
-            capture_into(relation, request, means, budget, self._folders.location, most=FIRST_BYTES if is_first else None)
+            capture_into(relation, request, means, budget, self._folders.location, most=most)
         # One in memory is quicker than a larger one in buckets.
         if relation.bucketed is None:
             self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
@@ -207,7 +213,7 @@ class Relations:
             if problem:
                 relation.failed(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
                 return
-            capture_into(relation, own, means, most, None)
+            capture_into(relation, own, means, FETCHED * most, None, most_held=most)
             self.metrics.count("imp_captures_total", "BACKGROUND")
             self.checkpoint.note(relation)
 

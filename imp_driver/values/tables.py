@@ -132,8 +132,11 @@ class ChangeSource(Protocol):
             ChangesUnavailable: a file is gone or cannot be read.
         """
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
-        """Return the rows of a version whose column ``key`` has one of the values; None, always allowed, lets the engine find them."""
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
+        """Return signed rows whose sum are the rows of a version whose column ``key`` has one of the values.
+
+        Of equal rows some may take others back. None, always allowed, lets the engine find them.
+        """
 
     def commit_digest(self, location: str, version: int) -> str | None:
         """Return what tells a commit from any other that ever had its number; None when it can no longer be read."""

@@ -14,6 +14,7 @@ import pytest
 from imp_driver.circuit.circuit import Circuit, circuit_of
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.operator import Stateful
+from imp_driver.dataflow.zset import each_once
 from imp_driver.plan.bind import bind
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
 from imp_driver.values.tables import SchemaColumn, ZSet
@@ -50,10 +51,10 @@ class Newest:
     tables: dict[tuple[str, ...], pa.Table]
     asked: list[tuple[tuple[str, ...], str, tuple[int, ...]]] = field(default_factory=list)
 
-    def __call__(self, name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table:
+    def __call__(self, name: tuple[str, ...], columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet:
         self.asked.append((name, key, tuple(values.to_pylist())))
         rows = self.tables[name]
-        return rows.filter(pc.is_in(rows.column(key), value_set=values)).select(columns)
+        return each_once(rows.filter(pc.is_in(rows.column(key), value_set=values)).select(columns))
 
 
 JOIN = "SELECT t.g, sum(s.x) FROM t JOIN {} s ON t.g = s.g GROUP BY t.g HAVING sum(s.x) > 1"

@@ -81,7 +81,7 @@ def test_numbers_of_values_that_are_gone_are_used_again() -> None:
     state = BLOCK.capture([row(1, "kept")], random.Random(0))
     sizes = []
     for round_number in range(30):
-        fresh = [row(1, f"{round_number} {place}") for place in range(50)]
+        fresh = [row(1, f"{round_number:02} {place}") for place in range(50)]
         state.apply(BLOCK.delta([(each, 1) for each in fresh]))
         sizes.append(state.memory)
         state.apply(BLOCK.delta([(each, -1) for each in fresh]))

@@ -134,14 +134,19 @@ class Warehouse:
         weights = np.array([weight for _, weight in signed], np.int64)
         return ZSet(pa.table(rows) if rows else pa.table({"none": weights}), weights)
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
+        """Return the rows of an earlier version and what changed since, as they are found in files."""
         table = snapshot.location[1:]
         if not self.has_look_up or snapshot.version != self.newest(table):
             return None
         wanted, place = set(values.drop_null().to_pylist()), COLUMNS[table].index(key)
-        rows = [row for row in self.rows(table) if row[place] in wanted]
+        earlier, newest = (self.history[table][version] for version in (snapshot.version // 2, snapshot.version))
+        before, after = Counter(earlier), Counter(newest)
+        signed = [(row, 1) for row in (*earlier, *(after - before).elements())] + [(row, -1) for row in (before - after).elements()]
+        signed = [(row, weight) for row, weight in signed if row[place] in wanted]
         self.looked_up += 1
-        return pa.table({name: pa.array([row[COLUMNS[table].index(name)] for row in rows], pa.int32()) for name in columns})
+        rows = {name: pa.array([row[COLUMNS[table].index(name)] for row, _ in signed], pa.int32()) for name in columns}
+        return ZSet(pa.table(rows), np.array([weight for _, weight in signed], np.int64))
 
     def commit_digest(self, location: str, version: int) -> str | None:
         return f"{location} {version} {self.history[location[1:]][version]}"

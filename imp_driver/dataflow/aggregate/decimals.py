@@ -1,14 +1,13 @@
 """sum and avg of decimals, exact.
 
-Unscaled values are held in limbs (limbs.py), so that sums never overflow. Spark answers NULL (or raises) when a sum passes 38 digits, also
-on the way there. That is ruled out by the type and the count of the values, or by the sum of their absolute values, which is kept of wide
-types: no order of them can pass it. Where it cannot be ruled out NULL stays possible.
+Unscaled sums are held in 64 bits, or in limbs (wide_sums.py), so that they never overflow. Spark answers NULL (or raises) when a sum passes
+38 digits, also on the way there. That is ruled out by the type and the count of the values, or by the sum of their absolute values, which
+is kept of wide types: no order of them can pass it. Where it cannot be ruled out NULL stays possible.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import (
@@ -21,18 +20,22 @@ from imp_driver.dataflow.aggregate.accumulator import (
     floats,
     integers,
     nothing,
-    resized,
 )
 from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
-from imp_driver.dataflow.aggregate.limbs import Limbs, as_floats, as_integers, carried, limbs_of
+from imp_driver.dataflow.aggregate.limbs import as_floats, carried, limbs_of
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.dataflow.aggregate.wide_sums import WideSums
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
-from imp_driver.values.codes import BooleanArray, Codec, FloatArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, CodeArray, Codec, FloatArray, IntegerArray
 
 _MAXIMUM_DIGITS = 38
 _AVERAGED_DIGITS = 18
 _FEW_ROWS = 10**9
+_MORE_DIGITS = 4
+"""Of an average's scale, beyond that of its argument."""
+_MOST_DIVIDED = 2**61 // 10**_MORE_DIGITS
+"""Sums that are divided in 64 bits."""
 _OVERFLOW = 10.0**_MAXIMUM_DIGITS * (1 - 1e-9)
 _ROUNDINGS = 8
 """Units in the last place by which an unscaled value as a double may be off, scaled and taken a few times."""
@@ -44,15 +47,15 @@ class DecimalSum:
     def __init__(
         self,
         missing: Missing,
-        limbs: Limbs,
-        lost: IntegerArray,
+        sums: WideSums,
+        lost: BooleanArray,
         argument_type: pa.DataType,
         magnitude: TrackedSum | None,
         *,
         average: bool,
     ) -> None:
         self._missing = missing
-        self._limbs = limbs
+        self._sums = sums
         self._lost = lost
         self._type = argument_type
         self._magnitude = magnitude
@@ -64,15 +67,13 @@ class DecimalSum:
         sums = parts["sum"].cast(pa.decimal128(_MAXIMUM_DIGITS, argument_type.scale))
         lost = (counts > 0) & sums.is_null().to_numpy(zero_copy_only=False)
         magnitude = _captured(parts, counts) if "magnitude" in parts else None
-        return cls(Missing(counts, rows), limbs_of(sums), lost.astype(np.int64), argument_type, magnitude, average=average)
+        return cls(Missing(counts, rows), WideSums(limbs_of(sums)), lost, argument_type, magnitude, average=average)
 
     def grow(self, capacity: int) -> None:
         self._missing.grow(capacity)
         if capacity > len(self._lost):
-            self._lost = resized(self._lost, capacity)
-            limbs = np.zeros((4, capacity), dtype=np.int64)
-            limbs[:, : self._limbs.shape[1]] = self._limbs
-            self._limbs = limbs
+            self._lost = np.concatenate((self._lost, np.zeros(capacity - len(self._lost), dtype=bool)))
+        self._sums.grow(capacity)
         if self._magnitude is not None:
             self._magnitude.grow(capacity)
 
@@ -81,10 +82,9 @@ class DecimalSum:
         counts, commit_missing = self._missing.prepare(change, argument, "summed values")
         values = limbs_of(argument)
         added = np.stack([change.total(limb * change.weights) for limb in values])
-        limbs = carried(self._limbs[:, change.slots] + added)
-        lost = np.where(counts == 0, 0, self._lost[change.slots])
-        empty = counts == 0
-        if np.any(limbs[:, empty & (self._lost[change.slots] == 0)]):
+        limbs = carried(self._sums.at(change.slots) + added)
+        empty, lost = counts == 0, self._lost[change.slots]
+        if np.any(limbs[:, empty & ~lost]):
             raise StateCorrupt("a delta deleted other decimals of a group than the state summed; the state must be captured again")
         limbs[:, empty] = 0
         commit_magnitude = self._prepare_magnitude(change, np.abs(as_floats(values)), counts)
@@ -92,8 +92,8 @@ class DecimalSum:
         def commit() -> None:
             commit_missing()
             commit_magnitude()
-            self._lost[change.slots] = lost
-            self._limbs[:, change.slots] = limbs
+            self._lost[change.slots] = lost & ~empty
+            self._sums.put(change.slots, limbs)
 
         return commit
 
@@ -117,9 +117,9 @@ class DecimalSum:
 
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)
-        values = as_floats(self._limbs[:, slots])
+        values = self._sums.floats(slots)
         lower, upper = _neighbours(values)
-        lost = (self._lost[slots] > 0) | (np.abs(values) >= _OVERFLOW)
+        lost = self._lost[slots] | (np.abs(values) >= _OVERFLOW)
         null = (counts == 0) | ~self._fits(counts, slots)
         precision, scale = self._type.precision, self._type.scale
         if self._average:
@@ -131,14 +131,14 @@ class DecimalSum:
         return widened(Interval(Family.NUMBER, lower, upper, null, counts > 0, form=form), lost & (counts > 0))
 
     def values(self, rows: IntegerArray, slots: IntegerArray) -> Values:
-        counts, sums = self._missing.counts_at(slots, rows), as_integers(self._limbs[:, slots])
+        counts, sums = self._missing.counts_at(slots, rows), self._sums.integers(slots)
         precision, scale = self._type.precision, self._type.scale
-        known = (self._lost[slots] == 0) & self._fits(counts, slots)
+        known = ~self._lost[slots] & self._fits(counts, slots)
         if self._average:
-            kind = pa.decimal128(min(precision + 4, _MAXIMUM_DIGITS), min(scale + 4, _MAXIMUM_DIGITS))
+            kind = pa.decimal128(min(precision + _MORE_DIGITS, _MAXIMUM_DIGITS), min(scale + _MORE_DIGITS, _MAXIMUM_DIGITS))
             # Spark divides to 38 digits or more before it rounds to the scale: no quotient of so small a count is that close to a half.
             known &= (precision <= _AVERAGED_DIGITS) & (counts < _FEW_ROWS)
-            sums = _quotients(sums * 10**4, np.maximum(counts, 1))
+            sums = _quotients(sums, np.maximum(counts, 1))
         else:
             kind = pa.decimal128(min(precision + 10, _MAXIMUM_DIGITS), scale)
         sums[~known] = 0
@@ -146,9 +146,9 @@ class DecimalSum:
 
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
         missing, together = self._missing.rolled_up(rows, slots, groups)
-        limbs = carried(np.stack([groups.total(limb) for limb in self._limbs[:, slots]]))
+        sums, lost = self._sums.rolled_up(slots, groups), groups.total(self._lost[slots].astype(np.int64)) > 0
         magnitude = None if self._magnitude is None else self._magnitude.rolled_up(slots, groups)
-        coarser = DecimalSum(missing, limbs, groups.total(self._lost[slots]), self._type, magnitude, average=self._average)
+        coarser = DecimalSum(missing, sums, lost, self._type, magnitude, average=self._average)
         return coarser.values(together, groups.places)
 
     def _averages(self, lower: FloatArray, upper: FloatArray, counts: IntegerArray) -> tuple[FloatArray, FloatArray, int]:
@@ -162,15 +162,17 @@ class DecimalSum:
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         codec = Codec(pa.decimal128(_MAXIMUM_DIGITS, self._type.scale))
-        sums = as_integers(self._limbs[:, slots])
-        nulls: BooleanArray = (self._lost[slots] > 0) | (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
+        sums = self._sums.integers(slots)
+        nulls: BooleanArray = self._lost[slots].copy()
+        if sums.dtype == object:
+            nulls |= (np.abs(sums) >= 10**_MAXIMUM_DIGITS).astype(bool)
         sums[nulls] = 0
         parts = {"count": pa.array(self._missing.counts_at(slots, rows)), "sum": codec.decode(sums, nulls)}
         return parts if self._magnitude is None else {**parts, **self._magnitude.as_magnitudes(slots)}
 
     @property
     def memory(self) -> int:
-        own = self._missing.memory + int(self._lost.nbytes + self._limbs.nbytes)
+        own = self._missing.memory + int(self._lost.nbytes) + self._sums.memory
         return own + (0 if self._magnitude is None else self._magnitude.memory)
 
     def inexact(self, rows: IntegerArray) -> int:
@@ -192,8 +194,10 @@ def _neighbours(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values - slack, values + slack
 
 
-def _quotients(sums: npt.NDArray[np.object_], counts: IntegerArray) -> npt.NDArray[np.object_]:
-    """Divide, rounding halves away from zero."""
-    divisors = counts.astype(object)
-    magnitudes: npt.NDArray[np.object_] = (2 * np.abs(sums) + divisors) // (2 * divisors)
-    return np.where(sums < 0, -magnitudes, magnitudes)
+def _quotients(sums: CodeArray, counts: IntegerArray) -> CodeArray:
+    """Divide to four more digits, rounding halves away from zero."""
+    if sums.dtype == object or (len(sums) and max(int(sums.max()), -int(sums.min()), int(counts.max())) >= _MOST_DIVIDED):
+        sums, counts = sums.astype(object), counts.astype(object)
+    magnitudes = (2 * np.abs(sums * 10**_MORE_DIGITS) + counts) // (2 * counts)
+    quotients: CodeArray = np.where(sums < 0, -magnitudes, magnitudes)
+    return quotients

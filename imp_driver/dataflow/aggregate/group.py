@@ -93,7 +93,7 @@ class GroupState:
         Raises StateCorrupt when groups repeat, a group has no rows or a part contradicts its count.
         """
         values = [(Codec(key_type), Codec(key_type).encode(key)) for key_type, key in zip(key_types, keys, strict=True)]
-        columns = tuple(KeyColumn(codec, KeyValues(*encoded)) for codec, encoded in values)
+        columns = tuple(KeyColumn(codec, KeyValues(*encoded), is_distinct=len(values) == 1) for codec, encoded in values)
         rows = integers(one_array(row_counts))
         index = SlotIndex(tuple(KeyValues(*encoded) for _, encoded in values))
         if index.has_repeats or np.any(rows <= 0):
@@ -151,6 +151,9 @@ class GroupState:
             self._index.add(added, slots[fresh])
         self._unchecked += len(slots)
         self._index.remove(chosen(keys, np.flatnonzero(change.remaining == 0)))
+        if self._index.is_worn:
+            alive = np.flatnonzero(self.alive)
+            self._index.renew(tuple(column.take(alive) for column in self._keys), alive)
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
 

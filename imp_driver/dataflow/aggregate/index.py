@@ -1,6 +1,7 @@
 """Which slot holds which group.
 
-One key with integer codes is looked up in sorted runs, 12 bytes for a group; several keys and keys with Python objects in a dictionary.
+Integer codes are looked up in sorted runs, 12 bytes for a group, Python objects in a dictionary. Of several keys the values of each are
+numbered, then pairs of numbers, and the last pairs have the slots: few bytes for a group, whatever its keys are.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from typing import Protocol
 
 import numpy as np
 
-from imp_driver.dataflow.aggregate.keys import Keys
+from imp_driver.dataflow.aggregate.keys import Keys, KeyValues, chosen
 from imp_driver.dataflow.runs import OrderedNumbers
 from imp_driver.values.codes import IntegerArray
+
+_FEW = 1_000
+"""Numbers that may be those of groups that are gone, however few groups there are."""
 
 
 class SlotIndex:
@@ -22,8 +26,7 @@ class SlotIndex:
     def __init__(self, keys: Keys) -> None:
         self._free: list[int] = []
         self.used = len(keys[0].codes)
-        self._lookup: _Lookup = _Codes() if len(keys) == 1 and keys[0].codes.dtype == np.int64 else _Tokens()
-        self._lookup.add(keys, np.arange(self.used))
+        self._lookup = _lookup_of(keys, np.arange(self.used))
         self.has_repeats = len(self._lookup) != self.used
 
     def __len__(self) -> int:
@@ -55,13 +58,36 @@ class SlotIndex:
             self._lookup.remove(keys)
 
     @property
+    def is_worn(self) -> bool:
+        """Whether most of what is kept is of groups that are gone: ``renew`` leaves it out."""
+        return self._lookup.numbered > 2 * len(self._lookup) + _FEW
+
+    def renew(self, keys: Keys, slots: IntegerArray) -> None:
+        """Make the look-up anew of the groups that are there, and their slots."""
+        self._lookup = _lookup_of(keys, slots)
+
+    @property
     def memory(self) -> int:
         """Bytes, for a dictionary estimated."""
         return self._lookup.memory
 
 
+def _lookup_of(keys: Keys, slots: IntegerArray) -> _Lookup:
+    lookup: _Lookup = _Chain(keys) if len(keys) > 1 else _codes_or_tokens(keys[0])
+    lookup.add(keys, slots)
+    return lookup
+
+
+def _codes_or_tokens(key: KeyValues) -> _Codes | _Tokens:
+    return _Codes() if key.codes.dtype == np.int64 else _Tokens()
+
+
 class _Lookup(Protocol):
     """Groups are given once each; ``add`` takes groups that are not there and ``remove`` groups that are."""
+
+    @property
+    def numbered(self) -> int:
+        """The most values or prefixes of a key that have a number, also those that no group has any more."""
 
     def __len__(self) -> int: ...
 
@@ -77,6 +103,8 @@ class _Lookup(Protocol):
 
 class _Codes:
     """Ordered codes with their slots; NULL apart."""
+
+    numbered = 0
 
     def __init__(self) -> None:
         self._slots = OrderedNumbers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), absent=-1)
@@ -115,6 +143,8 @@ class _Codes:
 class _Tokens:
     """One hashable for each group."""
 
+    numbered = 0
+
     def __init__(self) -> None:
         self._slots: dict[Hashable, int] = {}
 
@@ -122,14 +152,17 @@ class _Tokens:
         return len(self._slots)
 
     def find(self, keys: Keys) -> IntegerArray:
+        (key,) = keys
         find = self._slots.get
-        return np.fromiter((find(token, -1) for token in _tokens_of(keys)), dtype=np.int64, count=len(keys[0].codes))
+        return np.fromiter((find(token, -1) for token in key.tokens()), dtype=np.int64, count=len(key.codes))
 
     def add(self, keys: Keys, slots: IntegerArray) -> None:
-        self._slots.update(zip(_tokens_of(keys), slots.tolist(), strict=True))
+        (key,) = keys
+        self._slots.update(zip(key.tokens(), slots.tolist(), strict=True))
 
     def remove(self, keys: Keys) -> None:
-        for token in _tokens_of(keys):
+        (key,) = keys
+        for token in key.tokens():
             del self._slots[token]
 
     @property
@@ -138,6 +171,105 @@ class _Tokens:
         return sys.getsizeof(self._slots) + 64 * len(self._slots)
 
 
-def _tokens_of(keys: Keys) -> list[Hashable]:
-    columns = [key.tokens() for key in keys]
-    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+class _Numbers:
+    """Numbers the values of one key, from 0 on; a value keeps its number though its last group goes."""
+
+    def __init__(self, key: KeyValues) -> None:
+        self._lookup = _codes_or_tokens(key)
+        self.count = 0
+
+    def find(self, key: KeyValues) -> IntegerArray:
+        """Return the number of each value, -1 where it has none."""
+        return self._lookup.find((key,))
+
+    def given(self, key: KeyValues) -> IntegerArray:
+        """Return the number of each value, given to those that had none."""
+        found = self.find(key)
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            places, distinct = _distinct(chosen((key,), missing)[0])
+            self._lookup.add((distinct,), np.arange(self.count, self.count + len(distinct.codes)))
+            found[missing] = self.count + places
+            self.count += len(distinct.codes)
+        return found
+
+    @property
+    def memory(self) -> int:
+        return self._lookup.memory
+
+
+class _Chain:
+    """Slots by pairs: of the number that the keys so far have together, and that of the next key."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = [_Numbers(key) for key in keys]
+        self._prefixes = [_Numbers(_NO_PAIRS) for _ in keys[2:]]
+        self._last = _Codes()
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    @property
+    def numbered(self) -> int:
+        return max(each.count for each in (*self._keys, *self._prefixes))
+
+    def find(self, keys: Keys) -> IntegerArray:
+        there, pairs = self._pairs(keys)
+        found = np.full(len(keys[0].codes), -1, dtype=np.int64)
+        found[there] = self._last.find((pairs,))
+        return found
+
+    def _pairs(self, keys: Keys) -> tuple[IntegerArray, KeyValues]:
+        """Return the places of the groups that may have a slot, and their last pairs."""
+        there = np.arange(len(keys[0].codes))
+        prefix = self._keys[0].find(keys[0])
+        for place, key in enumerate(keys[1:]):
+            value = self._keys[place + 1].find(key)[there]
+            known = (prefix >= 0) & (value >= 0)
+            there, pairs = there[known], _paired(prefix[known], value[known])
+            if place < len(self._prefixes):
+                prefix = self._prefixes[place].find(pairs)
+        return there, pairs
+
+    def add(self, keys: Keys, slots: IntegerArray) -> None:
+        prefix = self._keys[0].given(keys[0])
+        for place, key in enumerate(keys[1:]):
+            pairs = _paired(prefix, self._keys[place + 1].given(key))
+            if place < len(self._prefixes):
+                prefix = self._prefixes[place].given(pairs)
+        self._last.add((pairs,), slots)
+
+    def remove(self, keys: Keys) -> None:
+        _, pairs = self._pairs(keys)
+        self._last.remove((pairs,))
+
+    @property
+    def memory(self) -> int:
+        return self._last.memory + sum(each.memory for each in (*self._keys, *self._prefixes))
+
+
+_NO_PAIRS = KeyValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
+
+
+def _paired(left: IntegerArray, right: IntegerArray) -> KeyValues:
+    """Numbers are of 31 bits: there are never more of them than groups."""
+    return KeyValues(left << 32 | right, np.zeros(len(left), dtype=bool))
+
+
+def _distinct(key: KeyValues) -> tuple[IntegerArray, KeyValues]:
+    """Return for each value its place among the distinct ones, and these."""
+    if key.codes.dtype == np.int64:
+        # NULL is the first of them.
+        codes, places = np.unique(key.codes[~key.nulls], return_inverse=True)
+        has_null = bool(key.nulls.any())
+        found = np.zeros(len(key.codes), dtype=np.int64)
+        found[~key.nulls] = places + has_null
+        distinct = np.concatenate((np.zeros(int(has_null), dtype=np.int64), codes))
+        nulls = np.zeros(len(distinct), dtype=bool)
+        nulls[: int(has_null)] = True
+        return found, KeyValues(distinct, nulls)
+    numbers: dict[Hashable, int] = {}
+    found = np.fromiter((numbers.setdefault(token, len(numbers)) for token in key.tokens()), dtype=np.int64, count=len(key.codes))
+    codes = np.empty(len(numbers), dtype=object)
+    codes[:] = list(numbers)
+    return found, KeyValues(codes, np.array([token is None for token in numbers], dtype=bool))

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from imp_driver.dataflow.aggregate.stored_codes import ObjectCodes, PlainCodes, SharedCodes, StoredCodes
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
@@ -73,31 +74,39 @@ def _densified(numbers: IntegerArray) -> tuple[IntegerArray, int]:
 
 
 class KeyColumn:
-    """Values of one group key over all slots, growing. Codes of narrow types are kept in 32 bits."""
+    """Values of one group key over all slots, growing; ``is_distinct``: hardly any of them is there twice."""
 
-    def __init__(self, codec: Codec, values: KeyValues) -> None:
+    def __init__(self, codec: Codec, values: KeyValues, *, is_distinct: bool = False) -> None:
         self.codec = codec
-        self._codes: CodeArray = values.codes.astype(np.int32) if _is_narrow(codec.type) else values.codes.copy()
+        self._codes = _stored(codec, values.codes, is_distinct=is_distinct)
         self._nulls = values.nulls.copy()
 
     def grow(self, capacity: int) -> None:
-        missing = capacity - len(self._codes)
+        self._codes.grow(capacity)
+        missing = capacity - len(self._nulls)
         if missing > 0:
-            self._codes = np.concatenate((self._codes, np.full(missing, self.codec.zero, dtype=self._codes.dtype)))
             self._nulls = np.concatenate((self._nulls, np.zeros(missing, dtype=bool)))
 
     def put(self, slots: IntegerArray, values: KeyValues) -> None:
-        self._codes[slots], self._nulls[slots] = values.codes, values.nulls
+        self._codes.put(slots, values.codes)
+        self._nulls[slots] = values.nulls
 
     def take(self, slots: IntegerArray) -> KeyValues:
-        return KeyValues(self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
+        return KeyValues(self._codes.take(slots), self._nulls[slots])
 
     def interval(self, slots: slice | IntegerArray) -> Interval:
-        return from_codes(self.codec.type, self._codes[slots].astype(self.codec.dtype, copy=False), self._nulls[slots])
+        return from_codes(self.codec.type, self._codes.take(slots), self._nulls[slots])
 
     @property
     def memory(self) -> int:
-        return int(self._codes.nbytes + self._nulls.nbytes)
+        """Bytes."""
+        return self._codes.memory + int(self._nulls.nbytes)
+
+
+def _stored(codec: Codec, codes: CodeArray, *, is_distinct: bool) -> StoredCodes:
+    if not codec.is_object:
+        return PlainCodes(codes, is_narrow=_is_narrow(codec.type))
+    return ObjectCodes(codes) if is_distinct else SharedCodes(codes)
 
 
 def _is_narrow(data_type: pa.DataType) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.values.codes import FloatArray, IntegerArray, decimal_halves
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray, decimal_halves
 
 Limbs: TypeAlias = npt.NDArray[np.int64]
 """Of shape (4, numbers), the lowest first."""
@@ -20,6 +20,25 @@ def limbs_of(array: pa.Array) -> Limbs:
     high, low = decimal_halves(array)
     mask = np.uint64(_MASK)
     return np.stack([(low & mask).astype(np.int64), (low >> np.uint64(32)).astype(np.int64), high & _MASK, high >> 32])
+
+
+def limbs_of_integers(values: IntegerArray) -> Limbs:
+    """Split int64 values."""
+    sign = values >> 63
+    return np.stack([values & _MASK, (values >> 32) & _MASK, sign & _MASK, sign])
+
+
+def fit_in_64_bits(limbs: Limbs) -> BooleanArray:
+    """Say which of some numbers, carried, are int64 values."""
+    sign = limbs[1] >> 31
+    fits: BooleanArray = (limbs[3] == -sign) & (limbs[2] == sign * _MASK)
+    return fits
+
+
+def lower_64_bits(limbs: Limbs) -> IntegerArray:
+    """Return the numbers themselves where they fit in 64 bits."""
+    numbers: IntegerArray = (limbs[1] << 32) | limbs[0]
+    return numbers
 
 
 def squares_of(values: IntegerArray) -> Limbs:

@@ -88,7 +88,7 @@ class Multiset:
         occurrences = PairCounts.of(slots, numbers, copies) if len(copies) == len(slots) else None
         if occurrences is None or np.any(values.nulls) or np.any(totals != counts):
             raise StateCorrupt("the captured values of a group do not add up to their count; the state must be captured again")
-        return cls(Missing(counts, rows), len(rows), occurrences, KeyColumn(codec, values), SlotIndex((values,)))
+        return cls(Missing(counts, rows), len(rows), occurrences, KeyColumn(codec, values, is_distinct=True), SlotIndex((values,)))
 
     @property
     def codec(self) -> Codec:

@@ -57,7 +57,7 @@ class FakeSource:
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         raise AssertionError("no change is read")
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
         return None
 
     def snapshot_at(self, location: str, version: int) -> TableSnapshot:

@@ -84,6 +84,7 @@ class World:
 def few_bytes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
         patch.setattr(relations, "FIRST_BYTES", 1)
+        patch.setattr(relations, "FIRST_SHARE", 0.0)
         yield
 
 

@@ -187,7 +187,7 @@ def test_what_only_spark_decides_is_not_lifted() -> None:
 
 
 def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifting, "FEW_GROUPS", 10)
+    monkeypatch.setattr(lifting, "MOST_GROUPS", 10)
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
     for number in (10, 20):

@@ -39,8 +39,9 @@ def delete_rows(folder: str, column: str, values: Set[int]) -> None:
     for added in _live(log):
         stored = pq.ParquetFile(Path(folder) / unquote(str(added["path"]))).read([column]).column(0).to_pylist()
         positions = {place for place, value in enumerate(stored) if value in values}
-        if positions:
-            vector = {"storageType": "i", "pathOrInlineDv": inline(positions), "sizeInBytes": 34, "cardinality": len(positions)}
+        vector = {"storageType": "i", "pathOrInlineDv": inline(positions), "sizeInBytes": 34, "cardinality": len(positions)}
+        # One commit must not remove and add the same file with the same vector.
+        if positions and added.get("deletionVector") != vector:
             removed = {name: added[name] for name in ("path", "partitionValues", "size", "deletionVector") if name in added}
             actions += [{"remove": removed | {"deletionTimestamp": version, "dataChange": True}}]
             actions += [{"add": {**added, "deletionVector": vector, "dataChange": True}}]

@@ -111,7 +111,7 @@ class Lists:
         rows = {name: pa.array([row[COLUMNS.index(name)] for row, _ in signed], pa.int32()) for name in columns}
         return ZSet(pa.table(rows), np.array([weight for _, weight in signed], np.int64))
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
         return None
 
     def commit_digest(self, location: str, version: int) -> str | None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.buckets.state import BucketedState
+from imp_driver.capture import capture
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
@@ -32,6 +33,12 @@ OTHERS = {
 }
 LITTLE = 7_000
 """Bytes, less than any state here needs."""
+
+
+@pytest.fixture(autouse=True)
+def heavy_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few groups need many bytes, of which the numbers of their buckets need less."""
+    monkeypatch.setattr(capture, "ROW_OVERHEAD", 200)
 
 
 class SmallProcess:

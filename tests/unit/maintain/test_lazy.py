@@ -70,7 +70,7 @@ class FakeSource:
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         return signed([row for commit in self.commits[plan.from_version + 1 : plan.to_version + 1] for row in commit])
 
-    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> pa.Table | None:
+    def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
         return None
 
     def snapshot_at(self, location: str, version: int) -> TableSnapshot:

@@ -79,5 +79,5 @@ def test_as_many_ranges_as_the_connection_allows() -> None:
 @pytest.mark.parametrize("text", [TEXT.format(IN_PROCESS), "SELECT x FROM r GROUP BY x HAVING count(*) > 20"])
 def test_too_many_cells_are_captured_over_fewer_ranges(text: str) -> None:
     """A cell weighs some 220 bytes at most: 600 of them, and a few more, are too many for this budget, 200 are not."""
-    report = Process(a_warehouse(), memory=80_000).captured(text)
+    report = Process(a_warehouse(), memory=32_000).captured(text)
     assert report.fragments_total == 200 + 1

@@ -11,7 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from imp_driver.delta import differences
+from imp_driver.delta import kept_changes
 from imp_driver.delta.tables import DeltaTables
 from tests.unit.delta.deleting import delete_rows
 from tests.unit.delta.reads import counted_reads
@@ -40,7 +40,7 @@ def written(folder: str, partitions: list[str]) -> pa.Table:
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_deleted_rows_come_with_weight_minus_one(most: int, data: st.DataObject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "MOST_ROWS", most)
+    monkeypatch.setattr(kept_changes, "MOST_ROWS", most)
     tables = DeltaTables()
     with TemporaryDirectory() as folder:
         every = written(folder, data.draw(st.sampled_from([[], ["p"]])))
