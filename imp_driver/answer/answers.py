@@ -78,9 +78,24 @@ class Answers:
         if isinstance(found, Answer):
             return found
         try:
-            return self._from(reading.text.grouped(), reading, run, means)
+            return self._with_groups(reading, run, means)
         except Refused as refused:
             raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def _with_groups(self, reading: Reading, run: Run, means: Means) -> Answer:
+        """Answer from groups; a query that is always left to Spark in the end is no longer tried each time. Raises as ``answer``."""
+        name = f"groups of {reading.text.template_text}"
+        grounds = self._patience.why_not(name)
+        if grounds is not None:
+            raise Refused.on(grounds)
+        try:
+            answer = self._from(reading.text.grouped(), reading, run, means)
+        except Refused as refused:
+            if refused.reason is Reason.LEFT_TO_SPARK:
+                self._patience.in_vain(name, refused.grounds)
+            raise
+        self._patience.succeeded(name)
+        return answer
 
     def _with_rows(self, rows: Grouped, reading: Reading, run: Run, means: Means) -> Answer | Refused:
         """Answer from rows that are kept, beside groups or alone, or say why not.

@@ -29,6 +29,7 @@ from imp_driver.answer.rounding import (
 )
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
+from imp_driver.plan.conjunctive import with_equalities
 from imp_driver.plan.convert import constant, row_expression
 from imp_driver.plan.nodes import (
     Aggregate,
@@ -84,7 +85,7 @@ class Finish:
                 known = self._groups.get(plan.output[0].identifier) if plan.output else None
                 return regrouped(plan, self.rows(plan.child)) if known is None else known
             case Filter():
-                return _filtered(self.rows(plan.child), plan.conjuncts)
+                return _filtered(self.rows(with_equalities(plan.child, plan.conjuncts)), plan.conjuncts)
             case Project():
                 return _projected(plan, self.rows(plan.child))
             case Join():

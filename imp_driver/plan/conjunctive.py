@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.nodes import Join, JoinKind, Plan, Scan, SemiJoin
+from imp_driver.plan.nodes import Join, JoinKind, Plan, Scalar, Scan, SemiJoin
 
 
 def inner_inputs(source: Plan) -> tuple[Plan, ...]:
@@ -65,6 +66,26 @@ def equalities_of(where: Sequence[exp.Expr]) -> tuple[tuple[str, str], ...]:
     """Return the pairs of attributes that a condition equates, both ways round."""
     pairs = [pair for each in where if (pair := equality(each)) is not None]
     return (*pairs, *((other, one) for one, other in pairs))
+
+
+def with_equalities(source: Plan, where: Sequence[exp.Expr]) -> Plan:
+    """Return a source whose inner joins pair their rows by equalities of the conditions above it, which stay there."""
+    if isinstance(source, Scalar):
+        return replace(source, child=with_equalities(source.child, where))
+    if not isinstance(source, Join) or source.kind is not JoinKind.INNER:
+        return source
+    left, right = (with_equalities(each, where) for each in (source.left, source.right))
+    # Doubles may be rounded sums, of which the condition itself says whether it is decided.
+    sides = [
+        {attribute.identifier for attribute in each.output if attribute.type_name not in ("double", "float")} for each in (left, right)
+    ]
+    added = tuple(each for each in where if (pair := equality(each)) is not None and _is_across(pair, *sides))
+    return replace(source, left=left, right=right, conjuncts=(*source.conjuncts, *added))
+
+
+def _is_across(pair: tuple[str, str], left: Collection[str], right: Collection[str]) -> bool:
+    one, other = pair
+    return (one in left and other in right) or (one in right and other in left)
 
 
 def equality(conjunct: exp.Expr) -> tuple[str, str] | None:

@@ -41,7 +41,17 @@ class GroupColumns:
         self.rows: IntegerArray | None = None
         self.values: dict[_Aggregate, Values] = {}
         self.accumulators: dict[_Aggregate, Accumulator] = {}
-        self.asked: set[_Aggregate] = set()
+        self.asked: set[int | _Aggregate] = set()
+
+    def is_made_for(self, name: int | _Aggregate, places: IntegerArray) -> bool:
+        """Note that some groups of a column are asked for, a key or an aggregate; say whether it is made whole, as from the second time on.
+
+        The first time all of them would take longer than a small part, and may be of no use before the next change.
+        """
+        is_small_part = len(self.slots) > QUICKLY_MADE and 2 * len(places) < len(self.slots)
+        is_first = name not in self.asked
+        self.asked.add(name)
+        return not (is_small_part and is_first)
 
     @property
     def memory(self) -> int:
@@ -71,7 +81,10 @@ class ReadGroups:
         columns = self._columns
         found = columns.keys.get(index)
         if found is None:
-            found = columns.keys[index] = self._held.key_values(index, columns.slots)
+            held = self._held
+            if not columns.is_made_for(index, places):
+                return held.key_values(index, columns.slots[places])
+            found = columns.keys[index] = held.key_values(index, columns.slots)
         return found if len(places) == len(columns.slots) else found.take(pa.array(places))
 
     def rows(self, places: IntegerArray) -> IntegerArray:
@@ -85,14 +98,11 @@ class ReadGroups:
         """Return an aggregate of some groups, from what the i-th one holds of its argument. Raises NotThere."""
         columns, name = self._columns, (index, specification)
         found = columns.values.get(name)
-        is_small_part = len(columns.slots) > QUICKLY_MADE and 2 * len(places) < len(columns.slots)
-        if found is None and is_small_part and name not in columns.asked:
-            # All of them would take longer, and may be of no use before the next change.
-            found = self._held.value_as(specification, index, columns.slots[places])
-            columns.asked.add(name)
-            return found
         if found is None:
-            found = columns.values[name] = self._held.value_as(specification, index, columns.slots)
+            held = self._held
+            if not columns.is_made_for(name, places):
+                return held.value_as(specification, index, columns.slots[places])
+            found = columns.values[name] = held.value_as(specification, index, columns.slots)
         return found if len(places) == len(columns.slots) else _taken(found, places)
 
     def rolled_up(self, specification: AggregateSpecification, index: int, places: IntegerArray, groups: RollUp) -> Values:
@@ -100,7 +110,10 @@ class ReadGroups:
         columns, name = self._columns, (index, specification)
         found = columns.accumulators.get(name)
         if found is None:
-            found = columns.accumulators[name] = self._held.copy_of(specification, index, columns.slots)
+            held = self._held
+            if not columns.is_made_for(name, places):
+                return held.value_as(specification, index, columns.slots[places], groups)
+            found = columns.accumulators[name] = held.copy_of(specification, index, columns.slots)
         return found.rolled_up(self.rows(places), places, groups)
 
     @property

@@ -6,9 +6,10 @@ from collections import Counter
 
 import pytest
 
-from imp_driver.answer import rest, states
+from imp_driver.answer import answers, join, rest, states
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import SketchMode
+from imp_driver.values.refusal import Refused
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 
@@ -108,3 +109,38 @@ GROUPS = "(SELECT g, sum(CAST(a AS DOUBLE)) AS s FROM r GROUP BY g)"
 )
 def test_sums_of_doubles_are_handed_over_where_nothing_depends_on_their_last_digits(items: str, expected: ServedBy) -> None:
     assert _world().ask(f"SELECT {items} FROM {GROUPS} q")[1].served_by is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT u.g, s, n FROM u, v WHERE u.g = v.g ORDER BY u.g",
+        "SELECT u.g, s, n FROM u, v WHERE v.g = u.g AND s = (SELECT max(s) FROM u) ORDER BY u.g",
+        "SELECT u.g, s, v.n, w.x FROM u, v, w WHERE u.g = v.g AND w.g = u.g AND w.x >= (SELECT min(x) FROM w) AND s < 90 ORDER BY u.g",
+        "SELECT u.g, s, n FROM u JOIN v ON u.g = v.g AND s > n ORDER BY u.g",
+    ],
+)
+def test_equalities_above_joins_of_groups_pair_their_rows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "MOST_PAIRS", 10)
+    world = _world()
+    groups = {"u": "sum(a) AS s", "v": "count(*) AS n", "w": "max(x) AS x"}
+    text = f"WITH {', '.join(f'{name} AS (SELECT g, {value} FROM r GROUP BY g)' for name, value in groups.items())} {text}"
+    for number in range(2):
+        assert world.checked(text).served_by is ServedBy.STATE
+        world.commit((100 + number, number, number, 9))
+    assert len(world.ask(text)[0]) > 0
+
+
+def test_what_is_always_left_to_spark_in_the_end_is_tried_ever_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[str] = []
+
+    def refuse(*_: object, why: str, **__: object) -> None:
+        tries.append(why)
+        raise Refused(Reason.LEFT_TO_SPARK, "too many groups to hand over")
+
+    monkeypatch.setattr(answers, "check_left", refuse)
+    world = _world()
+    reports = [world.checked("SELECT g, md5(CAST(sum(a) AS STRING)) AS digest FROM r GROUP BY g") for _ in range(25)]
+    assert {report.not_answered.reason for report in reports if report.not_answered} == {Reason.LEFT_TO_SPARK}
+    assert {report.served_by for report in reports} == {ServedBy.SPARK}
+    assert len(tries) == 5

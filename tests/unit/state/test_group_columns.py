@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.snapshot.vector import TableState, Vector
@@ -80,20 +81,31 @@ def test_who_does_not_hold_the_relation_reads_what_is_there() -> None:
         groups.value_as(SPECIFICATIONS[0], 0, np.arange(10))
 
 
-def test_values_of_few_groups_are_kept_when_they_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+FEW = np.array([3, 8])
+READS: dict[str, Callable[[ReadGroups], pa.Array]] = {
+    "keys": lambda groups: groups.key_values(0, FEW),
+    "values": lambda groups: groups.value_as(SPECIFICATIONS[0], 0, FEW).array,
+    "coarser": lambda groups: groups.rolled_up(SPECIFICATIONS[0], 0, FEW, RollUp(np.zeros(2, dtype=np.int64), 1)).array,
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_is_read_of_few_groups_is_kept_when_it_is_asked_for_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_columns, "QUICKLY_MADE", 1)
-    cache, state = ColumnCache(), _state()
-    held, few = cache.of(state, _vector(1)), np.array([3])
-
-    def seen(values: Values) -> list[object]:
-        return [values.array.to_pylist(), values.exact.tolist()]
-
-    first = seen(held.value_as(SPECIFICATIONS[0], 0, few))
+    read, cache, state = READS[name], ColumnCache(), _state()
+    held = cache.of(state, _vector(1))
     free = cache.at(_vector(1))
     assert free is not None
+    for _ in range(2):
+        # Who is turned away has not read it.
+        with pytest.raises(NotThere):
+            read(free)
+    first, alone = read(held), cache.memory
     with pytest.raises(NotThere):
-        free.value_as(SPECIFICATIONS[0], 0, few)
-    assert seen(held.value_as(SPECIFICATIONS[0], 0, few)) == first == seen(free.value_as(SPECIFICATIONS[0], 0, few))
-    assert cache.memory > 0
+        read(free)
+    assert cache.memory == alone
+    assert read(held) == first
+    assert cache.memory > alone
+    assert read(free) == first
     cache.clear()
     assert (cache.memory, cache.at(_vector(1))) == (0, None)
