@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -146,7 +147,7 @@ class Assessment:
 
     Attributes:
         newest: the newest record of this goal; None without one.
-        same_code: how many records there are of the code that the newest one measured, itself counted.
+        same_code: how many records there are of the code that the newest one measured, itself counted; ``failed`` of them failed.
         medians: the least and the largest median of any case in these; None where nothing was measured.
         captures: None for goals that are not of whole queries.
     """
@@ -156,6 +157,7 @@ class Assessment:
     newest: Record | None = None
     figures: Figures = Figures((), False)
     same_code: int = 0
+    failed: int = 0
     medians: tuple[float, float] | None = None
     captures: Captures | None = None
 
@@ -182,7 +184,8 @@ def assess(goal: Goal, records: Sequence[Record]) -> Assessment:
     medians = [summary.median for record in same_code for summary in figures(goal, record).summaries]
     found = figures(goal, newest)
     bounds = (min(medians), max(medians)) if medians else None
-    return Assessment(goal, _verdict(goal, newest, found), newest, found, len(same_code), bounds, _captures(goal, newest))
+    failed = sum(bool(record.failure) for record in same_code)
+    return Assessment(goal, _verdict(goal, newest, found), newest, found, len(same_code), failed, bounds, _captures(goal, newest))
 
 
 def figures(goal: Goal, record: Record) -> Figures:
@@ -238,7 +241,9 @@ def _together(goal: Goal, cases: Sequence[Case], by_case: Sequence[Sequence[floa
 
 
 def _has_all(goal: Goal, cases: Sequence[Case]) -> bool:
-    return all({case.labels[name] for case in cases} >= set(values) for name, values in goal.where.items())
+    """Say whether there is a case for each combination of the values that the goal speaks of."""
+    found = {tuple(case.labels[name] for name in goal.where) for case in cases}
+    return found >= set(itertools.product(*goal.where.values()))
 
 
 def _verdict(goal: Goal, record: Record, found: Figures) -> Verdict:

@@ -69,7 +69,8 @@ def _cells(found: Assessment) -> tuple[str, ...]:
     if found.newest is None:
         return goal.what, f"{bound} {_number(goal.target, goal)}", "", "", found.verdict, goal.earlier
     verdict = f"**{found.verdict}**" if found.verdict is Verdict.MET else str(found.verdict)
-    several = "" if found.medians is None else f"{_range(*found.medians, goal)} ({_counted(found.same_code, 'record')})"
+    counted = _counted(found.same_code, "record") + (f", of which {found.failed} failed" if found.failed else "")
+    several = "" if found.medians is None else f"{_range(*found.medians, goal)} ({counted})"
     return goal.what, f"{bound} {_number(goal.target, goal)}", _newest(found, found.newest), several, verdict, goal.earlier
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from imp_driver import errors
 from imp_driver.dbapi.cursor import Cursor
-from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.errors import InterfaceError, NotSupportedError, ProgrammingError
 from imp_driver.ports import Pipeline, TableDefinition
 from imp_driver.url import options_from_url
 from imp_driver.values.options import Options
@@ -58,6 +58,10 @@ class Connection:
         None for a name that stands for nothing, for temporary views and while another catalog than Spark's own is the current one.
         """
         self.check_open()
+        if not all(isinstance(name, str) for name in (table, schema or "")):
+            raise ProgrammingError(
+                "definition needs the name of a table and, where it is another than the current one, of its schema, as text."
+            )
         return self._pipeline.definition((table,) if schema is None else (schema, table))
 
     def commit(self) -> None:

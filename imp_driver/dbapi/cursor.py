@@ -93,6 +93,8 @@ class Cursor:
 
     def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
         """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
+        if not isinstance(seq_of_parameters, Iterable):
+            raise ProgrammingError(f"executemany needs a sequence of parameters, one for each run, not {type(seq_of_parameters).__name__}.")
         text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
         if not rows:
             self._begin(Run(text))

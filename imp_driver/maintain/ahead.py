@@ -1,6 +1,6 @@
 """One round of the eager strategy: which relations have enough changed rows waiting, and one maintenance step for each, without the engine.
 
-The steps are those of lazy.py. What they cannot do from the tables' own files, or what would end in a new capture, is left to the next
+The steps are those of step.py. What they cannot do from the tables' own files, or what would end in a new capture, is left to the next
 query, with the relation as it was. Source: IMP report section 8.5.
 """
 

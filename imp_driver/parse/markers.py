@@ -108,11 +108,15 @@ def check_values(text: str, values: Parameters) -> None:
             )
         _check_names(text, values)
         return
+    if not values and not markers:
+        _check_names(text, {})
     given = len(values or ())
     if given != len(markers):
         hint = "" if markers else _hint(text)
         message = f"The statement has {counted(len(markers), '? marker')}, but {counted(given, 'value')} given.{hint}"
         raise _unbound(message, text, markers[given][0]) if given < len(markers) else ProgrammingError(message)
+    for name, place in _names(text):
+        raise ProgrammingError(f"The statement has ? markers and the marker :{name} at character {place}; give all of them one style.")
     for (start, before), value in zip(markers, values or (), strict=True):
         if isinstance(value, list) and before == "IN":
             wanted = ", ".join("?" * max(1, len(value)))

@@ -127,7 +127,10 @@ def may_have_markers(statement: Statement, values: object) -> bool:
     """
     if statement.kind not in (StatementKind.QUERY, StatementKind.CHANGE):
         return False
-    return bool(values) or ("?" in statement.text and len(statement.text) <= LARGEST_CHANGE)
+    return bool(values) or (len(statement.text) <= LARGEST_CHANGE and _LIKE_A_MARKER.search(statement.text) is not None)
+
+
+_LIKE_A_MARKER = re.compile(r"\?|:[^\W\d]")
 
 
 def per_statement(find: Callable[[Statement], FoundT]) -> Callable[[Statement], FoundT]:

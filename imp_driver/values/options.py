@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -193,6 +194,8 @@ _MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
 def _read_text(name: str, value: Any) -> str:
     """Read text that goes on to Spark. What would mean more there than itself is an error."""
     text = str(value)
+    if name == "warehouse" and not (isinstance(value, (str, os.PathLike)) and text.strip()):
+        raise InterfaceError(f"Option 'warehouse' must name a folder, not {value!r}.")
     if has_control(text):
         raise InterfaceError(f"Option {name!r} must be text without control characters.")
     # Spark replaces variables in names and in settings; in the address of the catalog a semicolon would begin a setting of its own.
@@ -243,7 +246,7 @@ def _read_share(name: str, value: Any, *, may_be_zero: bool) -> float:
 def _read_switch(name: str, value: Any) -> bool:
     known = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}.get(str(value).lower())
     if known is None:
-        raise InterfaceError(f"Option {name!r} must be true or false, not {value!r}.")
+        raise InterfaceError(f"Option {name!r} must be on or off (or true or false), not {value!r}.")
     return known
 
 

@@ -59,7 +59,7 @@ def test_the_range_is_that_of_records_of_the_same_code() -> None:
     other = record(capturing(500.0, 600.0), code=CODE | {"imp_driver/maintain": "2"})
     surface = record(capturing(70.0, 80.0), code=CODE | {"imp_driver/cli": "2"})
     found = assess(GOAL, [other, surface, record(capturing(50.0, 60.0))])
-    assert (found.same_code, found.medians) == (2, (55.0, 75.0))
+    assert (found.same_code, found.failed, found.medians) == (2, 0, (55.0, 75.0))
 
 
 def test_code_that_comes_or_goes_is_other_code() -> None:
@@ -98,6 +98,10 @@ def test_all_cases_that_a_goal_names_must_be_there() -> None:
     assert verdict(goal, maintained(fine, (1.0,) * 10, join="1")) is Verdict.INCOMPLETE
     both = [maintained(fine, (1.0,) * 10, join=name) for name in ("1", "2")]
     assert verdict(goal, *both, maintained((1.0,), (1.0,), join="3")) is Verdict.MET
+    crossed = replace(GOAL, where={"join": ("1", "2"), "delta": ("a", "b")})
+    every = [maintained(fine, (1.0,) * 10, join=join, delta=delta) for join in ("1", "2") for delta in ("a", "b")]
+    assert verdict(crossed, *every) is Verdict.MET
+    assert verdict(crossed, *every[:-1]) is Verdict.INCOMPLETE
 
 
 def test_cases_are_taken_together_by_repetition() -> None:

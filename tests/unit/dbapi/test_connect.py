@@ -50,6 +50,9 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x?speed=9",), {}, imp_driver.InterfaceError, "Unknown option 'speed'"),
         (("imp:///x?fragments=0",), {}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x?snapshot=2999-01-01",), {}, imp_driver.InterfaceError, "a time of the past"),
+        ((), {"warehouse": ""}, imp_driver.InterfaceError, "must name a folder, not ''"),
+        ((), {"warehouse": 5}, imp_driver.InterfaceError, "must name a folder, not 5"),
+        (("imp:///x?answers=maybe",), {}, imp_driver.InterfaceError, "on or off"),
         (("imp:///x",), {"fragments": 2.5}, imp_driver.InterfaceError, "whole number"),
         (("imp:///x",), {"memory": True}, imp_driver.InterfaceError, "whole number"),
         (("imp:///x?background_share=0",), {}, imp_driver.InterfaceError, "above 0 and up to 1"),
@@ -119,5 +122,8 @@ def test_a_definition_is_asked_for_by_table_and_schema() -> None:
             found = connection.definition(table, schema)
             assert found is not None
             assert found.properties == {"name": asked}
+        for wrong in ((5, None), ("t", 5)):
+            with pytest.raises(imp_driver.ProgrammingError, match="as text"):
+                connection.definition(*wrong)  # type: ignore[arg-type]
     with pytest.raises(imp_driver.InterfaceError, match="closed"):
         connection.definition("t")

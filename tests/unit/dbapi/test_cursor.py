@@ -186,6 +186,11 @@ def test_executemany_of_nothing_runs_nothing() -> None:
         assert pipeline.asked == [("insert into t values (?)", [[1], [2]])]
 
 
+def test_executemany_says_what_it_needs() -> None:
+    with Connection(FakePipeline()) as connection, pytest.raises(imp_driver.ProgrammingError, match=r"a sequence of parameters.*not int"):
+        connection.cursor().executemany("insert into t values (?)", 5)  # type: ignore[arg-type]
+
+
 def test_exceptions_are_attributes_of_the_connection() -> None:
     for name in ("Warning", "Error", "InterfaceError", "DatabaseError", "DataError", "OperationalError", "IntegrityError", "InternalError"):
         assert getattr(Connection, name) is getattr(imp_driver, name)

@@ -46,6 +46,13 @@ def test_values_that_match(text: str, values: Any) -> None:
             "The statement has 1 ? marker, whose values are a sequence; a mapping was given.",
         ),
         ("SELECT :a + :b + :c", {"b": 1}, "There is no value for :a, :c; given: b."),
+        ("SELECT :a + 1", None, "There is no value for :a; given: none."),
+        ("SELECT :a + 1", {}, "There is no value for :a; given: none."),
+        (
+            "SELECT ?, :b",
+            [1],
+            "The statement has ? markers and the marker :b at character 10; give all of them one style.",
+        ),
         (
             "SELECT a FROM t WHERE a IN ?",
             [[1, 2, 3]],
