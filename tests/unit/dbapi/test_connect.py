@@ -124,6 +124,6 @@ def test_a_definition_is_asked_for_by_table_and_schema() -> None:
             assert found.properties == {"name": asked}
         for wrong in ((5, None), ("t", 5)):
             with pytest.raises(imp_driver.ProgrammingError, match="as text"):
-                connection.definition(*wrong)  # type: ignore[arg-type]
+                connection.definition(*wrong)
     with pytest.raises(imp_driver.InterfaceError, match="closed"):
         connection.definition("t")
