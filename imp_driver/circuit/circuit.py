@@ -26,8 +26,10 @@ from imp_driver.ports import SparkReader
 from imp_driver.snapshot.vector import Vector
 from imp_driver.values.tables import TableSnapshot, ZSet, at_version
 
+FEW_ROWS = 50_000
+"""Tables of at most so many rows are kept; rows of larger ones are looked up, in columns that all circuits share."""
 MOST_SIDE_ROWS = 2_000_000
-"""Tables of more rows are not kept."""
+"""Tables of at most so many rows are kept where rows that are needed cannot be looked up."""
 MOST_BYTES = 256 << 20
 """That the tables of one block may take."""
 
@@ -49,17 +51,28 @@ class Circuit:
         self.vector: Vector = {}
 
     def read(self, snapshots: Mapping[tuple[str, ...], TableSnapshot], vector: Vector, read: SparkReader) -> None:
-        """Read the tables that are small enough, by ``snapshots``, at the versions of ``vector``. Raises Error when Spark fails."""
+        """Read the tables of few rows, by ``snapshots``, at the versions of ``vector``. Raises Error when Spark fails."""
+        self._read(snapshots, vector, read, FEW_ROWS)
+        self.is_read = True
+
+    def read_more(self, snapshots: Mapping[tuple[str, ...], TableSnapshot], vector: Vector, read: SparkReader) -> bool:
+        """Read also tables of more rows, as ``read``; say whether any is kept now that was not."""
+        before = len(self._arrangements)
+        self._read(snapshots, vector, read, MOST_SIDE_ROWS)
+        return len(self._arrangements) > before
+
+    def _read(self, snapshots: Mapping[tuple[str, ...], TableSnapshot], vector: Vector, read: SparkReader, most_rows: int) -> None:
+        kept = dict(self._arrangements)
         for number, each in self._occurrences.items():
             snapshot = snapshots[each.scan.table]
-            if snapshot.row_count is not None and snapshot.row_count <= MOST_SIDE_ROWS:
+            if number not in kept and snapshot.row_count is not None and snapshot.row_count <= most_rows:
                 version = vector[snapshot.location].version
                 relation = at_version(qualified(each.scan.table), version)
                 text = Renderer(lambda _, relation=relation: relation, frozenset(each.schema.names)).sql(each.conditions_sql)  # type: ignore[misc]
-                self._arrangements[number] = Arrangement(each_once(read(text).select(each.schema.names).cast(each.schema)))
-        if self.memory > MOST_BYTES:
-            self._arrangements = {}
-        self.vector, self.is_read = vector, True
+                kept[number] = Arrangement(each_once(read(text).select(each.schema.names).cast(each.schema)))
+        if sum(each.memory for each in kept.values()) <= MOST_BYTES:
+            self._arrangements = kept
+        self.vector = vector
 
     @property
     def is_worn(self) -> bool:

@@ -7,23 +7,34 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from imp_driver.delta.bloom import Bloom
 from imp_driver.delta.commits import DataFile
-from imp_driver.delta.file_cache import Kept, KeptColumn
+from imp_driver.delta.file_cache import Kept, KeptColumn, Key
 from imp_driver.delta.files import Piece, PieceReader
 from imp_driver.delta.schema import StoredColumn
+from imp_driver.delta.sorted_places import SortedPlaces
 from imp_driver.delta.store import TableStore
-from imp_driver.values.codes import one_array
+from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.codes import CodeArray, IntegerArray, one_array
 
 _THREADS = min(4, os.cpu_count() or 1)
+SEARCHES = 2
+"""Of one column of a file, before it is sorted: that takes as long as some ten of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """What is kept of all tables: at most so many bytes of columns and of filters. Thread-safe."""
+    """What is kept of all tables: at most so many bytes of columns, of filters, and of positions by value. Thread-safe.
+
+    ``searched`` says how often values were looked for in a column.
+    """
 
     columns: Kept[KeptColumn] = field(default_factory=lambda: Kept(256 << 20))
     filters: Kept[Bloom] = field(default_factory=lambda: Kept(64 << 20))
+    places: Kept[SortedPlaces] = field(default_factory=lambda: Kept(128 << 20))
+    searched: BoundedCache[Key, int] = field(default_factory=lambda: BoundedCache(10_000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,20 @@ class FileColumns:
         with ThreadPoolExecutor(_THREADS) as threads:
             made = dict(zip(missing, threads.map(lambda path: self._filter(key, path), missing), strict=True))
         return [made.get(path, bloom) for path, bloom in zip(paths, found, strict=True)]
+
+    def places_of(self, key: StoredColumn, path: str, column: KeptColumn, values: pa.Array, codes: CodeArray) -> IntegerArray:
+        """Return the positions of some values, as ``KeptColumn.places_of``; a column that is searched again and again is sorted."""
+        if not column.may_be_sorted:
+            return column.places_of(values, codes)
+        found = self.kept.places.found(self.table_id, path, [key]).get(key)
+        if found is None:
+            searched = self.kept.searched.get((self.table_id, path, key)) or 0
+            self.kept.searched[self.table_id, path, key] = searched + 1
+            if searched < SEARCHES:
+                return column.places_of(values, codes)
+            found = SortedPlaces.of(column.stored)
+            self.kept.places.keep(self.table_id, path, {key: found})
+        return found.places_of(codes)
 
     def _missing(
         self, columns: Sequence[StoredColumn], path: str, found: Mapping[StoredColumn, KeptColumn]

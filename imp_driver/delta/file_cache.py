@@ -9,15 +9,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.delta.narrow import narrowed, widened
 from imp_driver.delta.schema import StoredColumn
+from imp_driver.delta.sorted_places import Numbers, places_in
 from imp_driver.values.codes import CodeArray, IntegerArray
 
 
@@ -32,6 +32,7 @@ Key = tuple[str, str, StoredColumn]
 
 
 _OBJECT_BYTES = 500
+MANY_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +44,7 @@ class KeptColumn:
 
     stored: pa.Array
     kind: pa.DataType
-    order: npt.NDArray[np.integer[Any]] | None
+    order: Numbers | None
 
     @classmethod
     def of(cls, values: pa.Array) -> KeptColumn:
@@ -75,14 +76,16 @@ class KeptColumn:
             return _positions(stored.indices, pa.array(chosen, stored.indices.type))
         if not pa.types.is_signed_integer(stored.type):
             return _positions(stored, values)
-        kind = np.dtype(stored.type.to_pandas_dtype())
-        limits = np.iinfo(kind)
-        fitting = codes[(codes >= limits.min) & (codes <= limits.max)].astype(kind)
-        if self.order is None:
-            return _positions(stored, pa.array(fitting))
-        first = np.searchsorted(self.order, fitting, side="left")
-        counts = np.searchsorted(self.order, fitting, side="right") - first
-        return np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+        if self.order is not None:
+            return places_in(self.order, codes)
+        limits = np.iinfo(stored.type.to_pandas_dtype())
+        fitting = codes[(codes >= limits.min) & (codes <= limits.max)]
+        return _positions(stored, pa.array(fitting, stored.type))
+
+    @property
+    def may_be_sorted(self) -> bool:
+        """Whether the column has whole numbers in no order, so many that to find some takes a while."""
+        return self.order is None and pa.types.is_signed_integer(self.stored.type) and len(self.stored) >= MANY_ROWS
 
     @property
     def memory(self) -> int:

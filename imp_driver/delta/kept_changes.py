@@ -12,11 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from imp_driver.delta.classify import FilePlan
 from imp_driver.delta.columns import FileColumns
 from imp_driver.delta.file_cache import KeptColumn
-from imp_driver.delta.files import CHANGE_TYPE, INSERTIONS, Piece, changed_positions, partition_values
+from imp_driver.delta.files import CHANGE_TYPE, INSERTIONS, Piece, PieceReader, changed_positions, partition_values
 from imp_driver.delta.schema import StoredColumn
-from imp_driver.values.tables import SchemaColumn
+from imp_driver.reasons import RecaptureReason
+from imp_driver.values.tables import ChangesUnavailable, SchemaColumn
 
 MOST_ROWS = 1_000_000
 """Of a file of which some rows are read; a longer one has several row groups, of which only some are read then."""
@@ -25,6 +27,27 @@ MOST_BYTES = 4 << 20
 _AT_ONCE = 16
 """Files whose columns are in memory together."""
 _CHANGE_TYPE = StoredColumn(SchemaColumn(CHANGE_TYPE, "string", False), CHANGE_TYPE, pa.string(), False)
+
+
+def read_pieces(columns_of: FileColumns, columns: Sequence[StoredColumn], plan: FilePlan) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """Return rows and weights of a plan's pieces, of which there are some: always in the same order where a column is stored in the files.
+
+    Raises ChangesUnavailable.
+    """
+    # Without a stored column a file's rows would have no number.
+    may_be_kept = not all(column.partition for column in columns)
+    kept, others = (tuple(piece for piece in plan.pieces if (may_be_kept and is_kept(piece)) is wish) for wish in (True, False))
+    reader = PieceReader(columns_of.store, columns)
+    try:
+        parts = [reader.read(piece) for piece in others]
+        parts += read_kept(columns_of, columns, kept)
+        rows = pa.concat_tables([table for table, _ in parts])
+    except FileNotFoundError as error:
+        detail = f"A changed file of {plan.location} is gone; it was probably vacuumed."
+        raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, detail) from error
+    except (OSError, ValueError, LookupError, pa.ArrowException) as error:
+        raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
+    return rows, np.concatenate([weights for _, weights in parts])
 
 
 def is_kept(piece: Piece) -> bool:

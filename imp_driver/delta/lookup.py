@@ -61,10 +61,6 @@ class Wanted:
         is_all_null = (nulls >= 0) & (nulls == files.rows)
         return np.asarray((held | no_low | no_high) & ~is_all_null, dtype=bool)
 
-    def places_in(self, column: KeptColumn) -> IntegerArray:
-        """Return the positions of the values in a column of a file, ascending."""
-        return column.places_of(self.values, self.codes)
-
     def among(self, rows: ZSet) -> ZSet:
         """Return those of some signed rows that have one of the values."""
         chosen = pc.is_in(rows.rows.column(self.key.column.name), value_set=self.values)
@@ -93,7 +89,7 @@ def rows_with(columns_of: FileColumns, state: TableState, columns: Sequence[Stor
         deleted = state.deleted.get(data_path(path) or path)
         count = int(files.rows[held[place]]) + (0 if deleted is None else deleted.count)
         every = read[place] | {column: KeptColumn(pa.repeat(value[place], count), value.type, None) for column, value in folders.items()}
-        places = wanted.places_in(every[wanted.key])
+        places = columns_of.places_of(wanted.key, path, every[wanted.key], wanted.values, wanted.codes)
         if deleted is not None and len(places):
             places = np.setdiff1d(places, deleted.positions(columns_of.store), assume_unique=True)
         if len(places):

@@ -10,11 +10,11 @@ import pyarrow as pa
 from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
-from imp_driver.delta.files import PieceReader
 from imp_driver.delta.followed import FollowedTables
 from imp_driver.delta.handle import TableHandle, TableState
-from imp_driver.delta.kept_changes import is_kept, read_kept
+from imp_driver.delta.kept_changes import read_pieces
 from imp_driver.delta.schema import TableMetadata, stored_columns
+from imp_driver.delta.shared_changes import SharedChanges
 from imp_driver.delta.store import commit_path
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import DeltaSource, RecaptureReason
@@ -32,6 +32,7 @@ class DeltaTables:
         self._limits = limits or Limits()
         self._handles: BoundedCache[str, TableHandle] = BoundedCache(MOST_TABLES)
         self._read = ReadFiles()
+        self._shared = SharedChanges()
         self._followed = FollowedTables(self, self._read)
 
     def snapshot(self, location: str) -> TableSnapshot:
@@ -85,22 +86,8 @@ class DeltaTables:
         wanted = stored_columns(plan.metadata, plan.location, columns)
         if not plan.pieces:
             return ZSet(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
-        store = self._handle(plan.location).store
-        # Without a stored column a file's rows would have no number.
-        may_be_kept = not all(column.partition for column in wanted)
-        kept, others = (tuple(piece for piece in plan.pieces if (may_be_kept and is_kept(piece)) is wish) for wish in (True, False))
-        reader = PieceReader(store, wanted)
-        try:
-            parts = [reader.read(piece) for piece in others]
-            parts += read_kept(FileColumns(store, plan.metadata.table_id, self._read), wanted, kept)
-            rows = pa.concat_tables([table for table, _ in parts])
-        except FileNotFoundError as error:
-            raise ChangesUnavailable(
-                RecaptureReason.HISTORY_GONE, f"A changed file of {plan.location} is gone; it was probably vacuumed."
-            ) from error
-        except (OSError, ValueError, LookupError, pa.ArrowException) as error:
-            raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
-        return ZSet(rows, np.concatenate([weights for _, weights in parts]))
+        files = FileColumns(self._handle(plan.location).store, plan.metadata.table_id, self._read)
+        return self._shared.rows(plan, files.table_id, wanted, lambda missing: read_pieces(files, missing, plan))
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
         """Return signed rows whose sum are those of the newest version with one of the values; None: the engine must find them."""

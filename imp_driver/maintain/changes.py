@@ -121,7 +121,7 @@ class Changes:
         if circuit is None or not are_read_in_process(changes):
             return None
         try:
-            joined = circuit.changed(self.signed, self._looking_up(changes))
+            joined = self._joined(changes, circuit)
             rows: ProjectedRows | None = _in_process(joined, self._block, self._key_types, self._cuts)
         except (NotFound, NotEvaluable, TooManyRows):
             return None
@@ -130,6 +130,25 @@ class Changes:
             shares.append(_NONE if change.is_empty else self._share(rows, change))
             rows = rows if change.is_empty else None
         return shares
+
+    def _joined(self, changes: Sequence[TableChange], circuit: Circuit) -> ZSet:
+        look_up = self._looking_up(changes)
+        try:
+            return circuit.changed(self.signed, look_up)
+        except NotFound:
+            if not circuit.is_read or not self._is_more_read(changes, circuit):
+                raise
+        return circuit.changed(self.signed, look_up)
+
+    def _is_more_read(self, changes: Sequence[TableChange], circuit: Circuit) -> bool:
+        """Keep larger tables for rows that could not be looked up; say whether there are any."""
+        snapshots = {name: change.snapshot for change in changes for name in change.names}
+        vector = {change.snapshot.location: change.before for change in changes}
+        try:
+            return circuit.read_more(snapshots, vector, self._read)
+        except Error as error:
+            raise_if_cancelled(error)
+            return False
 
     def _share(self, rows: ProjectedRows | None, change: TableChange) -> Projected:
         weights = self.signed[next(iter(change.names))].weights

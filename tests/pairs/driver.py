@@ -32,7 +32,7 @@ MOST_KEYS = 9
 def play(choice: Choice, chance: random.Random) -> Outcome:
     """Ask the query of a choice after what goes before it."""
     clock = Clock(random.Random(chance.random()))
-    small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (circuit, "MOST_SIDE_ROWS", 5)}
+    small = {"buckets": (capture, "ROW_OVERHEAD", 1 << 30), "few rows kept": (circuit, "FEW_ROWS", 5)}
     holder = small.get(choice["holder"], (balance, "FEWEST_ROWS", 3))
     with (
         patch.object(balance, "FEWEST_ROWS", 3),

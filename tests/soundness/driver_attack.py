@@ -154,7 +154,7 @@ KINDS: Mapping[str, Kind] = {
     # Groups over NOT IN, as joins.
     "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
     # Joins where only tables of a few rows are kept, so that others are looked up.
-    "lookups": Kind((_JOINS, _NESTED), ((circuit, "MOST_SIDE_ROWS", 20),)),
+    "lookups": Kind((_JOINS, _NESTED), ((circuit, "FEW_ROWS", 20),)),
     # States are maintained ahead of queries, after changes before and in the middle of a query.
     "eager": Kind((Manner(_asked_ahead, changes_each=3, is_eager=True),)),
     # No state fits into memory.

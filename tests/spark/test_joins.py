@@ -51,6 +51,7 @@ def _played(
             for query in queries:
                 stream.ask(query, query.format(**names))
             with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(circuit, "FEW_ROWS", 0)
                 patch.setattr(circuit, "MOST_SIDE_ROWS", 0)
                 for query in with_large_sides:
                     stream.ask((query, "large"), query.format(**names))

@@ -15,7 +15,7 @@ from deltalake import DeltaTable, write_deltalake
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imp_driver.delta import followed
+from imp_driver.delta import columns, file_cache, followed
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.values.tables import ZSet
 from tests.unit.delta.deleting import delete_rows
@@ -83,6 +83,8 @@ def test_rows_are_those_that_the_table_should_have(data: st.DataObject) -> None:
     by_vector = data.draw(st.booleans(), "vectors")
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(followed, "FEW_CHANGES", data.draw(st.sampled_from([0, 4, 10_000]), "few"))
+        patch.setattr(file_cache, "MANY_ROWS", data.draw(st.sampled_from([0, 10_000]), "many"))
+        patch.setattr(columns, "SEARCHES", data.draw(st.integers(0, 2), "searches"))
         table, tables = Table(folder, data.draw(st.booleans(), "feed")), DeltaTables()
         for _ in range(data.draw(st.integers(1, 3), "files")):
             table.append(data.draw(st.lists(KEYS, min_size=1, max_size=6), "rows"))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from imp_driver.delta.file_cache import Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
+from imp_driver.delta.sorted_places import SortedPlaces
 from imp_driver.values.codes import Codec
 from imp_driver.values.tables import SchemaColumn
 
@@ -108,8 +109,13 @@ def test_positions_are_those_of_a_search(data: st.DataObject) -> None:
     asked = data.draw(st.lists(st.sampled_from(stored) if stored else values, max_size=6)) + data.draw(st.lists(values, max_size=3))
     wanted = pa.array(sorted({each for each in asked if each is not None}), kind)
     codes, _ = Codec(kind).encode(wanted)
-    found = KeptColumn.of(pa.array(stored, kind)).places_of(wanted, np.sort(codes))
-    assert found.tolist() == [place for place, value in enumerate(stored) if value is not None and value in asked]
+    column, places = (
+        KeptColumn.of(pa.array(stored, kind)),
+        [place for place, value in enumerate(stored) if value is not None and value in asked],
+    )
+    assert column.places_of(wanted, np.sort(codes)).tolist() == places
+    if pa.types.is_integer(column.stored.type):
+        assert SortedPlaces.of(column.stored).places_of(np.sort(codes)).tolist() == places
 
 
 def test_repeated_and_small_values_take_few_bytes() -> None:

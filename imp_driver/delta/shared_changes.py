@@ -1,0 +1,70 @@
+"""Signed rows that one relation read are there for the next one that takes the same step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from imp_driver.delta.classify import FilePlan
+from imp_driver.delta.files import Piece
+from imp_driver.delta.schema import StoredColumn
+from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.tables import ZSet
+
+_MOST_STEPS = 16
+MOST_BYTES = 8 << 20
+"""Of the rows of one step; larger ones are read by each relation."""
+Weights = npt.NDArray[np.int64]
+Read: TypeAlias = Callable[[Sequence[StoredColumn]], tuple[pa.Table, Weights]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    pieces: tuple[Piece, ...]
+    columns: Mapping[StoredColumn, pa.ChunkedArray]
+    weights: Weights
+
+
+class SharedChanges:
+    """Thread-safe. The columns of the latest steps that were read: of a table, from a version to a later one."""
+
+    def __init__(self) -> None:
+        self._steps: BoundedCache[tuple[str, int, int], _Step] = BoundedCache(_MOST_STEPS)
+
+    def rows(
+        self,
+        plan: FilePlan,
+        table_id: str,
+        columns: Sequence[StoredColumn],
+        read: Callable[[Sequence[StoredColumn]], tuple[pa.Table, Weights]],
+    ) -> ZSet:
+        """Return some columns of a plan's rows. Raises what ``read`` raises.
+
+        Args:
+            read: gives the rows always in the same order when one of the columns is stored in files.
+        """
+        key = (table_id, plan.from_version, plan.to_version)
+        known = self._steps.get(key)
+        if known is None or known.pieces != plan.pieces:
+            known = None
+        missing = [column for column in columns if known is None or column not in known.columns]
+        if known is not None and not missing:
+            return ZSet(_table(columns, known.columns), known.weights)
+        if all(column.partition for column in missing):
+            return ZSet(*read(columns))
+        rows, weights = read(missing)
+        every = dict({} if known is None else known.columns)
+        if rows.nbytes + sum(column.nbytes for column in every.values()) > MOST_BYTES:
+            return ZSet(_table(columns, every | dict(zip(missing, rows.columns, strict=True))), weights)
+        every |= dict(zip(missing, rows.combine_chunks().columns, strict=True))
+        self._steps[key] = _Step(plan.pieces, every, weights)
+        return ZSet(_table(columns, every), weights)
+
+
+def _table(columns: Sequence[StoredColumn], found: Mapping[StoredColumn, pa.ChunkedArray]) -> pa.Table:
+    return pa.table([found[column] for column in columns], schema=pa.schema([column.field for column in columns]))
