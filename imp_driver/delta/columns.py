@@ -31,7 +31,7 @@ class ReadFiles:
     ``searched`` says how often values were looked for in a column.
     """
 
-    columns: Kept[KeptColumn] = field(default_factory=lambda: Kept(256 << 20))
+    columns: Kept[KeptColumn] = field(default_factory=lambda: Kept(384 << 20))
     filters: Kept[Bloom] = field(default_factory=lambda: Kept(64 << 20))
     places: Kept[SortedPlaces] = field(default_factory=lambda: Kept(128 << 20))
     searched: BoundedCache[Key, int] = field(default_factory=lambda: BoundedCache(10_000))
