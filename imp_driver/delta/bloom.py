@@ -13,22 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.values.codes import Codec, is_string
+from imp_driver.values.mixing import HashArray, mixed
 
 BITS_PER_VALUE = 10
 PROBES = 5
 """Bits that each value sets; with ten bits for each value about one absent value of a hundred is taken for present."""
 
-HashArray = npt.NDArray[np.uint64]
-_FIRST, _SECOND, _STEP = (np.uint64(number) for number in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15))
 _BASE = 0x100000001B3
 
 
 def hashes(values: pa.Array) -> HashArray:
     """Return a hash of each value, none of which is NULL; equal values have equal hashes whatever the width of the integers."""
     if is_string(values.type):
-        return _mixed(_text_hashes(values.cast(pa.large_binary())))
+        return mixed(_text_hashes(values.cast(pa.large_binary())))
     codes, _ = Codec(values.type).encode(values)
-    return _mixed(np.asarray(codes, dtype=np.int64).view(np.uint64))
+    return mixed(np.asarray(codes, dtype=np.int64).view(np.uint64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,16 +61,8 @@ class Bloom:
 
 def _places(wanted: HashArray, size: int) -> list[npt.NDArray[np.int64]]:
     """Return PROBES places of each hash among ``size`` bits (double hashing)."""
-    step = _mixed(wanted) | np.uint64(1)
+    step = mixed(wanted) | np.uint64(1)
     return [((wanted + np.uint64(probe) * step) & np.uint64(size - 1)).astype(np.int64) for probe in range(PROBES)]
-
-
-def _mixed(numbers: HashArray) -> HashArray:
-    """Spread 64-bit numbers over all bits (the finaliser of SplitMix64)."""
-    mixed = numbers + _STEP
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _text_hashes(texts: pa.Array) -> HashArray:

@@ -42,7 +42,7 @@ FIRST_BYTES = 4 << 20
 FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
 
-FETCHED = 2
+FETCHED = 3
 """Times that groups may be larger when they are fetched, with a text for each, than when they are held."""
 
 

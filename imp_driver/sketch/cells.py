@@ -51,7 +51,8 @@ def cell_groups(key_types: Sequence[pa.DataType], keys: Sequence[Column], cell_k
     Raises StateCorrupt when a cell is of no group.
     """
     codecs = [Codec(key_type) for key_type in key_types]
-    index = SlotIndex(tuple(KeyValues(*codec.encode(key)) for codec, key in zip(codecs, keys, strict=True)))
+    held = tuple(KeyValues(*codec.encode(key)) for codec, key in zip(codecs, keys, strict=True))
+    index = SlotIndex(held, held)
     inverse, values = grouped(codecs, [one_array(key) for key in cell_keys])
     groups = index.find(values)
     if np.any(groups < 0):

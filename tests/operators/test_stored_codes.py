@@ -36,9 +36,11 @@ def test_slots_hold_what_was_put_there_last(data: st.DataObject) -> None:
     twin = data.draw(st.lists(values, max_size=6))
     kinds: list[Callable[[CodeArray], StoredCodes]] = [SharedCodes, ObjectCodes]
     kind = data.draw(st.sampled_from(kinds))
-    codes: StoredCodes = kind(make(twin)) if make is objects else PlainCodes(np.array(twin, np.int64), is_narrow=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_codes, "_FEW", 3)
+        if data.draw(st.booleans(), "bad hashes"):
+            patch.setattr(stored_codes, "mixed", lambda numbers: numbers % np.uint64(3))
+        codes: StoredCodes = kind(make(twin)) if make is objects else PlainCodes(np.array(twin, np.int64), is_narrow=True)
         for _ in range(data.draw(st.integers(0, 8))):
             more = data.draw(st.lists(values, min_size=1, max_size=5))
             codes.grow(len(twin) + len(more))
@@ -57,7 +59,7 @@ def test_equal_objects_are_there_once_and_count() -> None:
     alone = ObjectCodes(objects([b"%d" % number for number in range(10_000)]))
     assert few.memory < 5 * 10_000
     assert 40 * 10_000 < alone.memory < 50 * 10_000
-    assert many.memory > 140 * 10_000
+    assert 60 * 10_000 < many.memory < 70 * 10_000
 
 
 def test_objects_that_no_slot_has_any_more_are_forgotten() -> None:

@@ -95,7 +95,7 @@ class GroupState:
         values = [(Codec(key_type), Codec(key_type).encode(key)) for key_type, key in zip(key_types, keys, strict=True)]
         columns = tuple(KeyColumn(codec, KeyValues(*encoded), is_distinct=len(values) == 1) for codec, encoded in values)
         rows = integers(one_array(row_counts))
-        index = SlotIndex(tuple(KeyValues(*encoded) for _, encoded in values))
+        index = SlotIndex(columns, tuple(KeyValues(*encoded) for _, encoded in values))
         if index.has_repeats or np.any(rows <= 0):
             raise StateCorrupt("the captured groups repeat or have no rows; the state must be captured again")
         accumulators = []
@@ -150,10 +150,8 @@ class GroupState:
                 column.put(slots[fresh], new)
             self._index.add(added, slots[fresh])
         self._unchecked += len(slots)
-        self._index.remove(chosen(keys, np.flatnonzero(change.remaining == 0)))
-        if self._index.is_worn:
-            alive = np.flatnonzero(self.alive)
-            self._index.renew(tuple(column.take(alive) for column in self._keys), alive)
+        gone = np.flatnonzero(change.remaining == 0)
+        self._index.remove(chosen(keys, gone), slots[gone])
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
 

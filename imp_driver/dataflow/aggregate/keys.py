@@ -26,6 +26,9 @@ class KeyValues:
     codes: CodeArray
     nulls: BooleanArray
 
+    def take(self, places: IntegerArray) -> KeyValues:
+        return KeyValues(self.codes[places], self.nulls[places])
+
     def tokens(self) -> list[Hashable]:
         """Return one hashable per entry, None for NULL."""
         tokens: list[Hashable] = self.codes.tolist()
@@ -40,7 +43,7 @@ Keys: TypeAlias = tuple[KeyValues, ...]
 
 def chosen(keys: Keys, places: IntegerArray) -> Keys:
     """Return the keys of some of the groups."""
-    return tuple(KeyValues(key.codes[places], key.nulls[places]) for key in keys)
+    return tuple(key.take(places) for key in keys)
 
 
 def grouped(codecs: Sequence[Codec], keys: Sequence[pa.Array]) -> tuple[IntegerArray, Keys]:

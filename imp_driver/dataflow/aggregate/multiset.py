@@ -88,7 +88,8 @@ class Multiset:
         occurrences = PairCounts.of(slots, numbers, copies) if len(copies) == len(slots) else None
         if occurrences is None or np.any(values.nulls) or np.any(totals != counts):
             raise StateCorrupt("the captured values of a group do not add up to their count; the state must be captured again")
-        return cls(Missing(counts, rows), len(rows), occurrences, KeyColumn(codec, values, is_distinct=True), SlotIndex((values,)))
+        column = KeyColumn(codec, values, is_distinct=True)
+        return cls(Missing(counts, rows), len(rows), occurrences, column, SlotIndex((column,), (values,)))
 
     @property
     def codec(self) -> Codec:
@@ -135,7 +136,8 @@ class Multiset:
         self._groups = resized(self._groups, max(self._numbers.used, len(self._groups)))
         np.add.at(self._groups, members_of(pairs.appeared), 1)
         np.subtract.at(self._groups, members_of(pairs.vanished), 1)
-        self._numbers.remove(chosen((values,), np.flatnonzero(self._groups[numbers] == 0)))
+        gone = np.flatnonzero(self._groups[numbers] == 0)
+        self._numbers.remove(chosen((values,), gone), numbers[gone])
 
     def distinct_at(self, slots: Slots) -> IntegerArray:
         """Return how many distinct values some slots hold."""

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from imp_driver.values.codes import CodeArray, IntegerArray
+from imp_driver.dataflow.runs import OrderedNumbers
+from imp_driver.values.codes import BooleanArray, CodeArray, IntegerArray
+from imp_driver.values.mixing import HashArray, mixed
 
-_ENTRY_BYTES = 100
-"""Of a dictionary's entry with its number, beside the object itself."""
 _FEW = 1_000
 """Objects that may be those of groups that are gone, however few slots there are."""
 
@@ -79,12 +80,10 @@ class ObjectCodes:
 
 
 class SharedCodes:
-    """Objects with a number each, and the number of each slot's object."""
+    """Objects with a number each, and the number of each slot's object. Of objects with the same hash the second has several numbers."""
 
     def __init__(self, codes: CodeArray) -> None:
-        self._known: dict[Any, int] = {}
-        self._objects: CodeArray = np.empty(0, dtype=object)
-        self._object_bytes = 0
+        self._forget()
         self._numbers = self._numbered(codes)
 
     def take(self, slots: slice | IntegerArray) -> CodeArray:
@@ -93,44 +92,64 @@ class SharedCodes:
 
     def put(self, slots: IntegerArray, codes: CodeArray) -> None:
         self._numbers[slots] = self._numbered(codes)
-        if len(self._known) > 2 * len(self._numbers) + _FEW:
-            self._forget_unused()
+        if self._count > 2 * len(self._numbers) + _FEW:
+            living = self.take(slice(None))
+            self._forget()
+            self._numbers = self._numbered(living)
 
     def grow(self, capacity: int) -> None:
         missing = capacity - len(self._numbers)
         if missing > 0:
             self._numbers = np.concatenate((self._numbers, np.zeros(missing, dtype=np.int32)))
 
-    def _numbered(self, codes: CodeArray) -> Any:
-        known, before = self._known, len(self._known)
-        tokens = codes.tolist()
-        numbers = np.fromiter((known.setdefault(token, len(known)) for token in tokens), dtype=np.int32, count=len(tokens))
-        if len(known) > before:
-            if len(known) > len(self._objects):
-                larger = np.empty(max(len(known), len(self._objects) + len(self._objects) // 2), dtype=object)
-                larger[:before] = self._objects[:before]
-                self._objects = larger
-            # In the order of their numbers: a dictionary keeps that of insertion.
-            fresh = _last(known, len(known) - before)
-            self._objects[before : len(known)] = fresh
-            self._object_bytes += _bytes_of(fresh)
-        return numbers
+    def _forget(self) -> None:
+        self._known = OrderedNumbers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), absent=-1)
+        self._objects: CodeArray = np.empty(0, dtype=object)
+        self._count = self._object_bytes = 0
 
-    def _forget_unused(self) -> None:
-        codes = self.take(slice(None))
-        self._known, self._objects, self._object_bytes = {}, np.empty(0, dtype=object), 0
-        self._numbers = self._numbered(codes)
+    def _numbered(self, codes: CodeArray) -> npt.NDArray[np.int32]:
+        hashes = hashes_of(codes).view(np.int64)
+        numbers = self._known.find(hashes)
+        there = np.flatnonzero(numbers >= 0)
+        numbers[there[~_are_equal(self._objects[numbers[there]], codes[there])]] = -1
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            own, first, inverse = np.unique(hashes[missing], return_index=True, return_inverse=True)
+            is_alike = _are_equal(codes[missing], codes[missing[first]][inverse])
+            numbers[missing[is_alike]] = self._added(codes[missing[first]])[inverse[is_alike]]
+            numbers[missing[~is_alike]] = self._added(codes[missing[~is_alike]])
+            fresh = self._known.find(own) < 0
+            self._known.put(own[fresh], numbers[missing[first]][fresh])
+        return numbers.astype(np.int32)
+
+    def _added(self, codes: CodeArray) -> IntegerArray:
+        """Return new numbers of objects."""
+        count = self._count + len(codes)
+        if count > len(self._objects):
+            larger = np.empty(max(count, len(self._objects) + len(self._objects) // 2), dtype=object)
+            larger[: self._count] = self._objects[: self._count]
+            self._objects = larger
+        self._objects[self._count : count] = codes
+        self._object_bytes += _bytes_of(codes)
+        numbers = np.arange(self._count, count)
+        self._count = count
+        return numbers
 
     @property
     def memory(self) -> int:
-        return int(self._numbers.nbytes + self._objects.nbytes) + self._object_bytes + _ENTRY_BYTES * len(self._known)
+        return int(self._numbers.nbytes + self._objects.nbytes) + self._object_bytes + self._known.memory
+
+
+def hashes_of(codes: CodeArray) -> HashArray:
+    """Return a hash of each code; equal ones have equal hashes."""
+    if codes.dtype == object:
+        return mixed(np.fromiter(map(hash, codes.tolist()), dtype=np.int64, count=len(codes)).view(np.uint64))
+    return mixed(codes.view(np.uint64))
+
+
+def _are_equal(one: CodeArray, other: CodeArray) -> BooleanArray:
+    return np.asarray(one == other, dtype=bool)
 
 
 def _bytes_of(objects: Iterable[Any]) -> int:
     return sum(map(sys.getsizeof, objects))
-
-
-def _last(known: dict[Any, int], count: int) -> list[Any]:
-    """Return the keys that came last, in the order in which they came."""
-    found = [key for key, _ in zip(reversed(known), range(count), strict=False)]
-    return found[::-1]
