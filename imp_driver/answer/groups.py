@@ -105,7 +105,7 @@ class _Asked:
     @classmethod
     def of(cls, state: ReadGroups, found: Match) -> _Asked:
         slots = np.flatnonzero(state.alive)
-        rows = with_count(pa.table({key_name(place): state.key_values(place, slots) for place in found.read}), len(slots))
+        rows = with_count(pa.table({key_name(place): state.key_array(place, slots) for place in found.read}), len(slots))
         if found.condition is not None:
             passed = select(rows, found.condition)
             slots, rows = slots[passed], rows.filter(pa.array(passed))

@@ -33,6 +33,8 @@ MOST_GROUPS = 5_000_000
 FEW_GROUPS = 200_000
 SMALL_SHARE = 0.1
 """Of the rows of tables, up to which more than a few different rows without groups are kept."""
+SMALL_MEMORY_SHARE = 8
+"""Different rows that take at most this part of the memory of all are kept, whatever share of all rows they are."""
 MEMORY_SHARE = 4
 """A state that no query waits for gets this part of the memory of all, at most."""
 _LOOK_UP_BYTES = 12
@@ -233,7 +235,8 @@ def why_too_large(request: Request, groups: int, rows: int, memory: int) -> str:
 
 def why_too_many(request: Request, groups: int, rows: int, memory: int) -> str:
     """Say why so many different rows are too many against all rows of the tables that they come from; empty where they are few."""
-    if groups > MOST_GROUPS or (groups > FEW_GROUPS and groups > SMALL_SHARE * request.rows):
+    is_large = bytes_of(request.block, groups) > memory // SMALL_MEMORY_SHARE
+    if groups > MOST_GROUPS or (is_large and groups > max(FEW_GROUPS, SMALL_SHARE * request.rows)):
         return f"some {groups:,} different ones of {request.rows:,}"
     return _why_too_heavy(request.block, groups, memory)
 

@@ -6,13 +6,14 @@ nothing is searched for when an arrangement changes, and weights multiply.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.runs import Run, levelled
-from imp_driver.values.codes import CodeArray, Codec, IntegerArray, is_orderable
+from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray, is_orderable
 from imp_driver.values.tables import ZSet
 
 MOST_ROWS = 5_000_000
@@ -86,21 +87,31 @@ class Arrangement:
         """Return the signed rows whose ``key`` is one of the values; NULL matches nothing. Raises TooManyRows."""
         codes, nulls = Codec(values.type).encode(values)
         wanted = np.unique(codes[~nulls])
-        _, found = self._found(wanted, np.arange(len(wanted)), key)
-        return found
+        found = [(level.zset, places) for level, places, _ in self._matches(wanted, np.arange(len(wanted)), key)]
+        rows = pa.concat_tables([zset.rows.take(pa.array(places)) for zset, places in found])
+        return ZSet(rows, np.concatenate([zset.weights[places] for zset, places in found]))
 
-    def joined(self, zset: ZSet, key: str, own: str) -> ZSet:
-        """Return signed rows with the columns of both, where ``key`` of ``zset`` equals ``own`` of these rows.
+    def joined(self, zset: ZSet, pairs: Sequence[tuple[str, str]]) -> ZSet:
+        """Return signed rows with the columns of both, where in each pair a column of ``zset`` equals one of these rows.
+
+        The first pair finds the rows.
 
         Raises:
-            TooManyRows: there would be more than MOST_ROWS, or the key's codes are objects and there are too many rows for that.
+            TooManyRows: the first pair alone finds more than MOST_ROWS, or its codes are objects and there are too many rows for that.
         """
+        (key, own), *more = pairs
         codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
-        places, found = self._found(codes, np.flatnonzero(~nulls), own)
-        table = zset.rows.take(pa.array(places))
-        for name in found.rows.column_names:
-            table = table.append_column(name, found.rows.column(name))
-        return ZSet(table, zset.weights[places] * found.weights)
+        parts = []
+        for level, places, positions in self._matches(codes, np.flatnonzero(~nulls), own):
+            for left, right in more:
+                met = _are_equal(zset.rows.column(left), positions, level.zset.rows.column(right), places)
+                places, positions = places[met], positions[met]
+            table = zset.rows.take(pa.array(positions))
+            found = level.zset.rows.take(pa.array(places))
+            for name in found.column_names:
+                table = table.append_column(name, found.column(name))
+            parts.append(ZSet(table, zset.weights[positions] * level.zset.weights[places]))
+        return ZSet(pa.concat_tables([each.rows for each in parts]), np.concatenate([each.weights for each in parts]))
 
     def copies(self, own: str, keys: pa.Array | pa.ChunkedArray) -> IntegerArray:
         """Return for each key how often rows have it, the sum of their weights; 0 for NULL. Raises TooManyRows."""
@@ -114,9 +125,9 @@ class Arrangement:
         found[nulls] = 0
         return found
 
-    def _found(self, codes: CodeArray, wanted: IntegerArray, own: str) -> tuple[IntegerArray, ZSet]:
-        """Return (position in ``codes``, signed row) of every pair of equal codes, for the positions ``wanted``."""
-        positions, rows, weights, total = [], [], [], 0
+    def _matches(self, codes: CodeArray, wanted: IntegerArray, own: str) -> list[tuple[_Level, IntegerArray, IntegerArray]]:
+        """Return of each level (places of rows, positions in ``codes``) of every pair of equal codes, for the positions ``wanted``."""
+        matches, total = [], 0
         for level in self._levels:
             index = level.index(own)
             first, last = index.extents(codes[wanted])
@@ -126,11 +137,8 @@ class Arrangement:
                 raise TooManyRows
             # The places from first to last of each code, one after the other.
             starts = np.repeat(first - np.cumsum(counts) + counts, counts)
-            places = index.numbers[starts + np.arange(len(starts))]
-            positions.append(np.repeat(wanted, counts))
-            rows.append(level.zset.rows.take(pa.array(places)))
-            weights.append(level.zset.weights[places])
-        return np.concatenate(positions), ZSet(pa.concat_tables(rows), np.concatenate(weights))
+            matches.append((level, index.numbers[starts + np.arange(len(starts))], np.repeat(wanted, counts)))
+        return matches
 
     def __len__(self) -> int:
         """Signed rows, of which some may take others back."""
@@ -145,3 +153,12 @@ class Arrangement:
     def memory(self) -> int:
         """Bytes."""
         return sum(level.memory for level in self._levels)
+
+
+def _are_equal(one: pa.ChunkedArray, positions: IntegerArray, other: pa.ChunkedArray, places: IntegerArray) -> BooleanArray:
+    """Compare some values of two columns in pairs; NULL equals nothing."""
+    left, no_left = Codec(one.type).encode(one)
+    right, no_right = Codec(other.type).encode(other.take(pa.array(places)))
+    left, no_left = left[positions], no_left[positions]
+    equal: BooleanArray = np.asarray(left == right, dtype=bool) & ~no_left & ~no_right
+    return equal

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from imp_driver.dataflow.access import arranged
-from imp_driver.dataflow.arrangement import may_be_joined
+from imp_driver.dataflow.arrangement import TooManyRows, may_be_joined
 from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import summed
 from imp_driver.values.codes import one_array
@@ -17,11 +18,10 @@ from imp_driver.values.tables import ZSet
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Join with one more input: ``key`` of the rows so far equals ``own`` of its columns."""
+    """Join with one more input: of each of ``pairs`` a column of the rows so far equals one of its own."""
 
     place: int
-    key: str
-    own: str
+    pairs: tuple[tuple[str, str], ...]
 
 
 def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Sequence[tuple[str, str]]) -> tuple[Step, ...] | None:
@@ -35,14 +35,13 @@ def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Seque
     known = set(columns[changed])
     missing = [place for place in range(len(columns)) if place != changed]
     while missing:
-        step = next(
-            (Step(place, *pair) for place in missing for pair in equalities if pair[0] in known and pair[1] in columns[place]), None
-        )
-        if step is None:
+        pairs = {place: tuple(pair for pair in equalities if pair[0] in known and pair[1] in columns[place]) for place in missing}
+        place = next((place for place in missing if pairs[place]), None)
+        if place is None:
             return None
-        found.append(step)
-        known.update(columns[step.place])
-        missing.remove(step.place)
+        found.append(Step(place, pairs[place]))
+        known.update(columns[place])
+        missing.remove(place)
     return tuple(found)
 
 
@@ -88,7 +87,23 @@ class InnerJoin:
         if steps is None:
             raise NotFound
         for step in steps:
-            values = one_array(rows.rows.column(step.key))
-            side = arranged(self.inputs[step.place], inputs, step.own, values, is_new=is_new(step.place))
-            rows = side.joined(rows, step.key, step.own)
+            rows = self._met(rows, step, inputs, is_new=is_new(step.place))
         return ZSet(rows.rows.select(self.schema.names), rows.weights)
+
+    def _met(self, rows: ZSet, step: Step, inputs: Inputs, *, is_new: bool) -> ZSet:
+        pairs = _by_values(rows.rows, step.pairs)
+        for place, (key, own) in enumerate(pairs):
+            try:
+                side = arranged(self.inputs[step.place], inputs, own, one_array(rows.rows.column(key)), is_new=is_new)
+                return side.joined(rows, [*pairs[place:], *pairs[:place]])
+            except (NotFound, TooManyRows):
+                if place + 1 == len(pairs):
+                    raise
+        raise NotFound
+
+
+def _by_values(rows: pa.Table, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pair first whose column has the most different values: each likely finds the fewest rows."""
+    if len(pairs) == 1:
+        return list(pairs)
+    return sorted(pairs, key=lambda pair: -pc.count_distinct(rows.column(pair[0])).as_py())

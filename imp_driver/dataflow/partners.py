@@ -62,7 +62,7 @@ class Partnered:
         """Raises TooManyRows or NotEvaluable."""
         count = len(left.weights)
         numbered = ZSet(left.rows.append_column(_PLACE, pa.array(np.arange(count))), np.ones(count, dtype=np.int64))
-        found = selected(Arrangement(right).joined(numbered, self.key, self.own), self.condition)
+        found = selected(Arrangement(right).joined(numbered, [(self.key, self.own)]), self.condition)
         return Pairs(found.rows.drop_columns([_PLACE]), found.rows.column(_PLACE).to_numpy(), found.weights)
 
     def partners(self, left: ZSet, right: ZSet) -> IntegerArray:

@@ -135,7 +135,7 @@ class Relations:
         if request.is_pinned and (not relation.is_ready or relation.is_ahead_of(request.tables)):
             raise Refused(Reason.OLD_VERSION)
         if not relation.is_ready:
-            self._admit(request, relation)
+            self._admit(request, relation, means.token.query_id)
         if relation.is_ready and relation.is_ahead_of(request.tables):
             # Another thread has seen a newer snapshot since this one was taken; the state cannot go back.
             newest = {each.location: self._source.snapshot(each.location) for each in request.tables}
@@ -170,19 +170,19 @@ class Relations:
                 self.checkpoint.forget([relation])
             raise
 
-    def _admit(self, request: Request, relation: Maintained) -> None:
+    def _admit(self, request: Request, relation: Maintained, run: str | None) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
         identity, first = relation.identity, request.names[0] if request.names else None
-        if first is not None and first.key is None and self.admission.is_first(identity.key):
+        if first is not None and first.key is None and self.admission.is_first(identity.key, run):
             raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
-        if not self.admission.admits(identity.key, {admission_name(request): 1, shape_name(request): MOST_OF_A_SHAPE}):
+        if not self.admission.admits(identity.key, {admission_name(request): 1, shape_name(request): MOST_OF_A_SHAPE}, run):
             raise Refused(Reason.CAPTURE_DEFERRED)
         if first is not None and self.admission.is_tired(identity.template):
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
 
     def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
         budget = self.registry.memory_budget
-        is_first = not request.names and self.admission.is_first(f"rows {relation.identity.key}")
+        is_first = not request.names and self.admission.is_first(f"rows {relation.identity.key}", means.token.query_id)
         most = max(FIRST_BYTES, int(FIRST_SHARE * request.bytes)) if is_first else None
         with means.watch.stage("capture"):
             capture_into(relation, request, means, budget, self._folders.location, most=most)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 PATIENCE = 3
@@ -17,37 +18,51 @@ _LARGEST_MEMORY = 10_000
 _ValueT = TypeVar("_ValueT")
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """By which run a state was asked for last, whether by others before, and whether it was admitted."""
+
+    run: str | None
+    before: bool
+    is_admitted: bool = False
+
+
 class Admission:
-    """Remembers which states were asked for, per template."""
+    """Remembers which states were asked for, per template. One run that asks several times asks once."""
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[str, None] = OrderedDict()
+        self._asked: OrderedDict[str, _Asked] = OrderedDict()
         self._captured: OrderedDict[str, int] = OrderedDict()
         self._misses: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def admits(self, key: str, most: Mapping[str, int]) -> bool:
+    def admits(self, key: str, most: Mapping[str, int], run: str | None = None) -> bool:
         """Count one request for a state and say whether it may be captured now.
 
         Args:
             most: by name, how many states of what it belongs to are captured that were asked for once only.
         """
         with self._lock:
-            admitted = key in self._asked or all(self._captured.get(name, 0) < count for name, count in most.items())
-            self._asked[key] = None
-            if admitted:
+            asked = self._noted(key, run)
+            admitted = asked.before or asked.is_admitted or all(self._captured.get(name, 0) < count for name, count in most.items())
+            if admitted and not asked.is_admitted:
+                self._asked[key] = replace(asked, is_admitted=True)
                 for name in most:
                     self._captured[name] = self._captured.pop(name, 0) + 1
-            _trimmed(self._asked)
-            _trimmed(self._captured)
+                _trimmed(self._captured)
             return admitted
 
-    def is_first(self, key: str) -> bool:
+    def is_first(self, key: str, run: str | None = None) -> bool:
         """Count one request for a state that another one can serve; say whether it is the first."""
         with self._lock:
-            found = key not in self._asked
-            self._asked[key] = None
-            return found
+            return not self._noted(key, run).before
+
+    def _noted(self, key: str, run: str | None) -> _Asked:
+        known = self._asked.get(key)
+        if known is None or run is None or known.run != run:
+            known = self._asked[key] = _Asked(run, known is not None)
+            _trimmed(self._asked)
+        return known
 
     def has_admitted(self, template: str) -> bool:
         """Say whether some state of a template was captured before."""

@@ -16,7 +16,7 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.snapshot.vector import Vector
 from imp_driver.values.aggregates import AggregateSpecification
-from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.values.codes import BooleanArray, IntegerArray, plain
 
 QUICKLY_MADE = 10_000
 """Groups whose columns are made whole, however few of them are asked for."""
@@ -78,13 +78,17 @@ class ReadGroups:
 
     def key_values(self, index: int, places: IntegerArray) -> pa.Array:
         """Return the i-th group key of some groups. Raises NotThere."""
+        return plain(self.key_array(index, places))
+
+    def key_array(self, index: int, places: IntegerArray) -> pa.Array:
+        """Return ``key_values``, as a dictionary where many groups have few. Raises NotThere."""
         columns = self._columns
         found = columns.keys.get(index)
         if found is None:
             held = self._held
             if not columns.is_made_for(index, places):
-                return held.key_values(index, columns.slots[places])
-            found = columns.keys[index] = held.key_values(index, columns.slots)
+                return held.key_array(index, columns.slots[places])
+            found = columns.keys[index] = held.key_array(index, columns.slots)
         return found if len(places) == len(columns.slots) else found.take(pa.array(places))
 
     def rows(self, places: IntegerArray) -> IntegerArray:

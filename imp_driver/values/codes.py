@@ -126,15 +126,13 @@ class Codec:
 
     def canonical(self, array: pa.Array | pa.ChunkedArray) -> pa.Array:
         """Return an array that Arrow hashes as Spark groups: the type itself, int64 codes for floats."""
-        plain = one_array(array)
-        if pa.types.is_dictionary(plain.type):
-            plain = plain.dictionary_decode()
-        if plain.type != self.type:
-            plain = plain.cast(self.type)
+        found = plain(one_array(array))
+        if found.type != self.type:
+            found = found.cast(self.type)
         if not self.is_float:
-            return plain
-        values = plain.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-        mask = plain.is_null().to_numpy(zero_copy_only=False) if plain.null_count else None
+            return found
+        values = found.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+        mask = found.is_null().to_numpy(zero_copy_only=False) if found.null_count else None
         return pa.array(float_codes(values), mask=mask)
 
     def codes_of(self, canonical: pa.Array) -> tuple[CodeArray, BooleanArray]:
@@ -207,6 +205,11 @@ def _decimals(codes: CodeArray, nulls: BooleanArray, data_type: pa.DataType) -> 
         data = words.tobytes()
     validity = pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
     return pa.Array.from_buffers(data_type, len(codes), [validity, pa.py_buffer(data)])
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """Return the values of an array that may be a dictionary."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def as_grouped(array: pa.Array) -> pa.Array:

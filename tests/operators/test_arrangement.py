@@ -83,9 +83,13 @@ def test_stream_agrees_with_nested_loops_and_a_new_side(kind: str, data: st.Data
         delta = [(row, chance.choice([-1, 1, 2])) for row in data.draw(st.lists(rows, max_size=8))]
         weights = np.array([weight for _, weight in delta], dtype=np.int64)
         left = table([row for row, _ in delta], ("l", "x"), left_type)
-        found = bag(side.joined(ZSet(left, weights), "l", "r"))
+        found = bag(side.joined(ZSet(left, weights), [("l", "r")]))
         assert found == nested_loops(delta, current)
-        assert found == bag(Arrangement(plus(table(current, ("r", "y"), right_type))).joined(ZSet(left, weights), "l", "r"))
+        assert found == bag(Arrangement(plus(table(current, ("r", "y"), right_type))).joined(ZSet(left, weights), [("l", "r")]))
+        for pairs in ([("l", "r"), ("x", "y")], [("x", "y"), ("l", "r")]):
+            both = nested_loops(delta, current)
+            expected = {(key, x, other, y): weight for (key, x, other, y), weight in both.items() if x == y}
+            assert bag(side.joined(ZSet(left, weights), pairs)) == Counter(expected)
         current_before = list(current)
         doomed = chance.sample(current, min(len(current), chance.randint(0, 4)))
         signed = [(row, -1) for row in doomed] + [(row, 1) for row in changes]
@@ -104,7 +108,7 @@ def test_long_streams(seed: int) -> None:
     side = Arrangement(plus(table(current, ("r", "y"), pa.int64())))
     for _ in range(20):
         delta = [((int(key), 0), 1) for key in chance.integers(0, 400, 30)]
-        found = side.joined(plus(table([row for row, _ in delta], ("l", "x"), pa.int64())), "l", "r")
+        found = side.joined(plus(table([row for row, _ in delta], ("l", "x"), pa.int64())), [("l", "r")])
         assert bag(found) == nested_loops(delta, current)
         gone, fresh = current[:20], [(int(key), 9) for key in chance.integers(0, 300, 25)]
         current = current[20:] + fresh
@@ -116,14 +120,14 @@ def test_long_streams(seed: int) -> None:
 def test_joins_that_are_too_large_are_left_to_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     side = Arrangement(plus(table([(1, y) for y in range(40)], ("r", "y"), pa.int64())))
     left = plus(table([(1, x) for x in range(40)], ("l", "x"), pa.int64()))
-    assert len(side.joined(left, "l", "r").weights) == 1_600
+    assert len(side.joined(left, [("l", "r")]).weights) == 1_600
     monkeypatch.setattr(arrangement, "MOST_ROWS", 1_599)
     with pytest.raises(TooManyRows):
-        side.joined(left, "l", "r")
+        side.joined(left, [("l", "r")])
     monkeypatch.setattr(arrangement, "MOST_TEXT_ROWS", 1)
     texts = Arrangement(plus(table([("a", 1), ("b", 1)], ("r", "y"), pa.string())))
     with pytest.raises(TooManyRows):
-        texts.joined(plus(table([("a", 1)], ("l", "x"), pa.string())), "l", "r")
+        texts.joined(plus(table([("a", 1)], ("l", "x"), pa.string())), [("l", "r")])
 
 
 def test_a_side_wears_out() -> None:

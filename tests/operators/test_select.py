@@ -98,6 +98,9 @@ def test_selected_rows_are_those_of_the_twin(values: list[tuple[Any, ...]], cond
     except NotEvaluable:
         return
     assert mask.tolist() == [answer(condition, row, ()) is True for row in values]
+    repeated = pa.concat_tables([table(values)] * 3).combine_chunks()
+    encoded = pa.table({name: repeated.column(name).combine_chunks().dictionary_encode() for name in COLUMNS})
+    assert select(encoded, condition).tolist() == 3 * mask.tolist()
 
 
 EXAMPLE = (3, 2**40, Decimal("1.50"), math.nan, "ä", True, datetime.date(2000, 1, 2))

@@ -22,6 +22,7 @@ import duckdb
 from imp_driver.answer import tops
 from imp_driver.capture import capture
 from imp_driver.circuit import circuit
+from imp_driver.dataflow.aggregate import keys
 from imp_driver.errors import InternalError
 from imp_driver.maintain import step as maintenance
 from imp_driver.maintain.relations import Relations
@@ -166,7 +167,8 @@ KINDS: Mapping[str, Kind] = {
             Manner(_asked_by_grammar, changes_each=2, answers=True),
             Manner(_asked_ahead, changes_each=3, is_eager=True, answers=True),
             Manner(of_one_source, changes_each=3, answers=True),
-        )
+        ),
+        ((keys, "MANY", 1), (keys, "FEWER", 1)),
     ),
     # Queries whose rows are not all grouped, from rows that are kept.
     "rows": Kind((Manner(of_tables, changes_each=3, answers=True), Manner(of_tables, changes_each=3, is_eager=True, answers=True))),

@@ -86,8 +86,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "deleted rows of a side stay",
         "../dataflow/arrangement.py",
-        "weights.append(level.zset.weights[places])",
-        "weights.append(np.abs(level.zset.weights[places]))",
+        "zset.weights[positions] * level.zset.weights[places]",
+        "zset.weights[positions] * np.abs(level.zset.weights[places])",
     ),
     Mutant(
         "a first partner adds rows without one",
@@ -248,8 +248,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "NULL keys pass conditions",
         "../dataflow/expression/select.py",
-        "truth(rows, condition).fill_null(False)",
-        "truth(rows, condition).fill_null(True)",
+        "values.fill_null(False)",
+        "values.fill_null(True)",
     ),
     Mutant(
         "groups at hand are of any versions",

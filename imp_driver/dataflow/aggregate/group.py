@@ -32,10 +32,12 @@ from imp_driver.dataflow.aggregate.some_groups import SomeGroups
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.dataflow.zset import difference
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
-from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array, plain
 from imp_driver.values.tables import ZSet
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
+_MANY_SLOTS = 100_000
+"""From which on there are only so many more made that few of them stay empty."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +175,7 @@ class GroupState:
         capacity = len(self._rows)
         if needed <= capacity:
             return
-        capacity = max(needed, capacity + capacity // 2, 16)
+        capacity = max(needed, capacity + capacity // (2 if capacity < _MANY_SLOTS else 8), 16)
         self._rows = resized(self._rows, capacity)
         for column in self._keys:
             column.grow(capacity)
@@ -248,8 +250,11 @@ class GroupState:
 
     def key_values(self, index: int, slots: IntegerArray) -> pa.Array:
         """Return the i-th group key of some slots as it is, where ``key_interval`` may be wider."""
-        values = self._keys[index].take(slots)
-        return self._keys[index].codec.decode(values.codes, values.nulls)
+        return plain(self.key_array(index, slots))
+
+    def key_array(self, index: int, slots: IntegerArray) -> pa.Array:
+        """Return ``key_values``, as a dictionary where many slots have few."""
+        return self._keys[index].array(slots)
 
     def aggregate_interval(self, index: int) -> Interval:
         """Return the i-th aggregate per slot."""
@@ -278,10 +283,7 @@ class GroupState:
     def snapshot(self) -> dict[str, pa.Array]:
         """Return the living groups as columns of one length: ``key_i``, ``rows``, ``aggregate_i_part``."""
         slots = np.flatnonzero(self.alive)
-        result = {}
-        for position, column in enumerate(self._keys):
-            values = column.take(slots)
-            result[f"key_{position}"] = column.codec.decode(values.codes, values.nulls)
+        result = {f"key_{position}": self.key_values(position, slots) for position in range(len(self._keys))}
         result["rows"] = pa.array(self._rows[slots])
         for position, accumulator in enumerate(self._accumulators):
             result |= {f"aggregate_{position}_{part}": column for part, column in accumulator.parts(slots, self._rows[slots]).items()}

@@ -17,6 +17,10 @@ from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray
 
 _RADIX_LIMIT = 2**62
+FEWER = 4
+"""Times that values must be fewer than slots for a dictionary of them to be worth it."""
+MANY = 10_000
+"""Slots from which on a dictionary is thought of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,16 @@ class KeyColumn:
 
     def take(self, slots: IntegerArray) -> KeyValues:
         return KeyValues(self._codes.take(slots), self._nulls[slots])
+
+    def array(self, slots: IntegerArray) -> pa.Array:
+        """Return the values of some slots; a dictionary of them where many have few."""
+        if isinstance(self._codes, SharedCodes) and len(slots) > MANY:
+            numbers, objects = self._codes.numbered(slots)
+            if FEWER * len(objects) <= len(slots):
+                distinct = self.codec.decode(objects, np.zeros(len(objects), dtype=bool))
+                return pa.DictionaryArray.from_arrays(pa.array(numbers, mask=self._nulls[slots]), distinct)
+        values = self.take(slots)
+        return self.codec.decode(values.codes, values.nulls)
 
     def interval(self, slots: slice | IntegerArray) -> Interval:
         return from_codes(self.codec.type, self._codes.take(slots), self._nulls[slots])

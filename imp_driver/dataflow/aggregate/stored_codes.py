@@ -90,6 +90,10 @@ class SharedCodes:
         taken: CodeArray = self._objects[self._numbers[slots]]
         return taken
 
+    def numbered(self, slots: IntegerArray) -> tuple[npt.NDArray[np.int32], CodeArray]:
+        """Return numbers of the objects of some slots, and all objects by number; hardly any is there twice."""
+        return self._numbers[slots], self._objects[: self._count]
+
     def put(self, slots: IntegerArray, codes: CodeArray) -> None:
         self._numbers[slots] = self._numbered(codes)
         if self._count > 2 * len(self._numbers) + _FEW:

@@ -121,6 +121,7 @@ def test_conditions_that_join_tables_are_kept_although_keys_decide_them() -> Non
 
 def test_too_many_rows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "FEW_GROUPS", 10)
+    monkeypatch.setattr(lifting, "SMALL_MEMORY_SHARE", 1 << 40)
     world = _world()
     text = "SELECT id, a FROM r"
     _settled(world, text)

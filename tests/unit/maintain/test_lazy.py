@@ -258,6 +258,10 @@ def test_other_row_conditions_are_captured_when_asked_again() -> None:
     assert [admission.admits(key, {"t": 1}) for key in ("a", "b", "b", "c", "a")] == [True, False, True, False, True]
     assert admission.admits("z", {"other": 1})
     # Of what differs in any constant some are captured at once.
+    assert [admission.admits("r", {"t": 1}, run) for run in ("one", "one", "two", "two", "one")] == [False, False, True, True, True]
+    assert [admission.admits("s", {"u": 1}, run) for run in ("one", "one")] == [True, True]
+    assert not admission.admits("s2", {"u": 1}, "one")
+    assert [admission.is_first("f", run) for run in ("one", "one", None, None)] == [True, True, False, False]
     assert [admission.admits(f"k{number}", {f"t{number}": 1, "shape": 3}) for number in (1, 2, 3, 4, 4)] == [True, True, True, False, True]
 
 

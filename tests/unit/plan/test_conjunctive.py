@@ -24,6 +24,11 @@ SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("b", "integer", True)
             {"r": "s.a=r.a t.b=s.b", "t": "s.b=t.b r.a=s.a", "s": "r.a=s.a t.b=s.b"},
         ),
         ("select 1 from (select a as k, c from r where b > 1) r join s on s.a = k", {"r": "s.a=r.a", "s": "r.a=s.a"}),
+        ("select 1 from r join s on r.a = s.a and s.b = r.b", {"r": "s.a=r.a&s.b=r.b", "s": "r.a=s.a&r.b=s.b"}),
+        (
+            "select 1 from r join s on r.a = s.a join t on t.b = s.b and t.c = r.c",
+            {"r": "s.a=r.a t.b=s.b&t.c=r.c", "t": "r.c=t.c s.a=r.a&s.b=t.b", "s": "r.a=s.a t.b=s.b&t.c=r.c"},
+        ),
         ("select 1 from r join s on r.a = s.a + 1", {"r": None, "s": None}),
         ("select 1 from r join s on r.a = s.a join t on t.b > s.b", {"r": None, "s": None, "t": None}),
         ("select 1 from r join s on r.a = s.a or r.b = s.b", {"r": None, "s": None}),
@@ -38,7 +43,9 @@ def test_steps(text: str, expected: dict[str, str | None]) -> None:
     columns = [[attribute.identifier for attribute in scan.output] for scan in every]
     for place, scan in enumerate(every):
         steps = steps_from(place, columns, equalities_of(below.where))
-        found = None if steps is None else " ".join(f"{names[step.own]}={names[step.key]}" for step in steps)
+        found = (
+            None if steps is None else " ".join("&".join(sorted(f"{names[own]}={names[key]}" for key, own in step.pairs)) for step in steps)
+        )
         assert found == expected[scan.table[-1]]
 
 
