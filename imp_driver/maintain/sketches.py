@@ -46,7 +46,7 @@ class Sketches:
         """
         self.relations.check_trusted(request.template.identifier)
         self.restore()
-        every = self._with_states(applied(self._names(request), request))
+        every = self._with_states(applied(self._names(request), request), means.token.query_id)
         prepared = [self.relations.held(each, means, lambda own, relation: self._read(own, relation, means)) for each in every]
         self.relations.evict()
         return united(prepared)
@@ -63,16 +63,16 @@ class Sketches:
         in_service = any(relation.is_in_service for relation in self.relations.registry.of_template(request.template.identifier))
         return self._choices.of(request, is_cut=in_service)
 
-    def _with_state(self, request: Request) -> Request:
+    def _with_state(self, request: Request, run: str | None = None) -> Request:
         """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured."""
-        own = self._state_at_hand(request)
+        own = self._state_at_hand(request, run)
         if own is None and self.restore(is_missed=True):
-            own = self._state_at_hand(request)
+            own = self._state_at_hand(request, run)
         if own is not None:
             return own
         return self.relations.wide(request)
 
-    def _state_at_hand(self, request: Request) -> Request | None:
+    def _state_at_hand(self, request: Request, run: str | None) -> Request | None:
         """Return the request about a state that is there; None when one must be captured."""
         every = forms(request, self.relations.registry.of_prefix(prefix_of(request)))
         for form in every:
@@ -83,20 +83,20 @@ class Sketches:
         for form in every:
             reused = self._reuse.find(form, self.relations.registry.of_family(family_of(form)))
             # One that is served by a larger state is captured itself when it is asked for again.
-            if reused is not None and (reused.is_exact or self.relations.admission.is_first(state_key(request))):
+            if reused is not None and (reused.is_exact or self.relations.admission.is_first(state_key(request), run)):
                 return reused.request
         return None
 
-    def _with_states(self, request: Request) -> tuple[Request, ...]:
+    def _with_states(self, request: Request, run: str | None) -> tuple[Request, ...]:
         """Return what ``_with_state`` does; for a block of rows whose own state is still to be captured several states may do together."""
-        single = self._with_state(request)
+        single = self._with_state(request, run)
         if not request.analysis.plan.of_rows or single.reuse or len(request.names) > 1:
             return (single,)
         key = state_key(single)
         relation = self.relations.registry.find(key)
         if relation is None or not relation.is_held:
             found = self._reuse.find_union(request, self.relations.registry.of_family(family_of(request)))
-            if found and self.relations.admission.is_first(key):
+            if found and self.relations.admission.is_first(key, run):
                 return found
         return (single,)
 
