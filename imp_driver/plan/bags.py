@@ -53,10 +53,20 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
         if isinstance(node, Aggregate):
             # It is grouped as a whole, with what stands below.
             return node
+        if isinstance(node, Project):
+            node = _pruned(node, wanted)
         inputs = zip(children(node), _wanted(node, wanted), strict=True)
         return with_inputs(node, tuple(change(child, read) for child, read in inputs))
 
     return change(plan, _outputs(plan)), tuple(made)
+
+
+def _pruned(plan: Project, wanted: frozenset[str]) -> Project:
+    """Return a projection without what nothing reads: one that passes all columns on would have whole rows told apart."""
+    kept = [(attribute, node) for attribute, node in zip(plan.output, plan.expressions, strict=True) if attribute.identifier in wanted]
+    if not kept:
+        return plan
+    return replace(plan, output=tuple(attribute for attribute, _ in kept), expressions=tuple(node for _, node in kept))
 
 
 def is_bag(plan: Plan) -> bool:
