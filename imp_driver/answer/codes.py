@@ -13,6 +13,7 @@ from imp_driver.values.codes import Codec, IntegerArray, is_orderable
 
 NULL = -1
 """Number of NULL, which is below that of every value."""
+_MOST = 2**62
 
 
 def ranks(array: pa.Array) -> IntegerArray:
@@ -35,18 +36,32 @@ def ranks(array: pa.Array) -> IntegerArray:
 
 
 def numbered(columns: Sequence[pa.Array], count: int) -> IntegerArray:
-    """Return a number for each row, the same for rows of equal values, where NULL equals NULL. Raises NotEvaluable."""
+    """Return a number for each row, the same for rows of equal values, where NULL equals NULL. Raises NotEvaluable.
+
+    Numbers begin with 0 and are given in the order in which rows come.
+    """
     numbers = np.zeros(count, dtype=np.int64)
     for column in columns:
-        numbers = renumbered(numbers, ranks(column))
-    return numbers
+        numbers = together(numbers, ranks(column))
+    return in_turn(numbers) if columns else numbers
 
 
-def renumbered(numbers: IntegerArray, own: IntegerArray) -> IntegerArray:
-    """Return a number for each pair of a number and a rank; dense, so that the product never leaves 64 bits."""
-    return np.unique(numbers * (own.max(initial=0) + 2) + own + 1, return_inverse=True)[1].astype(np.int64)
+def together(numbers: IntegerArray, own: IntegerArray) -> IntegerArray:
+    """Return a number for each pair of a number and a rank, dense only where it has to be to fit in 64 bits."""
+    many = int(own.max(initial=0)) + 2
+    if (int(numbers.max(initial=0)) + 1) * many > _MOST:
+        numbers = in_turn(numbers)
+    return numbers * many + own + 1
+
+
+def in_turn(numbers: IntegerArray) -> IntegerArray:
+    """Return for each number how many other ones come first before it."""
+    found: IntegerArray = pa.array(numbers).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return found
 
 
 def first_of_each(numbers: IntegerArray) -> IntegerArray:
-    """Return the place of the first row of each number, in order."""
-    return np.sort(np.unique(numbers, return_index=True)[1])
+    """Return the place of the first row of each number that ``numbered`` has given, in order."""
+    first = np.empty(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    return first

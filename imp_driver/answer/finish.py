@@ -31,6 +31,7 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.conjunctive import with_equalities
 from imp_driver.plan.convert import constant, row_expression
+from imp_driver.plan.early import early
 from imp_driver.plan.nodes import (
     Aggregate,
     Distinct,
@@ -91,7 +92,8 @@ class Finish:
             case Join():
                 return joined(plan, *self._both(plan))
             case SemiJoin():
-                return semijoined(plan, *self._both(plan))
+                sooner = early(plan)
+                return semijoined(plan, *self._both(plan)) if sooner is plan else self.rows(sooner)
             case Scalar():
                 return self._with_scalar(plan)
             case UnionAll():

@@ -158,7 +158,4 @@ def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:
 def _together(keys: Sequence[pa.Array], count: int) -> RollUp:
     """Number the groups of equal keys in the order in which they come."""
     numbers = numbered(keys, count)
-    first = first_of_each(numbers)
-    order = np.empty(len(first), dtype=np.int64)
-    order[numbers[first]] = np.arange(len(first))
-    return RollUp(order[numbers] if count else numbers, len(first))
+    return RollUp(numbers, int(numbers.max(initial=-1)) + 1)

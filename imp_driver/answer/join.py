@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
-from imp_driver.answer.codes import NULL, ranks, renumbered
+from imp_driver.answer.codes import NULL, ranks, together
 from imp_driver.answer.columns import types_of, value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Join, JoinKind, SemiJoin
-from imp_driver.values.codes import IntegerArray
+from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.widening import common_type
 
 MOST_PAIRS = 2_000_000
 """Beyond these Spark joins: without an equality each row meets each."""
+_MORE = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +49,7 @@ def joined(plan: Join, left: pa.Table, right: pa.Table) -> pa.Table:
 def semijoined(plan: SemiJoin, left: pa.Table, right: pa.Table) -> pa.Table:
     """Return the left rows with a partner, or without one. Raises NotEvaluable."""
     if not plan.anti:
-        return left.take(pa.array(np.unique(_pairs(plan.conjuncts, left, right).left)))
+        return left.filter(pa.array(_among(left.num_rows, _pairs(plan.conjuncts, left, right).left)))
     if not plan.null_aware:
         return left.take(pa.array(_without(left.num_rows, _pairs(plan.conjuncts, left, right).left)))
     # NOT IN: a pair that may be equal keeps the row out as well.
@@ -60,7 +62,13 @@ def semijoined(plan: SemiJoin, left: pa.Table, right: pa.Table) -> pa.Table:
 
 
 def _without(count: int, places: IntegerArray) -> IntegerArray:
-    return np.setdiff1d(np.arange(count), places)
+    return np.flatnonzero(~_among(count, places))
+
+
+def _among(count: int, places: IntegerArray) -> BooleanArray:
+    found = np.zeros(count, dtype=np.bool_)
+    found[places] = True
+    return found
 
 
 def _nulls(schema: pa.Schema, count: int) -> pa.Table:
@@ -78,7 +86,7 @@ def _truth(rows: pa.Table, condition: exp.Expr) -> pa.Array:
 def _pairs(conjuncts: Sequence[exp.Expr], left: pa.Table, right: pa.Table) -> Pairs:
     """Return the pairs for which every conjunct is TRUE."""
     equalities = [sides for each in conjuncts if (sides := _sides(each, left, right)) is not None]
-    pairs = _equal(equalities, left, right) if equalities else _every_pair(left.num_rows, right.num_rows)
+    pairs = _equal(equalities) if equalities else _every_pair(left.num_rows, right.num_rows)
     rows = _side_by_side(left.take(pa.array(pairs.left)), right.take(pa.array(pairs.right)))
     passed = np.ones(rows.num_rows, dtype=bool)
     for conjunct in conjuncts:
@@ -112,23 +120,41 @@ def _sides(conjunct: exp.Expr, left: pa.Table, right: pa.Table) -> tuple[pa.Arra
     return values[0].cast(kind), values[1].cast(kind)
 
 
-def _equal(equalities: Sequence[tuple[pa.Array, pa.Array]], left: pa.Table, right: pa.Table) -> Pairs:
+def _equal(equalities: Sequence[tuple[pa.Array, pa.Array]]) -> Pairs:
     """Return the pairs of equal values; NULL equals nothing."""
-    count = left.num_rows
-    numbers = np.zeros(count + right.num_rows, dtype=np.int64)
+    left, right = _likely(equalities)
+    columns = [(one.take(left), other.take(right)) for one, other in equalities]
+    numbers = np.zeros(len(left) + len(right), dtype=np.int64)
     is_null = np.zeros(len(numbers), dtype=bool)
-    for one, other in equalities:
+    for one, other in columns:
         own = ranks(pa.concat_arrays([one, other]))
         is_null |= own == NULL
-        numbers = renumbered(numbers, own)
-    places = np.flatnonzero(~is_null[count:])
-    keys = numbers[count:][places]
+        numbers = together(numbers, own)
+    places = np.flatnonzero(~is_null[len(left) :])
+    keys = numbers[len(left) :][places]
     order = np.argsort(keys, kind="stable")
     places, keys = places[order], keys[order]
-    asked = np.flatnonzero(~is_null[:count])
+    asked = np.flatnonzero(~is_null[: len(left)])
     begin, end = (np.searchsorted(keys, numbers[asked], side=side) for side in ("left", "right"))
     lengths = end - begin
     if int(lengths.sum()) > MOST_PAIRS:
         raise NotEvaluable("a join of groups with too many pairs")
     starts = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
-    return Pairs(np.repeat(asked, lengths), places[starts + np.arange(int(lengths.sum()))])
+    found = places[starts + np.arange(int(lengths.sum()))]
+    return Pairs(left.to_numpy()[np.repeat(asked, lengths)], right.to_numpy()[found])
+
+
+def _likely(equalities: Sequence[tuple[pa.Array, pa.Array]]) -> tuple[pa.Array, pa.Array]:
+    """Return the places of the rows that may have a partner: of many more rows than there are partners, most have none."""
+    left, right = (np.ones(len(side), dtype=np.bool_) for side in equalities[0])
+    for one, other in equalities:
+        if not pa.types.is_floating(one.type) and len(one) > _MORE * len(other):
+            left &= _is_in(one, other)
+        elif not pa.types.is_floating(one.type) and len(other) > _MORE * len(one):
+            right &= _is_in(other, one)
+    return pa.array(np.flatnonzero(left)), pa.array(np.flatnonzero(right))
+
+
+def _is_in(values: pa.Array, others: pa.Array) -> BooleanArray:
+    found: BooleanArray = pc.is_in(values, value_set=others.unique(), skip_nulls=True).to_numpy(zero_copy_only=False)
+    return found

@@ -1,7 +1,8 @@
 """Which groups follow from which: a block that is asked for against one whose groups are maintained, over the same rows.
 
 Sound since the finer groups are all groups of their rows: a condition on their keys is evaluated for each of them, whatever its form, and
-every row that passes is in exactly one of those that are left (Goldstein and Larson 2001 without the proof of containment).
+every row that passes is in exactly one of those that are left. Where they have the rows of some condition alone, it is one of those that
+are asked for, or these imply it (Goldstein and Larson 2001).
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
+from sqlglot import exp
 
 from imp_driver.answer.conditional import conditional, of_type
 from imp_driver.answer.keys import Keys, KeySource, text
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.reuse.atoms import Facts, facts_of, follow
 from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification
 from imp_driver.values.expressions import And, Expression
 
@@ -82,31 +85,47 @@ def own_match(block: BoundBlock) -> Match:
     return Match((), None, keys, tuple(map(Held, range(len(block.aggregates)))), True)
 
 
-def match(asked: BoundBlock, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> Match | Miss:
-    """Return how the groups of ``asked`` follow from those of ``finer``, or why they do not; both are over the same source.
+class Asked:
+    """A block that is asked for."""
 
-    Args:
-        types: of the source's columns.
-    """
-    keys_of = Keys(finer, types)
-    own = {text(node) for node in finer.where_nodes}
-    wanted = {text(node): node for node in asked.where_nodes}
-    lacking = sorted(own - wanted.keys())
-    if lacking:
-        return Miss("has only the rows of", lacking)
-    residual = {each: keys_of.over(node) for each, node in wanted.items() if each not in own}
-    keys = {text(node): keys_of.source(node) for node in asked.key_nodes}
-    aggregates = [_aggregate(each, finer, keys_of) for each in asked.aggregates]
-    if None in residual.values():
-        return Miss("its keys do not decide", [each for each, found in residual.items() if found is None])
-    if None in keys.values():
-        return Miss("its keys do not give", [each for each, found in keys.items() if found is None])
-    if None in aggregates:
-        return Miss("has not", [_named(each) for each, found in zip(asked.aggregates, aggregates, strict=True) if found is None])
-    sources = tuple(keys[text(node)] for node in asked.key_nodes)
-    is_same = set(range(len(finer.keys))) <= {key for key in sources if isinstance(key, int)}
-    condition = And(tuple(_found(residual.values()))) if residual else None
-    return Match(tuple(sorted(keys_of.read)), condition, tuple(_found(sources)), tuple(_found(aggregates)), is_same)
+    def __init__(self, block: BoundBlock, types: Mapping[str, pa.DataType | None], names: Mapping[str, str | None]) -> None:
+        """Keep what is asked of each of the finer groups.
+
+        Args:
+            types, names: types of the source's columns, as of Arrow and as Delta names them.
+        """
+        self._block = block
+        self._types = types
+        self._names = names
+        self._where = {text(node): node for node in block.where_nodes}
+        self._facts: Facts | None = None
+
+    def match(self, finer: BoundBlock) -> Match | Miss:
+        """Return how the groups of this block follow from finer ones over the same source, or why they do not."""
+        asked = self._block
+        keys_of = Keys(finer, self._types)
+        own = {text(node): node for node in finer.where_nodes}
+        lacking = sorted(own.keys() - self._where.keys())
+        if lacking and not self._implies([own[each] for each in lacking]):
+            return Miss("has only the rows of", lacking)
+        residual = {each: keys_of.over(node) for each, node in self._where.items() if each not in own}
+        keys = {text(node): keys_of.source(node) for node in asked.key_nodes}
+        aggregates = [_aggregate(each, finer, keys_of) for each in asked.aggregates]
+        if None in residual.values():
+            return Miss("its keys do not decide", [each for each, found in residual.items() if found is None])
+        if None in keys.values():
+            return Miss("its keys do not give", [each for each, found in keys.items() if found is None])
+        if None in aggregates:
+            return Miss("has not", [_named(each) for each, found in zip(asked.aggregates, aggregates, strict=True) if found is None])
+        sources = tuple(keys[text(node)] for node in asked.key_nodes)
+        is_same = set(range(len(finer.keys))) <= {key for key in sources if isinstance(key, int)}
+        condition = And(tuple(_found(residual.values()))) if residual else None
+        return Match(tuple(sorted(keys_of.read)), condition, tuple(_found(sources)), tuple(_found(aggregates)), is_same)
+
+    def _implies(self, conditions: Sequence[exp.Expr]) -> bool:
+        if self._facts is None:
+            self._facts = facts_of(self._block.where_nodes, self._names)
+        return follow(self._facts, conditions, self._names)
 
 
 def _named(aggregate: BoundAggregate) -> str:

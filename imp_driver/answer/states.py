@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from imp_driver.answer.ahead import Ahead, Work
+from imp_driver.answer.bounds import bounded
 from imp_driver.answer.keys import text
-from imp_driver.answer.lifting import MEMORY_SHARE, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
-from imp_driver.answer.matching import Match, Miss, match, own_match
+from imp_driver.answer.lifting import MEMORY_SHARE, Lifted, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
+from imp_driver.answer.matching import Asked, Match, Miss, own_match
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -70,20 +71,31 @@ class States:
             return found
         if request.is_pinned:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
-        wanted = request if request.keeps_conditions else self._wanted(request)
-        self._ask(wanted, Reason.ROWS_NEEDED, "", why_too_many)
-        failure = self._failure(wanted)
+        every = iter((request,)) if request.keeps_conditions else self._wanted(request)
+        for wanted in every:
+            self._ask(wanted, Reason.ROWS_NEEDED, "", why_too_many)
+            failure = self._failure(wanted)
         raise Refused(Reason.ROWS_WITHOUT_GROUPS, "" if failure is None else failure.detail)
 
-    def _wanted(self, request: Request) -> Request:
-        """Return what is to be kept for a request about rows. Raises Refused the first time, when that is not worth it."""
+    def _wanted(self, request: Request) -> Iterator[Request]:
+        """Yield what is to be kept for a request about rows, the best first. Raises Refused the first time, when that is not worth it."""
         seen = self._seen(request)
         wide = with_lifted(request, seen.places, seen.grains)
         if seen.is_new:
             raise Refused(
                 Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again, with the same constants in joins and subqueries"
             )
-        return request if wide is None or _from(request, wide.request) is None else wide.request
+        if wide is None or _from(request, wide.request) is None:
+            yield request
+        else:
+            yield from (each.request for each in self._from_most(request, wide, seen))
+
+    def _from_most(self, request: Request, wide: Lifted, seen: Seen) -> Iterator[Lifted]:
+        """Yield the request for all constants, then for those that lie within bounds of what was asked for, of fewer groups."""
+        yield wide
+        within = bounded(request, wide, seen.places, self._relations.hulls)
+        if within is not None and _from(request, within.request) is not None:
+            yield within
 
     def _there(self, request: Request) -> Source | None:
         """Return a state that is at hand, or that the store has."""
@@ -112,11 +124,12 @@ class States:
         if _from(request, wide.request) is None:
             return None
         self._relations.constants.hold(seen)
-        known = self._relations.registry.find(state_key(wide.request))
-        if known is not None and known.is_held:
-            known.described(wide.request.block)
-            return _from(request, wide.request)
-        self._ask(wide.request, Reason.LIFT_NEEDED, ", ".join(map(readable, wide.columns)), why_too_large)
+        for each in self._from_most(request, wide, seen):
+            known = self._relations.registry.find(state_key(each.request))
+            if known is not None and known.is_held:
+                known.described(each.request.block)
+                return _from(request, each.request)
+            self._ask(each.request, Reason.LIFT_NEEDED, ", ".join(map(readable, each.columns)), why_too_large)
         return None
 
     def _ask(self, wanted: Request, reason: Reason, detail: str, why_not: WhyNot) -> None:
@@ -157,10 +170,11 @@ class States:
         used = self.source(request, is_told=True).request
         lines = [self._line(used, state_key(used), is_bag=is_bag)]
         others = [each for each in self._relations.registry.of_source(source_of(request)) if each.identity.key != state_key(used)]
+        asked = _asked(request)
         for relation in others[-MOST_TOLD:]:
             if relation.block is None:
                 continue
-            found = match(request.block, relation.block, request.analysis.columns)
+            found = asked.match(relation.block)
             why = (
                 f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else "could be used, but has more groups"
             )
@@ -182,17 +196,24 @@ class States:
     def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
         """Yield other states of the same rows from which the groups follow, with how many groups they have."""
         known = self._relations.registry.of_source(source_of(request))
+        asked = _asked(request)
         for relation in reversed(known[-MOST_CANDIDATES:]):
             block = relation.block
             if block is None or not relation.is_held or relation.bucketed is not None:
                 continue
-            found = match(request.block, block, request.analysis.columns)
+            found = asked.match(block)
             if isinstance(found, Match):
                 yield relation.groups or 0, Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
 
 
 def _keys(block: BoundBlock) -> str:
     return ", ".join(map(readable, block.keys_sql))
+
+
+def _asked(request: Request) -> Asked:
+    # Rows above a threshold that was learned anew are to be fewer ones, not those of the one before.
+    names = {} if request.keeps_conditions else request.type_names
+    return Asked(request.block, request.analysis.columns, names)
 
 
 def _own(request: Request) -> Source:
@@ -203,5 +224,5 @@ def _from(request: Request, own: Request) -> Source | None:
     """Return a request about other groups as where the block's own come from; None where they do not."""
     if own is request:
         return _own(request)
-    found = match(request.block, own.block, request.analysis.columns)
+    found = _asked(request).match(own.block)
     return Source(own, found) if isinstance(found, Match) else None

@@ -25,6 +25,7 @@ from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.constants import SeenConstants
+from imp_driver.state.hulls import Hulls
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
@@ -68,6 +69,7 @@ class Relations:
         self.recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
         self.admission = Admission()
         self.constants = SeenConstants()
+        self.hulls = Hulls()
         self.thresholds = Thresholds()
         self.background = Background()
         self._folders = Folders(buckets)

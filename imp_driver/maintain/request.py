@@ -12,6 +12,7 @@ from imp_driver.capture.instrument import at_versions
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.parse.template import Template, make_template, text_and_names
 from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
@@ -80,6 +81,12 @@ class Request:
     def bytes(self) -> int:
         """Bytes of the files of the block's tables, as often as it reads them."""
         return sum(int(self.snapshots[scan.table].files.sizes.sum()) for scan in self.analysis.scans)
+
+    @property
+    def type_names(self) -> dict[str, str | None]:
+        """Delta type names by the names that the block uses."""
+        source = self.block.source
+        return {(each.name if isinstance(source, Scan) else each.identifier): each.type_name for each in source.output}
 
     def cuts_of(self, name: CutName) -> tuple[Cut, ...]:
         """Return the occurrences that a cut is on."""

@@ -9,7 +9,6 @@ from typing import TypeVar
 from imp_driver.maintain.request import Request
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conditions import with_conditions
-from imp_driver.plan.nodes import Scan
 from imp_driver.reuse.states import Service, service
 from imp_driver.reuse.union import covering
 from imp_driver.state.maintained import Maintained
@@ -63,7 +62,7 @@ class Reuse:
         found = _remembered(
             self._unions,
             question,
-            lambda: covering(request.block.where_nodes, [block.where_nodes for block in blocks], _types(request), with_solver=True),
+            lambda: covering(request.block.where_nodes, [block.where_nodes for block in blocks], request.type_names, with_solver=True),
         )
         note = f"served by {len(found or ())} states of other constants together"
         return tuple(replace(request, block=blocks[place], lifted=None, reuse=note) for place in found or ())
@@ -94,7 +93,7 @@ class Reuse:
         return _remembered(
             self._known,
             question,
-            lambda: service(rows, asked.having_nodes, captured.where_nodes, keys, _types(request), with_solver=True),
+            lambda: service(rows, asked.having_nodes, captured.where_nodes, keys, request.type_names, with_solver=True),
         )
 
 
@@ -118,9 +117,3 @@ def _block(relation: Maintained, request: Request) -> BoundBlock | None:
     if relation.block is None and stored is not None and stored.record.conditions is not None:
         relation.described(with_conditions(request.block, stored.record.conditions, request.analysis.columns))
     return relation.block
-
-
-def _types(request: Request) -> dict[str, str | None]:
-    """Return Delta type names by the names that the block uses."""
-    source = request.block.source
-    return {(each.name if isinstance(source, Scan) else each.identifier): each.type_name for each in source.output}

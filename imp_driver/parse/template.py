@@ -96,7 +96,9 @@ def _typed_value(value: object, *, is_named: bool, counts_digits: bool) -> objec
 def _typed(statement: Statement) -> tuple[str, bool, bool]:
     """Return the text with the types of its constants, whether a column has its name or type from the value of one, or from its digits."""
     assert statement.tree is not None
-    items = [item for select in statement.tree.find_all(exp.Select) for item in select.expressions]
+    # Columns of a subquery within a condition have no name that could be seen.
+    selects = [each for each in statement.tree.find_all(exp.Select) if each.find_ancestor(exp.Where, exp.Having) is None]
+    items = [item for select in selects for item in select.expressions]
     is_named = any(not isinstance(item, (exp.Alias, exp.Column)) and item.find(*_CONSTANTS) for item in items)
     beside = [
         type(_around(marker)) for marker in statement.tree.find_all(exp.Placeholder) if marker.find_ancestor(exp.Where, exp.Having) is None

@@ -102,13 +102,13 @@ def test_a_lift_that_fails_at_ever_newer_versions_is_given_up(part: str, monkeyp
     failed: list[str] = []
 
     def read(session: Asked, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
-        if part in text and "<" not in text:
+        if part in text and " IN " not in text:
             failed.append(text)
             raise OperationalError("[DIVIDE_BY_ZERO] Division by zero.")
         return DuckSession.read(session, text, run, most_bytes)
 
     monkeypatch.setattr(Asked, "read", read)
-    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
+    text = "SELECT g, sum(x) AS s FROM r WHERE a IN ({}, 9) GROUP BY g"
     reasons = []
     for number in range(12):
         report = world.checked(text.format(3 + number % 2))
@@ -189,7 +189,7 @@ def test_what_only_spark_decides_is_not_lifted() -> None:
 def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "MOST_GROUPS", 10)
     world = _world()
-    text = "SELECT g, sum(x) AS s FROM r WHERE id < {} GROUP BY g"
+    text = "SELECT g, sum(x) AS s FROM r WHERE id <> {} GROUP BY g"
     for number in (10, 20):
         world.checked(text.format(number))
     assert world.sketches.relations.background.settle(30)

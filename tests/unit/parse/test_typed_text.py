@@ -23,6 +23,11 @@ def _typed(text: str, parameters: Parameters = None) -> tuple[object, ...]:
         ("SELECT g, sum(x) * 2 AS s FROM t GROUP BY g", "SELECT g, sum(x) * 3 AS s FROM t GROUP BY g"),
         ("SELECT g FROM t WHERE d = DATE'2024-01-01' GROUP BY g LIMIT 3", "SELECT g FROM t WHERE d = DATE'2025-02-02' GROUP BY g LIMIT 9"),
         ("SELECT g FROM t WHERE t IN ('a') GROUP BY g", "SELECT g FROM t WHERE t IN ('b') GROUP BY g"),
+        ("SELECT g FROM t WHERE x > (SELECT 0.5 * max(x) FROM t)", "SELECT g FROM t WHERE x > (SELECT 0.6 * max(x) FROM t)"),
+        (
+            "SELECT g FROM t GROUP BY g HAVING max(x) IN (SELECT x + 1 FROM t)",
+            "SELECT g FROM t GROUP BY g HAVING max(x) IN (SELECT x + 2 FROM t)",
+        ),
     ],
 )
 def test_values_are_left_out(one: str, other: str) -> None:
@@ -36,6 +41,8 @@ def test_values_are_left_out(one: str, other: str) -> None:
         ("SELECT g, sum(x) * 2.5 AS s FROM t GROUP BY g", "SELECT g, sum(x) * 2.55 AS s FROM t GROUP BY g"),
         ("SELECT g, sum(x) + 1 AS s FROM t GROUP BY g", "SELECT g, sum(x) + 3000000000 AS s FROM t GROUP BY g"),
         ("SELECT g, sum(x) + 1 FROM t GROUP BY g", "SELECT g, sum(x) + 2 FROM t GROUP BY g"),
+        ("SELECT * FROM (SELECT x + 1 FROM t WHERE x > 2) q", "SELECT * FROM (SELECT x + 2 FROM t WHERE x > 2) q"),
+        ("SELECT (SELECT max(x) + 1 FROM t) FROM t", "SELECT (SELECT max(x) + 2 FROM t) FROM t"),
         ("SELECT g, x FROM t GROUP BY 1, 2", "SELECT g, x FROM t GROUP BY 2, 1"),
         ("SELECT g AS a FROM t GROUP BY g", "SELECT g AS A FROM t GROUP BY g"),
     ],
