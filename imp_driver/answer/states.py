@@ -20,11 +20,16 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.constants import Seen
+from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.refusal import Refused
 
 MOST_CANDIDATES = 64
 """States of the same rows that are asked about, the newest first: each takes some tenth of a millisecond."""
+
+GROUPS_OF_A_STEP = 100_000
+"""A step by one commit takes at least as long as so many groups are read."""
+_STEPS_OF_A_CAPTURE = 100
 
 MOST_TOLD = 8
 """Other states of which EXPLAIN SKETCH says why not, the newest."""
@@ -155,15 +160,17 @@ class States:
         return capture
 
     def _at_hand(self, request: Request) -> Source | None:
-        """Return the state of the fewest groups among those that are there, the block's own before others."""
+        """Return the state that is there from which the answer is likely to be the quickest, the block's own before others."""
+        found: list[tuple[int, Source]] = []
         for own in filter(None, (request, lifted(request))):
             relation = self._relations.registry.find(state_key(own))
-            is_there = relation is not None and relation.is_in_service and relation.bucketed is None
-            found = _from(request, own) if is_there else None
-            if found is not None:
-                return found
-        finer = sorted(self._finer(request), key=lambda each: each[0])
-        return finer[0][1] if finer else None
+            source = _from(request, own) if relation is not None and relation.is_in_service and relation.bucketed is None else None
+            if relation is not None and source is not None:
+                found.append((_effort(relation, request), source))
+        # Another that is as good is looked for where steps are due alone.
+        if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
+            found.extend(self._finer(request))
+        return min(found, key=lambda each: each[0])[1] if found else None
 
     def told(self, request: Request, *, is_bag: bool) -> list[str]:
         """Say from which state a block would be answered, and for other states of the same rows why not from them."""
@@ -194,7 +201,7 @@ class States:
         return f"  {what}: {'to be kept when they are asked for again' if is_bag else 'to be captured'}"
 
     def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
-        """Yield other states of the same rows from which the groups follow, with how many groups they have."""
+        """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups."""
         known = self._relations.registry.of_source(source_of(request))
         asked = _asked(request)
         for relation in reversed(known[-MOST_CANDIDATES:]):
@@ -203,7 +210,13 @@ class States:
                 continue
             found = asked.match(block)
             if isinstance(found, Match):
-                yield relation.groups or 0, Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
+                yield _effort(relation, request), Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
+
+
+def _effort(relation: Maintained, request: Request) -> int:
+    """Return about what an answer costs, in groups that are read."""
+    behind = sum(each.version - known.version for each in request.tables if (known := relation.vector.get(each.location)) is not None)
+    return (relation.groups or 0) + GROUPS_OF_A_STEP * (max(0, behind) if relation.is_held else _STEPS_OF_A_CAPTURE)
 
 
 def _keys(block: BoundBlock) -> str:

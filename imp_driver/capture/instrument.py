@@ -14,7 +14,7 @@ from imp_driver.capture.buckets import CutColumn
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Scan
-from imp_driver.plan.render import RelationOf, Renderer, quoted, read_identifiers
+from imp_driver.plan.render import RelationOf, Renderer, not_ordinal, quoted, read_identifiers
 from imp_driver.values.aggregates import BUFFER_SIZE, PARTS, AccumulatorKind
 from imp_driver.values.float_grids import LIMIT, split_sql
 from imp_driver.values.quoting import qualified as _qualified
@@ -50,7 +50,7 @@ def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool =
         parts = [part for part in PARTS[aggregate.specification.kind] if part not in DERIVED_PARTS]
         items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
-    groups = ", ".join(block.keys_sql)
+    groups = ", ".join(map(not_ordinal, block.key_nodes))
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from imp_driver.state.worker import Life
 from imp_driver.values.failures import described
 
-MOST_WAITING = 16
+MOST_WAITING = 64
 JOIN_SECONDS = 10.0
 """How long the last connection waits for a capture that was cancelled."""
 _LOG = logging.getLogger("imp_driver.maintain")

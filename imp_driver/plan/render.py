@@ -101,7 +101,7 @@ class Renderer:
             case Aggregate() if plan.output and plan.output[0].identifier in self.given:
                 return f"SELECT * FROM {self.given[plan.output[0].identifier]}"
             case Aggregate():
-                keys = _list(map(_not_ordinal, plan.keys))
+                keys = _list(map(not_ordinal, plan.keys))
                 items = _list(_named(plan.output, (*plan.keys, *plan.functions)))
                 return f"SELECT {items} FROM {self._nested(plan.child)}" + (f" GROUP BY {keys}" if keys else "")
             case TopK():
@@ -165,7 +165,7 @@ class Renderer:
 
 def _order(keys: tuple[OrderKey, ...]) -> str:
     items = (
-        f"{_not_ordinal(key.expression)} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+        f"{not_ordinal(key.expression)} {'DESC' if key.descending else 'ASC'} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
         for key in keys
     )
     return f" ORDER BY {_list(items)}" if keys else ""
@@ -175,9 +175,11 @@ def _text(expression: exp.Expr) -> str:
     return expression.sql(dialect=DIALECT)
 
 
-def _not_ordinal(expression: exp.Expr) -> str:
+def not_ordinal(expression: exp.Expr) -> str:
     """Render a key; a bare number would be the place of a column."""
-    return f"coalesce({_text(expression)})" if isinstance(expression.unnest(), exp.Literal) else _text(expression)
+    inner = expression.unnest()
+    number = inner.this.unnest() if isinstance(inner, exp.Neg) else inner
+    return f"coalesce({_text(expression)})" if isinstance(number, exp.Literal) else _text(expression)
 
 
 def condition_sql(conjuncts: tuple[exp.Expr, ...]) -> str:

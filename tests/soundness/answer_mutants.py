@@ -26,13 +26,13 @@ ANSWER_MUTANTS = (
     Mutant(
         "a semi-join multiplies",
         _JOIN,
-        "left.take(pa.array(np.unique(_pairs(plan.conjuncts, left, right).left)))",
+        "left.filter(pa.array(_among(left.num_rows, _pairs(plan.conjuncts, left, right).left)))",
         "left.take(pa.array(_pairs(plan.conjuncts, left, right).left))",
     ),
     Mutant("copies are not counted", _COMBINE, "_occurrence(own) < copies[own]", "copies[own] > 0"),
     Mutant("INTERSECT is EXCEPT", _COMBINE, "is_there if plan.kind is SetKind.INTERSECT else ~is_there", "~is_there"),
     Mutant("DISTINCT keeps copies", _COMBINE, "return rows.take(pa.array(first_of_each(_numbers(rows))))", "return rows"),
-    Mutant("NULL is the least value", _CODES, "+ own + 1, return_inverse", "+ np.maximum(own, 0) + 1, return_inverse"),
+    Mutant("NULL is the least value", _CODES, "numbers * many + own + 1", "numbers * many + np.maximum(own, 0) + 1"),
     Mutant("no row of nothing", _REGROUP, "if one and not found.rows.num_rows:", "if one and found.rows.num_rows:"),
     Mutant("counts of nothing are NULL", _REGROUP, "0 if specification.kind in _COUNTS else None", "None"),
 )

@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 import duckdb
 
-from imp_driver.answer import tops
+from imp_driver.answer import lifting, tops
 from imp_driver.capture import capture
 from imp_driver.circuit import circuit
 from imp_driver.dataflow.aggregate import keys
@@ -177,6 +177,15 @@ KINDS: Mapping[str, Kind] = {
         (Manner(of_firsts, changes_each=2, answers=True), Manner(of_firsts, changes_each=2, is_eager=True, answers=True)),
         ((tops, "FEW_GROUPS", 2), (thresholds, "_LEAST_ROWS", 4), (thresholds, "_DEPTH", 1), (thresholds, "_GROWTH", 3)),
     ),
+    # States of all constants are too large, those within bounds of what was asked for are not.
+    "bounds": Kind(
+        (
+            Manner(of_one_source, changes_each=3, answers=True),
+            Manner(of_tables, changes_each=3, answers=True),
+            Manner(_asked_of_all, changes_each=3, answers=True),
+        ),
+        ((lifting, "MOST_GROUPS", 12),),
+    ),
     # Scalar subqueries, and groups by several sets of keys.
     "scalars": Kind(
         (Manner(of_scalars, changes_each=3, answers=True), Manner(of_scalars, changes_each=3, is_eager=True, answers=True)),
@@ -217,6 +226,7 @@ _TURNS = {
     "answers": 3,
     "rows": 1,
     "firsts": 1,
+    "bounds": 1,
     "scalars": 1,
     "selected": 1,
     "grammar": 2,

@@ -200,8 +200,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "finer groups of other rows",
         "../answer/matching.py",
-        "    if lacking:",
-        "    if False:",
+        "if lacking and not self._implies(",
+        "if False and not self._implies(",
     ),
     Mutant(
         "finer groups never fall together",

@@ -228,3 +228,12 @@ def test_an_answer_reads_no_statistics_of_files(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Files, "sizes", property(read))
     assert world.ask(QUERY)[1].served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize("key", ["0", "1", "3", "-2", "(9)", "2.5", "'c'"])
+def test_a_number_among_the_keys_is_no_place_of_a_column(key: str) -> None:
+    world = World()
+    text = f"SELECT count(*) AS n, max(c) AS c FROM (SELECT DISTINCT {key} AS c, g, x FROM r) q"
+    assert world.checked(text).decision is Decision.CAPTURED
+    world.commit((9, 7, 7, 7))
+    assert world.checked(text).served_by is ServedBy.STATE

@@ -211,6 +211,21 @@ def test_a_connection_that_closes_takes_its_captures_along() -> None:
     assert background._life is None
 
 
+def test_groups_that_are_up_to_date_are_preferred_to_fewer_that_are_not() -> None:
+    world = _world()
+    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} GROUP BY g"
+    for number in (1, 2):
+        world.checked(text.format(number))
+    assert world.sketches.relations.background.settle(30)
+    own, wide = world.sketches.relations.registry.relations()
+    assert world.checked(text.format(1)).sketch_id == own.identifier
+    world.commit((101, 1, 0, 5))
+    assert world.checked(text.format(2)).sketch_id == wide.identifier
+    found = world.checked(text.format(1))
+    assert (found.sketch_id, found.decision) == (wide.identifier, Decision.FRESH)
+    assert (own.version or 0) < (wide.version or 0)
+
+
 def test_conditions_on_keys_of_any_form_are_lifted() -> None:
     world = _world()
     text = "SELECT g, a, count(*) AS n FROM r WHERE g + a > {} AND g <> {} GROUP BY g, a"
