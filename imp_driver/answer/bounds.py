@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -15,7 +15,7 @@ from math import ceil, floor
 from sqlglot import exp
 
 from imp_driver.answer.keys import is_sparks
-from imp_driver.answer.lifting import Lifted, shape_of
+from imp_driver.answer.lifting import Lifted
 from imp_driver.maintain.request import Request
 from imp_driver.parse.literals import literal_node
 from imp_driver.plan.attributes import conjuncts_of
@@ -23,6 +23,7 @@ from imp_driver.plan.bind import with_rows
 from imp_driver.plan.convert import row_expression
 from imp_driver.reuse.reading import Operator, read
 from imp_driver.reuse.types import Family, type_of
+from imp_driver.state.constants import Seen
 from imp_driver.state.hulls import Hulls, Outward
 
 _LOWER = (Operator.ABOVE, Operator.FROM)
@@ -32,15 +33,11 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _DAYS_OF_MONTH = 31
 
 
-def bounded(request: Request, wide: Lifted, places: Collection[int], hulls: Hulls) -> Lifted | None:
-    """Return a lifted request about the rows alone that lie within bounds of what was asked for; None where nothing bounds them.
-
-    Args:
-        places: of the request's row conditions whose constants change, and of others.
-    """
-    shape, types = shape_of(request), request.analysis.columns
-    where = [(place, node) for place, node in enumerate(request.block.where_nodes) if place in places]
-    found = [bound for place, node in where for bound in _bounds(node, request.type_names, partial(hulls.bound, shape, place))]
+def bounded(request: Request, wide: Lifted, seen: Seen, hulls: Hulls) -> Lifted | None:
+    """Return a lifted request about the rows alone that lie within bounds of what was asked for; None where nothing bounds them."""
+    types = request.analysis.columns
+    where = [(place, node) for place, node in enumerate(request.block.where_nodes) if place in seen.places]
+    found = [bound for place, node in where for bound in _bounds(node, request.type_names, partial(hulls.bound, seen.shape, place))]
     found = [bound for bound in found if not is_sparks(row_expression(bound, types), types)]
     if not found:
         return None

@@ -23,6 +23,7 @@ from imp_driver.values.widening import common_type
 MOST_PAIRS = 2_000_000
 """Beyond these Spark joins: without an equality each row meets each."""
 _MORE = 4
+"""Times as many rows as the other side has, from which on those that can have a partner are told first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

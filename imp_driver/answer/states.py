@@ -98,7 +98,7 @@ class States:
     def _from_most(self, request: Request, wide: Lifted, seen: Seen) -> Iterator[Lifted]:
         """Yield the request for all constants, then for those that lie within bounds of what was asked for, of fewer groups."""
         yield wide
-        within = bounded(request, wide, seen.places, self._relations.hulls)
+        within = bounded(request, wide, seen, self._relations.hulls)
         if within is not None and _from(request, within.request) is not None:
             yield within
 

@@ -21,7 +21,8 @@ def test_what_stands_above_groups_is_computed_as_it_is_read(seed: int, record_pr
     assert not tally.differences, tally.differences[0]
     assert tally.pairs >= 2_500
     assert min(tally.operators[each] for each in _OPERATORS) > 3
-    assert tally.left.total() < tally.pairs / 8
+    # Of the queries of one day more may be Spark's: by that of 2026-11-27 a tenth and a little.
+    assert tally.left.total() < tally.pairs / (8 if seed else 10)
 
 
 def test_every_wrong_operator_is_found() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from imp_driver.answer import lifting
 from imp_driver.reasons import Reason, ServedBy
+from imp_driver.values.report import SketchReport
 from tests.unit.answer.lake_table import LakeTable
 
 FIRST = datetime.datetime(2019, 1, 1)
@@ -46,6 +47,15 @@ def sales(tmp_path: Path) -> Iterator[LakeTable]:
     found = LakeTable(tmp_path, "sales", SCHEMA, _row)
     yield found
     found.close()
+
+
+def _learned(table: LakeTable, text: str, *constants: str) -> list[SketchReport]:
+    """Ask with one constant after the other, and wait each time for what is captured."""
+    reports = []
+    for constant in constants:
+        reports.append(table.ask(text.format(constant)))
+        table.settle()
+    return reports
 
 
 def _groups(table: LakeTable) -> dict[str, int | None]:
@@ -101,9 +111,7 @@ def test_constants_within_bounds_have_one_state(
 def test_bounds_move_for_what_is_asked_beyond_them(sales: LakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "MOST_GROUPS", 200)
     text = "SELECT x, p, count(*) AS n FROM sales WHERE d >= DATE '{}' GROUP BY x, p"
-    for constant in ("2021-06-10", "2021-06-11", "2021-06-11"):
-        sales.ask(text.format(constant))
-        sales.settle()
+    _learned(sales, text, "2021-06-10", "2021-06-11", "2021-06-11")
     assert sales.ask(text.format("2021-06-01")).served_by is ServedBy.STATE
     beyond = sales.ask(text.format("2021-05-31"))
     assert beyond.not_answered is not None
@@ -115,18 +123,14 @@ def test_bounds_move_for_what_is_asked_beyond_them(sales: LakeTable, monkeypatch
         sales.change("x = 3")
         assert sales.ask(text.format(constant)).served_by is ServedBy.STATE
     # Where all rows are asked for, no bound helps, and the states that are there go on.
-    for _ in range(3):
-        sales.ask(text.format("2018-01-01"))
-        sales.settle()
+    _learned(sales, text, *["2018-01-01"] * 3)
     assert sales.ask(text.format("2021-05-03")).served_by is ServedBy.STATE
 
 
 def test_rows_within_bounds_are_kept(sales: LakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "MOST_GROUPS", 100)
     text = "SELECT k, x, p, d FROM sales WHERE d > DATE '{}' AND k < 3 ORDER BY d, k, x, p LIMIT 20"
-    for constant in ("2021-06-10", "2021-06-20", "2021-06-15", "2021-06-20"):
-        sales.ask(text.format(constant))
-        sales.settle()
+    _learned(sales, text, "2021-06-10", "2021-06-20", "2021-06-15", "2021-06-20")
     for number, constant in enumerate(("2021-06-18", "2021-06-04", "2021-08-01")):
         sales.change(f"x = {number}")
         assert sales.ask(text.format(constant)).served_by is ServedBy.STATE
@@ -136,6 +140,6 @@ def test_rows_within_bounds_are_kept(sales: LakeTable, monkeypatch: pytest.Monke
 def test_constants_beside_which_all_dates_lie_bound_nothing(sales: LakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "MOST_GROUPS", 100)
     text = "SELECT k, x, p, count(*) AS n FROM sales WHERE d < DATE '{}' GROUP BY k, x, p"
-    for constant in ("9999-12-10", "9999-12-20", "9999-12-10"):
-        sales.ask(text.format(constant))
-        sales.settle()
+    reports = _learned(sales, text, "9999-12-10", "9999-12-20", "9999-12-20")
+    assert Reason.INTERNAL not in {reason for each in reports for reason in (each.reason, each.not_answered and each.not_answered.reason)}
+    assert not [condition for condition in _groups(sales) if "<=" in condition]
