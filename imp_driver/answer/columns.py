@@ -8,6 +8,8 @@ from sqlglot import exp
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.plan.convert import row_expression
+from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
+from imp_driver.values.expressions import Expression, Function, walk
 from imp_driver.values.result_types import type_of
 
 
@@ -15,10 +17,18 @@ def types_of(rows: pa.Table) -> dict[str, pa.DataType | None]:
     return {field.name: field.type for field in rows.schema}
 
 
+def expression_over(rows: pa.Table, node: exp.Expr) -> Expression:
+    """Return an expression over such rows. Raises NotEvaluable where it asks for the sign of a zero, which extremes of doubles lose."""
+    found = row_expression(node, types_of(rows))
+    if any(isinstance(each, Function) and each.name == MINUS_ZERO for each in walk(found)):
+        raise NotEvaluable("the sign of a zero among groups is Spark's")
+    return found
+
+
 def value_of(rows: pa.Table, node: exp.Expr) -> pa.Array:
     """Return an expression's value per row, in Spark's type. Raises NotEvaluable, also where the type is not certain."""
     types = types_of(rows)
-    expression = row_expression(node, types)
+    expression = expression_over(rows, node)
     found = computed(rows, expression)
     # What is computed from this column next depends on its digits.
     if pa.types.is_decimal(found.type) and type_of(expression, types) != found.type:

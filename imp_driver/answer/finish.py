@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.answer.columns import types_of, value_of
+from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.join import joined, semijoined
 from imp_driver.answer.order import SortKey, first_places, in_order, ties_at
@@ -30,7 +30,7 @@ from imp_driver.answer.rounding import (
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.conjunctive import with_equalities
-from imp_driver.plan.convert import constant, row_expression
+from imp_driver.plan.convert import constant
 from imp_driver.plan.early import early
 from imp_driver.plan.nodes import (
     Aggregate,
@@ -144,7 +144,7 @@ class Finish:
 def _filtered(rows: pa.Table, conjuncts: Sequence[exp.Expr]) -> pa.Table:
     for conjunct in conjuncts:
         check_decided(rows, conjunct)
-    conditions: list[Expression] = [row_expression(conjunct, types_of(rows)) for conjunct in conjuncts]
+    conditions: list[Expression] = [expression_over(rows, conjunct) for conjunct in conjuncts]
     return rows.filter(truth(rows, And(tuple(conditions))))
 
 

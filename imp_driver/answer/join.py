@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from imp_driver.answer.codes import NULL, ranks, together
-from imp_driver.answer.columns import types_of, value_of
+from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.attributes import identifiers
-from imp_driver.plan.convert import row_expression
 from imp_driver.plan.nodes import Join, JoinKind, SemiJoin
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.widening import common_type
@@ -81,7 +80,7 @@ def _side_by_side(left: pa.Table, right: pa.Table) -> pa.Table:
 
 
 def _truth(rows: pa.Table, condition: exp.Expr) -> pa.Array:
-    return truth(rows, row_expression(condition, types_of(rows)))
+    return truth(rows, expression_over(rows, condition))
 
 
 def _pairs(conjuncts: Sequence[exp.Expr], left: pa.Table, right: pa.Table) -> Pairs:

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from imp_driver.answer.rounding import is_smooth, rounded_in, without_spreads
+from imp_driver.answer.zeros import check_zeros
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Project, SetOperation, TopK, UnionAll, Window, children
@@ -47,6 +48,7 @@ def check_left(plan: Plan, groups: _Groups, *, may_round: bool, may_tie: bool, w
     if any(map(rounded_in, groups.values())) and not may_round:
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of doubles (option floats)")
     _rounded(plan, groups, why)
+    check_zeros(plan, groups, why)
     if not may_tie and _may_tie(plan, groups):
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; rows may tie, and are compared with Spark's own")
     size = sum(each.nbytes for each in groups.values())

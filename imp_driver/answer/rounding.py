@@ -24,8 +24,8 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeE
 _STEPS = (exp.Round, exp.Floor, exp.Ceil, exp.Sign, exp.Cast)
 """Functions that take every value between two to one between theirs, and jump."""
 _JUMPS = (exp.Mod, exp.IntDiv, exp.Anonymous)
-_SMOOTH = (exp.Column, exp.Paren, exp.Literal, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg)
-_PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
+SMOOTH = (exp.Column, exp.Paren, exp.Literal, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg)
+PREDICATES = (*_COMPARISONS, exp.Between, exp.In, exp.Is, exp.Like, exp.Not, exp.And, exp.Or)
 
 
 def is_smooth(expression: exp.Expr) -> bool:
@@ -33,7 +33,7 @@ def is_smooth(expression: exp.Expr) -> bool:
 
     The text of a number, its whole part or a condition on it may be another one.
     """
-    return all(isinstance(node, (*_SMOOTH, exp.Identifier)) for node in expression.walk())
+    return all(isinstance(node, (*SMOOTH, exp.Identifier)) for node in expression.walk())
 
 
 def with_spreads(rows: pa.Table, spreads: Mapping[str, FloatArray]) -> pa.Table:
@@ -111,7 +111,7 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
             _check_step(rows, inner)
         case _ if isinstance(inner, _JUMPS):
             raise NotEvaluable(f"{inner.key} of a sum of doubles")
-        case _ if isinstance(inner, _PREDICATES) and not isinstance(inner, (exp.And, exp.Or, exp.Not)):
+        case _ if isinstance(inner, PREDICATES) and not isinstance(inner, (exp.And, exp.Or, exp.Not)):
             raise NotEvaluable("a condition on a sum of doubles")
         case _:
             for child in inner.iter_expressions():

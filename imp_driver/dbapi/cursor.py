@@ -5,6 +5,7 @@ Extensions beyond PEP 249: sketch_report, query_id, cancel, and fetches as Arrow
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -47,6 +48,7 @@ class Cursor:
         self._connection = connection
         self._pipeline = pipeline
         self._run: Run | None = None
+        self._is_running = False
         self._rows: Rows | None = None
         self.arraysize = 1
         self.rowcount = -1
@@ -107,6 +109,9 @@ class Cursor:
         self._begin(run)
         pipeline = self._pipeline if self._sketch is None else self._pipeline.using(self._sketch)
         outcome = self._guarded(lambda: call(pipeline))
+        if outcome.stream is not None and (self._closed or self._connection.closed):
+            outcome.stream.close()
+        self._check_open()
         self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
         if outcome.stream is not None and outcome.stream.columns:
             self.description = describe(outcome.stream.columns)
@@ -123,6 +128,7 @@ class Cursor:
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
         """Call; on Ctrl-C stop the run in Spark too, then let the interruption through. An error says of which run it is."""
+        self._is_running = True
         try:
             return call()
         except KeyboardInterrupt:
@@ -132,6 +138,8 @@ class Cursor:
         except Error as error:
             error.query_id = error.query_id or self.query_id
             raise
+        finally:
+            self._is_running = False
 
     def fetchone(self) -> Row | None:
         rows = self._fetch(1)
@@ -140,9 +148,13 @@ class Cursor:
     def fetchmany(self, size: int | None = None) -> list[Row]:
         """Return the next ``size`` rows (``arraysize`` when not given)."""
         wanted = self.arraysize if size is None else size
-        if wanted < 0:
-            raise ProgrammingError(f"fetchmany needs a size of 0 or more, not {wanted}.")
-        return self._fetch(wanted)
+        try:
+            number = operator.index(wanted)
+        except TypeError:
+            number = -1
+        if number < 0:
+            raise ProgrammingError(f"fetchmany needs a size of 0 or more, not {wanted!r}.")
+        return self._fetch(number)
 
     def fetchall(self) -> list[Row]:
         return self._fetch(None)
@@ -187,14 +199,16 @@ class Cursor:
 
     def cancel(self) -> None:
         """Stop the run, from any thread; harmless when nothing runs."""
-        if self._run is not None and not self._closed:
+        if self._run is not None and (self._is_running or not self._closed):
             self._pipeline.interrupt(self._run)
 
     def close(self) -> None:
-        """Free the result; harmless when called twice."""
+        """Free the result, and stop what another thread runs here; harmless when called twice."""
         if not self._closed:
-            self._discard()
             self._closed = True
+            if self._is_running:
+                self.cancel()
+            self._discard()
 
     def _discard(self) -> None:
         rows, self._rows = self._rows, None

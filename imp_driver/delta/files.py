@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from imp_driver.delta.calendar import check_calendar
 from imp_driver.delta.commits import DataFile, VectorReference
 from imp_driver.delta.schema import StoredColumn, padded
 from imp_driver.delta.store import TableStore, data_path
@@ -56,7 +57,7 @@ class PieceReader:
                 return self._read_change_feed(piece.file, file)
             stored = file.read(self._stored_names(file), use_threads=False)
             count = file.metadata.num_rows
-            rows = self._typed(stored, piece.file, count)
+            rows = self._typed(file, stored, piece.file, count)
         deleted = read_positions(self._store, piece.file.vector)
         if len(deleted):
             rows = rows.take(pa.array(np.setdiff1d(np.arange(count), deleted, assume_unique=True)))
@@ -80,12 +81,12 @@ class PieceReader:
         kept = np.asarray(lengths, np.int64)[touched]
         offsets = np.concatenate([[0], np.cumsum(kept)])[:-1].astype(np.int64)
         within = positions - starts[groups] + offsets[np.searchsorted(touched, groups)]
-        return self._typed(stored.take(pa.array(within)), action, len(positions))
+        return self._typed(file, stored.take(pa.array(within)), action, len(positions))
 
     def _read_change_feed(self, action: DataFile, file: pq.ParquetFile) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         stored = file.read([*self._stored_names(file), CHANGE_TYPE], use_threads=False)
         inserted = pc.is_in(stored.column(CHANGE_TYPE), value_set=INSERTIONS).to_numpy()
-        return self._typed(stored, action, stored.num_rows), np.where(inserted, 1, -1).astype(np.int64)
+        return self._typed(file, stored, action, stored.num_rows), np.where(inserted, 1, -1).astype(np.int64)
 
     def _open(self, action: DataFile) -> pq.ParquetFile:
         path = data_path(action.path)
@@ -97,7 +98,8 @@ class PieceReader:
         present = set(file.schema_arrow.names)
         return [column.stored_name for column in self._columns if column.stored_name in present and not column.partition]
 
-    def _typed(self, stored: pa.Table, action: DataFile, count: int) -> pa.Table:
+    def _typed(self, file: pq.ParquetFile, stored: pa.Table, action: DataFile, count: int) -> pa.Table:
+        check_calendar(file, stored)
         partition = dict(action.partition)
         arrays = [self._array(column, stored, partition, count) for column in self._columns]
         return pa.table(arrays, schema=pa.schema([column.field for column in self._columns]))

@@ -19,7 +19,9 @@ import imp_driver
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Rows
+from imp_driver.ports import Outcome
 from imp_driver.values.options import SketchMode
+from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
 
@@ -107,6 +109,39 @@ def test_use_after_close() -> None:
         with pytest.raises(imp_driver.InterfaceError):
             call()
     cursor.cancel()
+
+
+@pytest.mark.parametrize("by_connection", [True, False])
+def test_closing_stops_what_another_thread_runs(by_connection: bool) -> None:
+    """The statement ends though it came to rows: nobody would fetch them."""
+    stream = numbers(3, [])
+    closing: list[Connection | imp_driver.Cursor] = []
+
+    class ClosedMeanwhile(FakePipeline):
+        def run(self, run: Run) -> Outcome:
+            closing[0].close()
+            return super().run(run)
+
+    pipeline = ClosedMeanwhile(stream)
+    connection = Connection(pipeline)
+    cursor = connection.cursor()
+    closing.append(connection if by_connection else cursor)
+    with pytest.raises(imp_driver.InterfaceError, match="closed"):
+        cursor.execute("select long")
+    assert pipeline.interrupted == [cursor.query_id]
+    assert stream.closed
+    cursor.cancel()
+    assert len(pipeline.interrupted) == 1
+    connection.close()
+
+
+@pytest.mark.parametrize("size", [-1, "a", 1.5, [1]])
+def test_fetchmany_needs_a_size(size: Any) -> None:
+    with _open(numbers(3, [])) as connection:
+        cursor = connection.execute("select n")
+        with pytest.raises(imp_driver.ProgrammingError, match="needs a size"):
+            cursor.fetchmany(size)
+        assert cursor.fetchmany(np.int64(2)) == [(0,), (1,)]
 
 
 def test_a_new_statement_frees_the_old_result() -> None:
