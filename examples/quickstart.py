@@ -10,17 +10,17 @@ import imp_driver
 def main(warehouse: str) -> None:
     with imp_driver.connect(warehouse=warehouse, sketch="lazy") as connection:
         cursor = connection.cursor()
-        cursor.execute("CREATE OR REPLACE TABLE sales (shop INT, price DOUBLE) USING DELTA")
-        cursor.executemany("INSERT INTO sales VALUES (?, ?)", [(shop, float(price)) for shop in range(100) for price in range(10)])
+        cursor.execute("CREATE OR REPLACE TABLE sales (shop INT, price INT) USING DELTA")
+        cursor.executemany("INSERT INTO sales VALUES (?, ?)", [(shop, shop) for shop in range(100) for _ in range(10)])
         query = "SELECT shop, sum(price) AS total FROM sales GROUP BY shop HAVING sum(price) > ?"
         for change in (None, "UPDATE sales SET price = price + 100 WHERE shop = 7", "DELETE FROM sales WHERE shop = 7"):
             if change:
                 cursor.execute(change)
                 print(f"{change}: {cursor.rowcount} rows")
-            print(cursor.execute(query, (45,)).fetchall())
+            print(cursor.execute(query, (970,)).fetchall())
             report = cursor.sketch_report
             if report is not None:
-                print(f"  {report.decision.name}, {report.reason.name}, {report.delta_rows} changed rows read")
+                print(f"  by {report.served_by.value} ({report.decision.name}, {report.delta_rows} changed rows read)")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,20 @@ def text(node: exp.Expr) -> str:
     return node.sql(dialect=DIALECT)
 
 
+class Texts:
+    """The texts of expressions, each written once: those of a query are compared with many states."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[exp.Expr, str]] = {}
+
+    def of(self, node: exp.Expr) -> str:
+        # An expression that is kept here keeps its identity for itself.
+        found = self._known.get(id(node))
+        if found is None:
+            found = self._known[id(node)] = (node, text(node))
+        return found[1]
+
+
 def key_name(place: int) -> str:
     return f"key_{place}"
 
@@ -51,7 +65,8 @@ def _asks_for_minus_zero(expression: Expression) -> bool:
 class Keys:
     """The keys of finer groups, and which of them expressions were found to read."""
 
-    def __init__(self, finer: BoundBlock, types: Mapping[str, pa.DataType | None]) -> None:
+    def __init__(self, finer: BoundBlock, types: Mapping[str, pa.DataType | None], texts: Texts) -> None:
+        self._texts = texts
         self._places = {each: place for place, each in reversed(list(enumerate(finer.keys_sql)))}
         self._named = {key_name(place): place for place in range(len(finer.keys_sql))}
         self._types = types
@@ -61,14 +76,14 @@ class Keys:
         self.read: set[int] = set()
 
     def source(self, node: exp.Expr) -> KeySource | None:
-        place = self._places.get(text(node))
+        place = self._places.get(self._texts.of(node))
         return self.over(node) if place is None else place
 
     def over(self, node: exp.Expr) -> Expression | None:
         """Return an expression over the keys, None where it reads something else or is Spark's to compute."""
 
         def leaf(each: exp.Expr) -> Expression | None:
-            place = self._places.get(text(each))
+            place = self._places.get(self._texts.of(each))
             if place is not None and not isinstance(each, exp.Literal) and self._is_known(each):
                 return Column(key_name(place))
             if not isinstance(each, exp.Column):

@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 
 from imp_driver.answer.conditional import conditional, without_condition
 from imp_driver.answer.granule import CHAIN, finest, grain
-from imp_driver.answer.keys import Keys, is_sparks, text
+from imp_driver.answer.keys import Keys, Texts, is_sparks, text
 from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
 from imp_driver.parse.statement import DIALECT
@@ -110,7 +110,7 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     block = _without_keys(request.block, changing)
     whole = {name for node in _values_of(request.block) if text(node) in changing for name in _columns_of(node)}
     grains = {name: unit for name, unit in grains.items() if name not in whole}
-    own = Keys(block, types)
+    own = Keys(block, types, Texts())
     names = [name for node in nodes for name in _columns_of(node)]
     # What keys that are expressions decide needs none of their columns.
     lacking = [name for node in nodes if own.over(node) is None for name in _columns_of(node)]
@@ -210,7 +210,7 @@ def _over(block: BoundBlock, more: Sequence[exp.Expr], added: Sequence[str], typ
         keys=tuple(row_expression(node, types) for node in keys),
         columns=tuple(dict.fromkeys((*block.columns, *added))),
     )
-    over = Keys(wide, types)
+    over = Keys(wide, types, Texts())
 
     def is_decided(node: exp.Expr) -> bool:
         names = _columns_of(node)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.conditional import conditional, of_type
-from imp_driver.answer.keys import Keys, KeySource, text
+from imp_driver.answer.keys import Keys, KeySource, Texts, text
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reuse.atoms import Facts, facts_of, follow
@@ -97,19 +97,20 @@ class Asked:
         self._block = block
         self._types = types
         self._names = names
-        self._where = {text(node): node for node in block.where_nodes}
+        self._texts = Texts()
+        self._where = {self._texts.of(node): node for node in block.where_nodes}
         self._facts: Facts | None = None
 
     def match(self, finer: BoundBlock) -> Match | Miss:
         """Return how the groups of this block follow from finer ones over the same source, or why they do not."""
         asked = self._block
-        keys_of = Keys(finer, self._types)
-        own = {text(node): node for node in finer.where_nodes}
+        keys_of = Keys(finer, self._types, self._texts)
+        own = dict(zip(finer.where_texts, finer.where_nodes, strict=True))
         lacking = sorted(own.keys() - self._where.keys())
         if lacking and not self._implies([own[each] for each in lacking]):
             return Miss("has only the rows of", lacking)
         residual = {each: keys_of.over(node) for each, node in self._where.items() if each not in own}
-        keys = {text(node): keys_of.source(node) for node in asked.key_nodes}
+        keys = {each: keys_of.source(node) for each, node in zip(asked.keys_sql, asked.key_nodes, strict=True)}
         aggregates = [_aggregate(each, finer, keys_of) for each in asked.aggregates]
         if None in residual.values():
             return Miss("its keys do not decide", [each for each, found in residual.items() if found is None])
@@ -117,7 +118,7 @@ class Asked:
             return Miss("its keys do not give", [each for each, found in keys.items() if found is None])
         if None in aggregates:
             return Miss("has not", [_named(each) for each, found in zip(asked.aggregates, aggregates, strict=True) if found is None])
-        sources = tuple(keys[text(node)] for node in asked.key_nodes)
+        sources = tuple(keys[each] for each in asked.keys_sql)
         is_same = set(range(len(finer.keys))) <= {key for key in sources if isinstance(key, int)}
         condition = And(tuple(_found(residual.values()))) if residual else None
         return Match(tuple(sorted(keys_of.read)), condition, tuple(_found(sources)), tuple(_found(aggregates)), is_same)

@@ -19,6 +19,11 @@ from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
 from imp_driver.values.run import Run
 
+_STATEMENTS = (
+    "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS and "
+    "CLUSTER SKETCH TABLE <table> BY <column>"
+)
+
 
 class Commands:
     """The commands of one connection; none tells of tables that its session may not read.
@@ -55,6 +60,8 @@ class Commands:
             self._transaction.run(command.kind)
             return Outcome(None, -1, NO_SKETCH)
         match command.kind:
+            case CommandKind.UNKNOWN:
+                raise ProgrammingError(f"{command.argument!r} is no statement of the driver. These are {_STATEMENTS}.")
             case CommandKind.ADVISE:
                 return Outcome(advised(self._advisor.advise(run)), -1, NO_SKETCH)
             case CommandKind.ADVISE_ANSWERS:
@@ -72,7 +79,7 @@ class Commands:
         is_all = command.argument.upper() == "ALL"
         dropped = self._sketches.relations.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
         if dropped == 0 and not is_all:
-            raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW SKETCHES lists them; DROP SKETCH ALL drops every one.")
+            raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW STATES lists them; DROP STATE ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)
 
     def _rewrite_table(self, texts: Sequence[str], run: Run) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 import pyarrow as pa
 
@@ -145,7 +145,7 @@ class Cursor:
         rows = self._fetch(1)
         return rows[0] if rows else None
 
-    def fetchmany(self, size: int | None = None) -> list[Row]:
+    def fetchmany(self, size: SupportsIndex | None = None) -> list[Row]:
         """Return the next ``size`` rows (``arraysize`` when not given)."""
         wanted = self.arraysize if size is None else size
         try:

@@ -165,6 +165,21 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
 )
 """Functions whose result depends on their arguments alone (and on settings that are part of the template's key)."""
 
+RANKS: tuple[type[exp.Expr], ...] = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
+"""Functions of windows that give rows which tie one value."""
+POSITIONS: tuple[type[exp.Expr], ...] = (
+    exp.RowNumber,
+    exp.Ntile,
+    exp.Lag,
+    exp.Lead,
+    exp.First,
+    exp.FirstValue,
+    exp.Last,
+    exp.LastValue,
+    exp.NthValue,
+)
+"""Functions of windows that depend on the place of a row, also among rows that tie."""
+
 SPECIAL_INSTANTS = ("epoch", "now", "today", "tomorrow", "yesterday")
 _SPECIAL_INSTANT = re.compile(rf"\s*({'|'.join(SPECIAL_INSTANTS)})\b", re.IGNORECASE)
 """What Spark reads as the current day or instant wherever a constant text becomes a date or a timestamp, a comparison included."""
@@ -208,6 +223,9 @@ def check_constants(node: exp.Expr) -> None:
     """Raise Refused when a node is, or may compute, a constant text for the current day or instant."""
     if isinstance(node, exp.Literal) and node.is_string:
         check_text(str(node.this))
+    if isinstance(node, exp.Lower) and isinstance(node.this, (exp.Literal, exp.Placeholder)):
+        # What it makes is such a text only where its constant is one.
+        return
     if _may_be_any_text(node) and node.find(exp.Column) is None and any(_is_text(each) for each in node.walk()):
         raise Refused(Reason.NON_DETERMINISTIC, f"{node.sql(dialect='spark')}, a text computed from constants alone")
 

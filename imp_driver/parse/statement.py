@@ -54,6 +54,7 @@ class CommandKind(Enum):
     ADVISE = "ADVISE SKETCHES"
     ADVISE_ANSWERS = "ADVISE ANSWERS"
     CLUSTER = "CLUSTER SKETCH TABLE"
+    UNKNOWN = "begins like one of these"
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
     ROLLBACK = "ROLLBACK"
@@ -99,7 +100,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
     (re.compile(r"\s*ADVISE\s+ANSWERS\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE_ANSWERS),
     (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
-    (re.compile(r"\s*DROP\s+SKETCH\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
+    (re.compile(r"\s*DROP\s+(?:SKETCH|STATE)\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
     (
         re.compile(r"\s*(?:BEGIN|START\s+TRANSACTION)(?:\s+(?:TRANSACTION|WORK))?(?:\s+READ\s+ONLY)?\s*;?\s*", re.IGNORECASE),
         CommandKind.BEGIN,
@@ -107,6 +108,13 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*COMMIT(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.COMMIT),
     (re.compile(r"\s*ROLLBACK(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.ROLLBACK),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
+    (
+        re.compile(
+            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?)|(?:EXPLAIN|CLUSTER)\s+SKETCH)(?!\S).*?)\s*",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        CommandKind.UNKNOWN,
+    ),
 )
 _AFTER_A_NAME = {".", "(", "VALUES", "SELECT", "WITH", "FROM", "TABLE", "USING", "SET", "WHERE", "PARTITION", "AS"}
 """What may follow the name of a table, so that TABLE before it is the name."""

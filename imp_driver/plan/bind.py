@@ -36,7 +36,8 @@ class BoundBlock:
     Attributes:
         source: what the block reads, with values.
         keys_sql, keys: group keys as SQL over the source and as expressions (Opaque when only Spark can compute them).
-        where_nodes, where_sql, where: condition on rows as conjuncts, as SQL and as an expression; empty or None without one.
+        where_nodes, where_texts: condition on rows as conjuncts, and each of these as SQL; empty without one.
+        where_sql, where: the same as SQL and as an expression; None without one.
         having_nodes, having: conjuncts on groups, over the source's columns and over keys and aggregates.
         limit: rows of the top-k with its offset, None without one.
         columns: columns of the source that keys, row condition and arguments read.
@@ -60,6 +61,7 @@ class BoundBlock:
     offset: int = 0
     outputs: tuple[Expression, ...] = ()
     key_nodes: tuple[exp.Expr, ...] = ()
+    where_texts: tuple[str, ...] = ()
 
     @property
     def condition(self) -> Expression | None:
@@ -113,6 +115,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
         offset=binder.number(block.offset),
         outputs=outputs,
         key_nodes=tuple(keys),
+        where_texts=_texts(where),
     )
 
 
@@ -126,10 +129,15 @@ def with_rows(block: BoundBlock, where: tuple[exp.Expr, ...], columns: Mapping[s
     return replace(
         block,
         where_nodes=where,
+        where_texts=_texts(where),
         where_sql=condition_sql(where) or None,
         where=_all(tuple(row_expression(node, columns) for node in where)),
         columns=tuple(dict.fromkeys((*block.columns, *_columns(list(where))))),
     )
+
+
+def _texts(nodes: tuple[exp.Expr, ...]) -> tuple[str, ...]:
+    return tuple(node.sql(dialect=DIALECT) for node in nodes)
 
 
 def _columns(nodes: list[exp.Expr]) -> tuple[str, ...]:
@@ -149,7 +157,9 @@ class _Values:
 
     def put(self, node: exp.Expr) -> exp.Expr:
         """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
-        return self.read(node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each))
+        return self.read(
+            node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each).transform(_lowered)
+        )
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))
@@ -174,6 +184,13 @@ class _Values:
             return self.parameters[number]
         except (KeyError, IndexError):
             raise Refused(Reason.UNSUPPORTED_PARAMETER, f"no value for marker {name}") from None
+
+
+def _lowered(node: exp.Expr) -> exp.Expr:
+    """Return the text that ``lower`` makes of a constant, as tools write patterns; beyond ASCII that is Java's to know."""
+    if isinstance(node, exp.Lower) and isinstance(node.this, exp.Literal) and node.this.is_string and node.this.this.isascii():
+        return exp.Literal.string(node.this.this.lower())
+    return node
 
 
 class _Binder:

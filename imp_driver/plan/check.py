@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from imp_driver.parse.functions import check_constants, check_function
+from imp_driver.parse.functions import POSITIONS, RANKS, check_constants, check_function
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.grouping import SET_FUNCTIONS
 from imp_driver.reasons import Reason
@@ -66,7 +66,7 @@ def check(tree: exp.Expr) -> None:
                 raise Refused(reason, node.key)
         if isinstance(node, exp.With) and node.args.get("recursive"):
             raise Refused(Reason.RECURSION)
-        if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_ranking(node):
+        if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_of_window(node):
             check_function(node)
         check_constants(node)
         if isinstance(node, (exp.Where, exp.Having)) and isinstance(node.this, exp.Paren) and isinstance(node.this.this, exp.Column):
@@ -77,5 +77,5 @@ def check(tree: exp.Expr) -> None:
             raise Refused(Reason.QUALIFIED_COLUMN, node.sql(dialect="spark"))
 
 
-def _is_ranking(node: exp.Expr) -> bool:
-    return isinstance(node, (exp.RowNumber, exp.Rank, exp.DenseRank)) and isinstance(node.parent, exp.Window)
+def _is_of_window(node: exp.Expr) -> bool:
+    return isinstance(node, (*RANKS, *POSITIONS)) and isinstance(node.parent, exp.Window)

@@ -79,7 +79,7 @@ MUTANTS = (
     Mutant("any rank may be asked for", "rules/ranking.py", 'and str(constant.this) == "1"', ""),
     Mutant("later ranks", "rules/ranking.py", "isinstance(inner, (exp.LT, exp.LTE)), right", "True, right"),
     Mutant("first ranks are no barrier", "rules/ranking.py", "level=Level.BARRIER", "level=Level.SUBSET"),
-    Mutant("row numbers of ties", "rules/window.py", "if isinstance(function.this, exp.RowNumber):", "if False:"),
+    Mutant("row numbers of ties", "rules/window.py", "if isinstance(function.this, POSITIONS):", "if False:"),
     Mutant(
         "first ranks over bounded values",
         "derive.py",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from imp_driver.parse.functions import POSITIONS
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import Window
 from imp_driver.safety.levels import Derived, Level, Refusal, blocked, closure, fail
@@ -37,8 +38,8 @@ def _tied(plan: Window, child: Derived) -> Derived | None:
 
 
 def _tells_ties_apart(function: exp.Window) -> bool:
-    """rank() and frames by RANGE give one value to rows that tie; row_number() and frames by ROWS do not."""
-    if isinstance(function.this, exp.RowNumber):
+    """rank() and frames by RANGE give one value to rows that tie; row_number(), lag() and frames by ROWS do not."""
+    if isinstance(function.this, POSITIONS):
         return True
     spec = function.args.get("spec")
     if spec is None or str(spec.args.get("kind")).upper() == "RANGE":

@@ -180,6 +180,12 @@ def test_a_hidden_sketch_is_not_there_to_be_dropped(users: Users) -> None:
     assert users.guest.run(Run(f"DROP SKETCH {entry.identifier}", tag="guest")).rowcount == 1
 
 
+@pytest.mark.parametrize("text", ["DROP SKETCH", "EXPLAIN SKETCH", "ADVISE", "SHOW STATE", "SHOW STATES LIKE 'x'", "CLUSTER SKETCH"])
+def test_what_only_begins_like_a_command_gets_the_list_of_all(users: Users, text: str) -> None:
+    with pytest.raises(ProgrammingError, match="is no statement of the driver"):
+        users.guest.run(Run(text, tag="guest"))
+
+
 def test_a_view_that_may_not_be_read_is_not_unfolded(users: Users) -> None:
     assert users.guest.run(Run(OF_VIEW, tag="guest")).report.decision is not Decision.NOT_USED
     users.session.hidden.add("v")
