@@ -23,7 +23,9 @@ from imp_driver.plan.below import unfold
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
 from imp_driver.plan.convert import row_expression
-from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll
+from imp_driver.plan.expressions import expressions_of
+from imp_driver.plan.minus_zero import minus_zero_of
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll, every
 from imp_driver.plan.render import read_identifiers
 from imp_driver.plan.types import infer
 from imp_driver.values.aggregates import AggregateSpecification
@@ -45,15 +47,21 @@ def assembled(block: BoundBlock) -> Assembled:
     operator = assembler.source(block.source, block.where_nodes)
     if not set(block.columns) <= set(operator.schema.names):
         raise NotEvaluable("a column of the block has no type that is known")
+    if assembler.has_unsigned_zeros and _asks_for_minus_zero(block):
+        raise NotEvaluable("the sign of a zero that comes from groups below")
     return Assembled(operator, tuple(assembler.occurrences))
 
 
 @dataclass(slots=True)
 class _Assembler:
-    """``wanted`` are the attributes that anyone reads; ``occurrences`` those met so far."""
+    """``wanted`` are the attributes that anyone reads; ``occurrences`` those met so far.
+
+    ``has_unsigned_zeros``: there are groups with extremes of doubles, which give 0.0 for -0.0.
+    """
 
     wanted: frozenset[str]
     occurrences: list[Occurrence] = field(default_factory=list)
+    has_unsigned_zeros: bool = False
 
     def source(self, plan: Plan, where: Sequence[Parsed]) -> Operator:
         """Return an operator whose rows, filtered by ``where``, are those of the plan filtered by it."""
@@ -139,11 +147,19 @@ class _Assembler:
             if argument is not None:
                 names.append(f"{attribute.identifier} argument")
                 nodes.append(argument)
+        self.has_unsigned_zeros |= any(map(pa.types.is_floating, kinds))
         computed = _computed(child, (), names, nodes)
         keys = names[: len(plan.keys)]
         fields = [computed.schema.field(key) for key in keys]
         fields += [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.function_attributes, kinds, strict=True)]
         return groups.Groups(computed, tuple(keys), tuple(aggregates), _filled(pa.schema(fields) if keys else pa.schema([])))
+
+
+def _asks_for_minus_zero(block: BoundBlock) -> bool:
+    arguments = (each.argument_node for each in block.aggregates if each.argument_node is not None)
+    below = (node for plan in every(block.source) for node in expressions_of(plan))
+    nodes = (*block.where_nodes, *block.key_nodes, *arguments, *below)
+    return any(minus_zero_of(each) is not None for node in nodes for each in node.walk())
 
 
 def _computed(child: Operator, where: Sequence[Parsed], names: Sequence[str], nodes: Sequence[Parsed]) -> compute.Compute:

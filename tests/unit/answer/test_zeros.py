@@ -47,6 +47,27 @@ def test_texts_of_zeros_are_left_to_spark(table: LakeTable, text: str) -> None:
         assert table.ask(text).served_by in STATES
 
 
+BELOW = "FROM t JOIN (SELECT k, max(f) AS m FROM t GROUP BY k) q ON t.k = q.k"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT t.k, count(*) AS n {BELOW} WHERE CAST(q.m AS STRING) = '-0.0' GROUP BY t.k",
+        f"SELECT t.k, count(CASE WHEN CAST(q.m AS STRING) = '-0.0' THEN 1 END) AS n {BELOW} GROUP BY t.k",
+        f"SELECT t.k, CAST(q.m AS STRING) AS s {BELOW} WHERE t.e > -5",
+    ],
+)
+def test_zeros_of_groups_below_are_not_asked_for_their_sign(table: LakeTable, text: str) -> None:
+    for _ in range(3):
+        table.ask(text)
+        table.settle()
+    table.insert([[1, -0.0, -0.0], [2, 1.0, 1.0]])
+    for _ in range(2):
+        table.ask(text)
+        table.settle()
+
+
 @pytest.mark.parametrize(
     "text",
     [
