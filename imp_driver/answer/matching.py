@@ -98,7 +98,7 @@ class Asked:
         self._types = types
         self._names = names
         self._texts = Texts()
-        self._where = {self._texts.of(node): node for node in block.where_nodes}
+        self._where = dict(zip(block.where_texts, block.where_nodes, strict=True))
         self._facts: Facts | None = None
 
     def match(self, finer: BoundBlock) -> Match | Miss:

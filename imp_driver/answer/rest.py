@@ -10,11 +10,12 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from imp_driver.answer.above import GivenRows, given, passed_on
 from imp_driver.answer.rounding import is_smooth, rounded_in, without_spreads
-from imp_driver.answer.zeros import check_zeros
+from imp_driver.answer.zeros import unsigned
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
-from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Project, SetOperation, TopK, UnionAll, Window, children
+from imp_driver.plan.nodes import Distinct, Plan, Project, SetOperation, TopK, Window, children
 from imp_driver.plan.render import Renderer, read_identifiers
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason
@@ -33,11 +34,9 @@ CHEAP = 0.3
 DEAR = 0.8
 PATIENCE = 3
 _MOST_TEMPLATES = 2_000
-_Groups = Mapping[str, pa.Table]
-"""Rows of aggregations, by the identifier of the first attribute of each."""
 
 
-def check_left(plan: Plan, groups: _Groups, *, may_round: bool, may_tie: bool, why: str) -> None:
+def check_left(plan: Plan, groups: GivenRows, *, may_round: bool, may_tie: bool, why: str) -> None:
     """Raise Refused where Spark's rows over these groups may be others than over the tables.
 
     Args:
@@ -48,7 +47,7 @@ def check_left(plan: Plan, groups: _Groups, *, may_round: bool, may_tie: bool, w
     if any(map(rounded_in, groups.values())) and not may_round:
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of doubles (option floats)")
     _rounded(plan, groups, why)
-    check_zeros(plan, groups, why)
+    unsigned(plan, groups, why)
     if not may_tie and _may_tie(plan, groups):
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; rows may tie, and are compared with Spark's own")
     size = sum(each.nbytes for each in groups.values())
@@ -62,38 +61,22 @@ def check_share(beside: int, whole: int) -> None:
         raise Refused(Reason.ROWS_WITHOUT_GROUPS, "most of what is read stands beside the groups")
 
 
-def _given(plan: Plan, groups: _Groups) -> pa.Table | None:
-    """Return the rows of an aggregation that is given."""
-    return groups.get(plan.output[0].identifier) if isinstance(plan, Aggregate) and plan.output else None
-
-
-def _rounded(plan: Plan, groups: _Groups, why: str) -> frozenset[str]:
+def _rounded(plan: Plan, groups: GivenRows, why: str) -> frozenset[str]:
     """Return the columns of an operator that are rounded sums. Raises Refused where anything is decided by one."""
-    given = _given(plan, groups)
-    if given is not None:
-        return rounded_in(given)
-    every = [_rounded(child, groups, why) for child in children(plan)]
-    below = frozenset().union(*every)
+    rows = given(plan, groups)
+    if rows is not None:
+        return rounded_in(rows)
+    below = frozenset().union(*(_rounded(child, groups, why) for child in children(plan)))
     read = [node for node in expressions_of(plan) if identifiers(node) & below]
     is_compared = isinstance(plan, (Distinct, SetOperation)) and bool(below)
     if is_compared or not all(map(is_smooth, read)) or (read and not isinstance(plan, Project)):
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; something is decided by a sum of doubles")
-    if isinstance(plan, Project):
-        return frozenset(each.identifier for each, node in zip(plan.output, plan.expressions, strict=True) if identifiers(node) & below)
-    if isinstance(plan, UnionAll):
-        places = {
-            place
-            for branch, own in zip(plan.branches, every, strict=True)
-            for place, each in enumerate(branch.output)
-            if each.identifier in own
-        }
-        return frozenset(plan.output[place].identifier for place in places)
-    return below
+    return passed_on(plan, below)
 
 
-def _may_tie(plan: Plan, groups: _Groups) -> bool:
+def _may_tie(plan: Plan, groups: GivenRows) -> bool:
     """Say whether which rows come first may be Spark's choice."""
-    if _given(plan, groups) is not None:
+    if given(plan, groups) is not None:
         return False
     return isinstance(plan, (TopK, Window)) or any(_may_tie(child, groups) for child in children(plan))
 
@@ -101,7 +84,7 @@ def _may_tie(plan: Plan, groups: _Groups) -> bool:
 class Rest:
     """A query over groups, as it is left to Spark."""
 
-    def __init__(self, plan: Plan, groups: _Groups, versions: Mapping[tuple[str, ...], int]) -> None:
+    def __init__(self, plan: Plan, groups: GivenRows, versions: Mapping[tuple[str, ...], int]) -> None:
         """Take a plan with values for its markers.
 
         Args:

@@ -1,7 +1,7 @@
 """Files whose early days and moments are counted otherwise: by the calendar before the Gregorian one, and by the local times of its day.
 
-Spark before 3.0 wrote such files, and any later one does on request; their footer tells. What they mean depends on tables of time zones
-that only Spark has.
+Spark before 3.0 wrote such files (times as INT96 before 3.1), and any later one does on request; their footer tells. What they mean
+depends on tables of time zones that only Spark has.
 """
 
 from __future__ import annotations

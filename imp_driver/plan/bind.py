@@ -157,9 +157,14 @@ class _Values:
 
     def put(self, node: exp.Expr) -> exp.Expr:
         """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
-        return self.read(
-            node.transform(lambda each: self._literal(each) if isinstance(each, exp.Placeholder) else each).transform(_lowered)
-        )
+        return self.read(node.transform(self._known))
+
+    def _known(self, node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Placeholder):
+            return self._literal(node)
+        if isinstance(node, exp.Lower) and isinstance(node.this, exp.Placeholder):
+            return _lowered(exp.Lower(this=self._literal(node.this)))
+        return _lowered(node)
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))
