@@ -314,7 +314,7 @@ def test_sketch_commands(cursor: imp_driver.Cursor, table: str) -> None:
     cursor.execute(f"DROP SKETCH {report.sketch_id}")
     cursor.execute("SHOW SKETCHES")
     assert report.sketch_id not in [row[0] for row in cursor.fetchall()]
-    with pytest.raises(imp_driver.ProgrammingError, match="SHOW SKETCHES"):
+    with pytest.raises(imp_driver.ProgrammingError, match="SHOW STATES"):
         cursor.execute(f"DROP SKETCH {report.sketch_id}")
     cursor.execute(query)
     assert _decision(cursor) is Decision.CAPTURED
