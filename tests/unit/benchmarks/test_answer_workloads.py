@@ -200,4 +200,4 @@ def test_few_values_are_drawn_often() -> None:
 
 def test_full_size_has_all_settings() -> None:
     every = [setting for groups in answers.KINDS for setting in answers.settings(groups, is_quick=False)]
-    assert len(every) == len(set(every)) == 3 * 3 * (4 + 4 * 2)
+    assert len(every) == len(set(every)) == 3 * (2 + (4 + 4 * 2) + 2)
