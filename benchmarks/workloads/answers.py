@@ -25,7 +25,7 @@ KINDS = {50: 30, 5_000: 30, 500_000: 3}
 AGGREGATES = (1, 3, 10)
 """Shapes but the first have three."""
 DELTAS = (0, 1, 1_000, 20_000)
-"""Rows of the commit before each question; 0 without one. Where not the same constants and three aggregates are asked, those of QUICK_DELTAS."""
+"""Rows of the commit before each question; 0 without one. Other shapes and numbers of aggregates have those of QUICK_DELTAS."""
 QUICK_DELTAS = (0, 1_000)
 SAME = "same constants"
 _PASSING = 100
