@@ -14,6 +14,7 @@ from imp_driver.plan.bags import with_bags
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables, ViewDefinition
+from imp_driver.plan.early_groups import with_early_groups
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
@@ -161,7 +162,7 @@ class Text:
         plan = self._resolved()
         if self.unordered is not None:
             raise Refused.on(self.unordered)
-        return with_groups(with_joins(plan))
+        return with_groups(with_early_groups(with_joins(plan)))
 
 
 def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0) -> Grouped:

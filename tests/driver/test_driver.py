@@ -29,6 +29,7 @@ NUMBERS = {
     "firsts": (4, 200),
     "scalars": (4, 200),
     "selected": (4, 200),
+    "series": (4, 200),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
 
@@ -142,6 +143,13 @@ def test_scalar_subqueries_and_several_sets_of_keys(record_property: Recorder) -
 
 def test_scalar_subqueries_in_the_select_list(record_property: Recorder) -> None:
     tally = attack_kind("selected", 0, numbers("selected"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 50
+
+
+def test_joins_with_the_first_ones_of_other_groups(record_property: Recorder) -> None:
+    tally = attack_kind("series", 0, numbers("series"))
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 50

@@ -45,6 +45,7 @@ from tests.soundness.queries import Queries
 from tests.soundness.row_shapes import of_firsts, of_tables
 from tests.soundness.scalar_shapes import of_scalars
 from tests.soundness.selected_shapes import of_selected
+from tests.soundness.series_shapes import of_series
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
 
@@ -192,6 +193,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     # Scalar subqueries in the SELECT list.
     "selected": Kind((Manner(of_selected, changes_each=3, answers=True), Manner(of_selected, changes_each=3))),
+    # Joins with the first ones of other groups.
+    "series": Kind((Manner(of_series, changes_each=3, answers=True), Manner(of_series, changes_each=3))),
     # Queries that differ in one feature, half of them while states are maintained ahead.
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
@@ -229,6 +232,7 @@ _TURNS = {
     "bounds": 1,
     "scalars": 1,
     "selected": 1,
+    "series": 1,
     "grammar": 2,
 }
 

@@ -312,6 +312,30 @@ DRIVER_MUTANTS = (
         "isinstance(plan, SemiJoin)",
     ),
     Mutant(
+        "rows that find several partners are grouped before",
+        "../plan/early_groups.py",
+        "unique = _unique(pair.partners)",
+        "unique = _unique(pair.partners) & equal.keys()",
+    ),
+    Mutant(
+        "groups without what they are joined by are grouped before",
+        "../plan/early_groups.py",
+        "all(equal[each] in plain or each in plain for each in unique)",
+        "any(True for each in unique)",
+    ),
+    Mutant(
+        "groups forget the conditions on their rows before they are joined",
+        "../plan/early_groups.py",
+        "Filter(rows, own) if own else rows, partners",
+        "rows, partners",
+    ),
+    Mutant(
+        "groups forget the conditions of their join",
+        "../plan/early_groups.py",
+        "between = tuple(each for each in where if identifiers(each) & names)",
+        "between = tuple(each for each in where if identifiers(each) <= names or equality(each))",
+    ),
+    Mutant(
         "first rows are all that are left of the kept ones",
         "../answer/tops.py",
         "if rows < first.needed:",
