@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from enum import Enum
 from typing import Protocol
 
@@ -126,6 +126,14 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """When a query begins: the instant, at UTC, and the day that it is then in the session's zone."""
+
+    day: date
+    instant: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class TableDefinition:
     """What the catalog says of a permanent table or view.
 
@@ -185,8 +193,8 @@ class Session(Protocol):
     def parallelism(self) -> int:
         """Return how many tasks the engine runs side by side. Raises an Error where it fails."""
 
-    def today(self) -> date | None:
-        """Return what ``current_date()`` is in a query that starts now; None where only the engine can tell."""
+    def moment(self) -> Moment | None:
+        """Return what ``current_date()`` and ``now()`` are in a query that starts now; None where only the engine can tell."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""

@@ -18,6 +18,7 @@ from imp_driver.answer.summary import Groups, plain_text, report_of_groups, vers
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
+from imp_driver.parse.moment import NOW
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.nodes import scans
 from imp_driver.ports import ResultShape, ResultStream, Session
@@ -73,6 +74,8 @@ class Answers:
             Refused: they are not known for certain; the reason says why.
             Error: Spark failed.
         """
+        if self._options.is_compared and NOW in reading.text.asked:
+            raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}: with Spark's rows, which are to be compared, it is read again")
         rows = reading.text.with_rows()
         found = None if rows is None else self._with_rows(rows, reading, run, means)
         if isinstance(found, Answer):

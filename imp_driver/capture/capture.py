@@ -1,12 +1,14 @@
-"""Fill the state of an entry: one Spark query at one table version, read as Arrow."""
+"""Captured columns -> the parts of accumulators, and what is to be known of them before."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from imp_driver.capture.instrument import DERIVED_PARTS
-from imp_driver.values.aggregates import PARTS, AccumulatorKind, AggregateSpecification
+from imp_driver.capture.instrument import captured_parts
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification
+from imp_driver.values.float_grids import LIMIT
 
 
 class StateTooLarge(Exception):
@@ -35,12 +37,18 @@ def parts_of(captured: pa.Table, specifications: tuple[AggregateSpecification, .
     """Return the captured parts of every aggregate by (index, part)."""
     parts: dict[tuple[int, str], pa.Array] = {}
     for index, specification in enumerate(specifications):
-        for part in PARTS[specification.kind]:
-            if part not in DERIVED_PARTS:
-                parts[index, part] = column(captured, f"aggregate_{index}_{part}")
+        for part in captured_parts(specification.kind, are_small=f"aggregate_{index}_small" not in captured.column_names):
+            parts[index, part] = column(captured, f"aggregate_{index}_{part}")
         if specification.kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
             parts[index, "nonfinite"] = _nonfinite(parts[index, "magnitude"], parts[index, "count"])
     return parts
+
+
+def are_small(captured: pa.Table, specifications: tuple[AggregateSpecification, ...]) -> bool:
+    """Say whether no double among the summed ones is large: the sum of absolute values is no less than any of them."""
+    exact = (index for index, each in enumerate(specifications) if each.kind is AccumulatorKind.SUM_FLOAT_EXACT)
+    magnitudes = (column(captured, f"aggregate_{index}_magnitude").fill_null(0.0) for index in exact)
+    return all(pc.all(pc.less(each, LIMIT), min_count=0).as_py() for each in magnitudes)
 
 
 def column(captured: pa.Table, name: str) -> pa.Array:

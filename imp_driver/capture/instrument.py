@@ -23,6 +23,14 @@ from imp_driver.values.tables import WEIGHT_COLUMN, at_version
 qualified = _qualified
 DERIVED_PARTS = frozenset({"nonfinite", "values", "copies"})
 """Parts that ``capture_sql`` does not select: they follow from others, or from the query of ``distinct_sql``."""
+PARTS_OF_LARGE = frozenset({"sum", "small"})
+"""Of sums of doubles that are rounded once: they follow from others where no double is large."""
+
+
+def captured_parts(kind: AccumulatorKind, *, are_small: bool) -> list[str]:
+    """Return the parts that ``capture_sql`` selects."""
+    left_out = DERIVED_PARTS | PARTS_OF_LARGE if are_small and kind is AccumulatorKind.SUM_FLOAT_EXACT else DERIVED_PARTS
+    return [part for part in PARTS[kind] if part not in left_out]
 
 
 def at_versions(versions: Mapping[tuple[str, ...], int], tasks: int | None = None) -> RelationOf:
@@ -39,16 +47,19 @@ def rows_sql(block: BoundBlock, relation: RelationOf, changed: int | None = None
     return f"({Renderer(relation, wanted, changed).sql(block.source)})"
 
 
-def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool = True) -> str:
+def capture_sql(block: BoundBlock, relation: RelationOf, *, deep_buffers: bool = True, are_small: bool = False) -> str:
     """Return the query of the state: one row per group with ``key_{i}``, ``row_count`` and ``aggregate_{i}_{part}``.
 
     Buffers of minima and maxima hold BUFFER_SIZE values when deep, else only the extremum itself, which costs Spark a quarter of the time.
+
+    Args:
+        are_small: doubles are below LIMIT, which their magnitudes then tell: without PARTS_OF_LARGE, each of which costs Spark a tenth.
     """
     items = [f"{key} AS key_{index}" for index, key in enumerate(block.keys_sql)]
     items.append("count(*) AS row_count")
     for index, aggregate in enumerate(block.aggregates):
-        parts = [part for part in PARTS[aggregate.specification.kind] if part not in DERIVED_PARTS]
-        items += [f"{_part_sql(aggregate, part, deep_buffers)} AS aggregate_{index}_{part}" for part in parts]
+        parts = captured_parts(aggregate.specification.kind, are_small=are_small)
+        items += [f"{_part_sql(aggregate, part, deep_buffers, are_small)} AS aggregate_{index}_{part}" for part in parts]
     where = f" WHERE {block.where_sql}" if block.where_sql else ""
     groups = ", ".join(map(not_ordinal, block.key_nodes))
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where} GROUP BY {groups}"
@@ -94,7 +105,7 @@ def _with_keys(block: BoundBlock, relation: RelationOf, expression: str, name: s
     return f"SELECT {', '.join(items)} FROM {rows_sql(block, relation)}{where}", keys
 
 
-def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
+def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool, are_small: bool) -> str:
     argument = f"({aggregate.argument_sql})"
     kind = aggregate.specification.kind
     if part == "count":
@@ -115,7 +126,7 @@ def _part_sql(aggregate: BoundAggregate, part: str, deep_buffers: bool) -> str:
         scale = aggregate.specification.argument_type.scale  # type: ignore[union-attr]
         return f"CAST(sum({argument}) AS DECIMAL(38, {scale}))"
     if part in _OF_SMALL:
-        return _of_small(f"CAST({argument} AS DOUBLE)", part)
+        return _of_small(f"CAST({argument} AS DOUBLE)", part, are_small=are_small)
     if kind in (AccumulatorKind.SUM_FLOAT, AccumulatorKind.SUM_FLOAT_EXACT):
         return f"sum(CAST({argument} AS DOUBLE))"
     return f"sum({argument})"
@@ -133,13 +144,16 @@ _SUMS_OF_SMALL = ("part_0", "part_1", "part_2", "part_3", "part_4", "rest")
 _OF_SMALL = (*_SUMS_OF_SMALL, "small", "below")
 
 
-def _of_small(value: str, part: str) -> str:
+def _of_small(value: str, part: str, *, are_small: bool) -> str:
     """Return the sum of one part of the doubles that are split, or their count; NaN is above every limit."""
     is_small = f"abs({value}) < {LIMIT!r}D"
     if part in _SUMS_OF_SMALL:
-        return f"sum(CASE WHEN {is_small} THEN {split_sql(value)[_SUMS_OF_SMALL.index(part)]} END)"
-    is_counted = is_small if part == "small" else f"{is_small} AND {split_sql(value)[-1]} <> 0"
-    return f"count(CASE WHEN {is_counted} THEN 1 END)"
+        split = split_sql(value)[_SUMS_OF_SMALL.index(part)]
+        return f"sum({split})" if are_small else f"sum(CASE WHEN {is_small} THEN {split} END)"
+    has_rest = f"{split_sql(value)[-1]} <> 0"
+    if are_small:
+        return f"count_if({has_rest})"
+    return f"count_if({is_small if part == 'small' else f'{is_small} AND {has_rest}'})"
 
 
 def projection_sql(block: BoundBlock, *relations: str, cuts: Sequence[CutColumn] = ()) -> str:

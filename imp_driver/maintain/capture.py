@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from imp_driver.buckets.state import BucketedState
 from imp_driver.capture.buckets import CutColumn
-from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, check_size, column, parts_of
+from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, are_small, check_size, column, parts_of
 from imp_driver.capture.instrument import capture_sql, cells_sql, distinct_sql, size_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
@@ -128,7 +128,9 @@ def _captured(request: Request, read: SparkReader, budget: int, *, deep_buffers:
     specifications = tuple(aggregate.specification for aggregate in block.aggregates)
     if request.names and request.names[0].key is None and not specifications:
         return _captured_cells(request, read, budget)
-    captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers), read, budget)
+    captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers, are_small=True), read, budget)
+    if not are_small(captured, specifications):
+        captured = _read_checked(capture_sql(block, relation, deep_buffers=deep_buffers), read, budget)
     keys = _keys(captured, request)
     types = tuple(key.type for key in keys)
     parts = parts_of(captured, specifications) | _values_of(request, types, keys, read, budget)

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from imp_driver.parse.dialect import AtUtc, DateFormat
 from imp_driver.plan.expressions import made_by
+from imp_driver.plan.moments import computed
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
 from imp_driver.values.types import INSTANT, LOCAL, arrow_type
@@ -78,6 +79,9 @@ class Times:
         return root
 
     def _changed(self, node: exp.Expr) -> exp.Expr:
+        constant = computed(node) if self.is_utc else None
+        if constant is not None:
+            return constant
         if isinstance(node, exp.Cast) and _text(node.this):
             kind = LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else INSTANT if self.is_utc and node.to.this in _INSTANTS else None
             return (None if kind is None else _moment(_text(node.this), kind)) or node

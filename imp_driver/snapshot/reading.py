@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
 
 import pyarrow as pa
 
 from imp_driver.errors import OperationalError
+from imp_driver.parse.moment import NOW, TODAY
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement, with_named
-from imp_driver.parse.today import NAME, TODAY
 from imp_driver.plan.bind import bind
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.plan.zones import Times, is_at_utc, types_in
-from imp_driver.ports import Relation, RelationKind, Session
+from imp_driver.ports import Moment, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.text import Blocks, Text, known_text
@@ -48,7 +47,7 @@ class Reading:
         statement: without clauses that ask for versions.
         tables: by the name that a scan has.
         is_pinned: some table is read at a version that the query or its transaction asks for.
-        today: the day on which it is run, where it asks for that.
+        moment: when it is run, where it asks for that.
     """
 
     statement: Statement
@@ -56,11 +55,11 @@ class Reading:
     tables: Mapping[tuple[str, ...], Table]
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
-    today: date | None = None
+    moment: Moment | None = None
 
     def parameters(self, given: Parameters) -> Parameters:
-        """Return the values of a run's markers with the day's beside."""
-        return given if self.today is None else with_named(given, {TODAY: self.today})
+        """Return the values of a run's markers with those of its day and time beside."""
+        return given if self.moment is None else with_named(given, {TODAY: self.moment.day, NOW: self.moment.instant})
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.
@@ -200,13 +199,16 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         known = known_text(statement, snapshots, snapshots.definitions)
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
-    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, _today(session) if known.is_dated else None)
+    moment = _moment(session, known, dict(settings)) if known.asked else None
+    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, moment)
 
 
-def _today(session: Session) -> date:
-    found = session.today()
+def _moment(session: Session, text: Text, settings: Mapping[str, str]) -> Moment:
+    if NOW in text.asked and not is_at_utc(settings):
+        raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}, in a session that is not at UTC")
+    found = session.moment()
     if found is None:
-        raise Refused(Reason.NON_DETERMINISTIC, f"{NAME}, which the engine alone knows")
+        raise Refused(Reason.NON_DETERMINISTIC, f"{', '.join(sorted(text.asked))}, which the engine alone knows")
     return found
 
 

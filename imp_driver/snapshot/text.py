@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from imp_driver.parse.moment import NAMES, with_moment
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import VIEW_MARK, template_text
-from imp_driver.parse.today import NAME, with_today
 from imp_driver.plan.bags import with_bags
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.check import checked_tree
@@ -86,7 +86,7 @@ class Text:
         blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
         times: how times are read in expressions of plans and analyses, likewise.
-        is_dated: the plan has markers for the day on which it is run.
+        asked: the markers of the plan for the day and the time at which it is run.
     """
 
     definitions: Mapping[tuple[str, ...], Definition]
@@ -98,7 +98,7 @@ class Text:
     blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
     without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
     times: dict[tuple[int, bool], Times] = field(default_factory=dict)
-    is_dated: bool = False
+    asked: frozenset[str] = frozenset()
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
@@ -128,9 +128,9 @@ class Text:
 
     def _cut_blocks(self) -> CutBlocks:
         plan = self._resolved()
-        if self.is_dated:
-            # Spark would read the day again, and it may be the next one.
-            raise Refused(Reason.NON_DETERMINISTIC, NAME)
+        if self.asked:
+            # Spark would read the clock again.
+            raise Refused(Reason.NON_DETERMINISTIC, ", ".join(sorted(self.asked)))
         if len({scan.occurrence for scan in scans(plan)}) < len(scans(plan)):
             # The same rows are grouped several times: no rule covers a cut of one of these groups.
             raise Refused(Reason.GROUPING_SETS)
@@ -190,13 +190,13 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     """Resolve a text; what it is refused for is kept with it. ``definitions`` has those of its names once these were found."""
     unordered = None
     try:
-        tree, is_dated = with_today(checked_tree(statement))
+        tree, asked = with_moment(checked_tree(statement))
         try:
             plan = resolve(tree, tables, keeps_order=True)
         except Refused as refused:
             unordered = refused.grounds
             plan = resolve(tree, tables)
-        if is_dated:
+        if asked:
             _check_no_column(definitions)
     except Refused as refused:
         return Text(definitions, "", refused.grounds, None, (), {})
@@ -204,15 +204,16 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     places = {id(scan.place): scan for scan in every}
     times_read = Counter(id(scan.place) for scan in every)
     text = template_text(tree) + _views_text(every)
-    return Text(definitions, text, plan, unordered, tuple(places.values()), times_read, is_dated=is_dated)
+    return Text(definitions, text, plan, unordered, tuple(places.values()), times_read, asked=asked)
 
 
 def _check_no_column(definitions: Mapping[tuple[str, ...], Definition]) -> None:
-    """Raise Refused where a table or a view has a column that is written as the day is."""
+    """Raise Refused where a table or a view has a column that is written as the day or the time is."""
     for name, found in definitions.items():
         columns = found.view.columns if isinstance(found, ViewDefinition) else found.schema
-        if any(column.name.lower() == NAME for column in columns):
-            raise Refused(Reason.NON_DETERMINISTIC, f"{NAME}, which is a column of {'.'.join(name)} too")
+        written_alike = NAMES & {column.name.lower() for column in columns}
+        if written_alike:
+            raise Refused(Reason.NON_DETERMINISTIC, f"{', '.join(written_alike)}, which is a column of {'.'.join(name)} too")
 
 
 def _found(find: Callable[[], FoundT]) -> FoundT | Grounds:

@@ -239,6 +239,8 @@ def _settings(warehouse: Path, jars: tuple[Path, ...], options: Options, scratch
         "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # A generated method beyond this many bytes is never compiled by the JVM and runs many times slower.
         "spark.sql.codegen.hugeMethodLimit": "8000",
+        # Groups of a dozen sums of doubles are captured with more columns than Spark's own limit, beyond which it generates no code.
+        "spark.sql.codegen.maxFields": "2000",
     }
 
 

@@ -13,6 +13,7 @@ _OF_SPEED = (
     "spark.ui.showConsoleProgress",
     "spark.sql.shuffle.partitions",
     "spark.sql.codegen.hugeMethodLimit",
+    "spark.sql.codegen.maxFields",
     "spark.databricks.delta.snapshotPartitions",
 )
 """Settings of the driver that a connection may replace."""

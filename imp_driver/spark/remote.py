@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
-from imp_driver.ports import CHAR_WIDTH, Relation, ResultShape, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Moment, Relation, ResultShape, TableDefinition
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
@@ -190,7 +189,7 @@ class ConnectSession:
         """Return how many tasks run side by side: into as many parts the server divides a range."""
         return int(self._ask("SELECT max(spark_partition_id()) + 1 AS parts FROM range(1000)")[0]["parts"])
 
-    def today(self) -> date | None:
+    def moment(self) -> Moment | None:
         """None: a server has a clock of its own."""
         return None
 

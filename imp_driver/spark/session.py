@@ -6,7 +6,6 @@ import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
-from imp_driver.ports import CHAR_WIDTH, Relation, RelationKind, ResultShape, TableDefinition
+from imp_driver.ports import CHAR_WIDTH, Moment, Relation, RelationKind, ResultShape, TableDefinition
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.classes import java_class
-from imp_driver.spark.clock import today
+from imp_driver.spark.clock import moment
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
@@ -303,10 +302,10 @@ class SparkChildSession:
         with mapped():
             return int(self.spark.sparkContext.defaultParallelism)
 
-    def today(self) -> date | None:
-        """Return the day in the session's zone."""
+    def moment(self) -> Moment | None:
+        """Return the time, and the day in the session's zone."""
         with mapped():
-            return today(self._jvm, str(self.spark.conf.get(SETTINGS_OF_TIMES[0])))
+            return moment(self._jvm, str(self.spark.conf.get(SETTINGS_OF_TIMES[0])))
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

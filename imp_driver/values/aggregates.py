@@ -84,6 +84,7 @@ where it overflowed) or the finite doubles (float64, NULL where there are none).
 be NULL where count is 0), which bounds the rounding error, and every partial sum, of any order of summation. nonfinite: arguments that are
 NaN or infinite (int64).
 small, part_0 .. part_4, rest: how many values are split into parts, and the sums of these (dataflow/aggregate/exact_sums.py; float64).
+Where no value is too large to be split, small and sum may be left out: they follow from the others.
 below: how many values have anything left for the rest (int64).
 buffer: list of at most BUFFER_SIZE smallest (largest) non-NULL values with duplicates, in any order; NULL or empty where count is 0.
 values: list of the distinct non-NULL values, in any order. copies: list of how often each of them occurs (int64).

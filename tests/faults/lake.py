@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.persist.tables import DeltaRepository
-from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultShape, ResultStream, TableDefinition
+from imp_driver.ports import Moment, Relation, RelationKind, ResultColumn, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
@@ -54,7 +54,7 @@ class Lake:
     folder: Path
     connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
     versions: dict[str, Versions] = field(default_factory=dict)
-    today: date = date(2024, 3, 1)
+    now: datetime = datetime(2024, 3, 1, tzinfo=UTC)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def location(self, table: str) -> str:
@@ -92,7 +92,7 @@ class Lake:
         """Run a query of Spark SQL."""
         with self.lock:
             names = tuple((*table, self._registered(*table)) for table in _tables(text) if self.has(table[0]))
-            found = self.connection.sql(_translated(text, names, self.today)).to_arrow_table()
+            found = self.connection.sql(_translated(text, names, self.now)).to_arrow_table()
         return pa.Table.from_arrays([_narrow(column) for column in found.columns], names=found.column_names)
 
     @contextmanager
@@ -177,8 +177,8 @@ class LakeSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return self.resolve(name) is not None
 
-    def today(self) -> date:
-        return self.lake.today
+    def moment(self) -> Moment:
+        return Moment(self.lake.now.date(), self.lake.now)
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         return (("spark.sql.session.timeZone", self.zone),) if self.zone else ()
@@ -236,13 +236,15 @@ def _tables(text: str) -> tuple[tuple[str, int | None], ...]:
 
 
 @lru_cache(maxsize=1_000)
-def _translated(text: str, names: tuple[tuple[str, int | None, str], ...], today: date) -> str:
+def _translated(text: str, names: tuple[tuple[str, int | None, str], ...], now: datetime) -> str:
     """Translate a query of Spark SQL. ``names``: what versions of tables are called in DuckDB; other tables stay as they are."""
     registered = {(table, version): name for table, version, name in names}
 
     def in_duckdb(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.CurrentDate):
-            return exp.cast(exp.Literal.string(str(today)), exp.DType.DATE)
+            return exp.cast(exp.Literal.string(str(now.date())), exp.DType.DATE)
+        if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and node.name.lower() == "now"):
+            return exp.cast(exp.Literal.string(now.isoformat(sep=" ")), exp.DType.TIMESTAMPTZ)
         if isinstance(node, exp.DateTrunc):
             return exp.cast(node.copy(), exp.DType.DATE)
         name = registered.get(_version(node)) if isinstance(node, exp.Table) else None

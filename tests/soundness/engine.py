@@ -237,7 +237,7 @@ class DuckSession:
     def has_row_rules(self) -> bool:
         return False
 
-    def today(self) -> None:
+    def moment(self) -> None:
         return None
 
     def settings(self) -> tuple[tuple[str, str], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,9 @@ class LakePath:
     def plain(self, text: str) -> Rows:
         return [tuple(row.values()) for row in self.table(text).to_pylist()]
 
-    def go_to(self, today: date) -> None:
-        """Have queries run on a day."""
-        self._lake.today = today
+    def go_to(self, moment: date) -> None:
+        """Have queries run at a time, or at the beginning of a day."""
+        self._lake.now = moment if isinstance(moment, datetime) else datetime.combine(moment, time(), UTC)
 
     def settle(self) -> None:
         """Wait for what is captured in the background."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, Values, integers, resized
 from imp_driver.dataflow.aggregate.accumulator import floats as float_part
-from imp_driver.dataflow.aggregate.double_sums import TrackedSum, delta_error
+from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, TrackedSum, delta_error
 from imp_driver.dataflow.aggregate.exact_sums import MOST_VALUES, rest_error, rounded_sums, split
 from imp_driver.dataflow.aggregate.floats import FloatSum
 from imp_driver.dataflow.aggregate.roll_up import RollUp
@@ -35,11 +35,14 @@ class ExactFloatSum:
 
     @classmethod
     def load(cls, parts: Parts, rows: IntegerArray, *, average: bool) -> ExactFloatSum:
-        small, below = integers(parts["small"]), integers(parts["below"])
-        errors = float_part(parts["rest_error"]) if "rest_error" in parts else rest_error(below)
+        below = integers(parts["below"])
+        # Where no value is large, all are split, and Spark was not asked for what follows from that.
+        small = integers(parts["small"] if "small" in parts else parts["count"])
+        rest = TrackedSum(float_part(parts["rest"]), float_part(parts["rest_error"]) if "rest_error" in parts else rest_error(below))
         sums = np.stack([float_part(parts[f"part_{place}"]) for place in range(PARTS)]) if len(small) else np.zeros((PARTS, 0))
-        bounded = FloatSum.load(parts, rows, average=average)
-        return cls(bounded, small, below, sums, TrackedSum(float_part(parts["rest"]), errors), average=average)
+        if "sum" not in parts:
+            parts = {**parts, **_sum_of(sums, rest, integers(parts["count"]), float_part(parts["magnitude"]))}
+        return cls(FloatSum.load(parts, rows, average=average), small, below, sums, rest, average=average)
 
     def grow(self, capacity: int) -> None:
         self._bounded.grow(capacity)
@@ -109,3 +112,11 @@ class ExactFloatSum:
     def inexact(self, rows: IntegerArray) -> int:
         """Count groups whose bounds outgrew what capturing again would leave."""
         return self._bounded.inexact(rows)
+
+
+def _sum_of(sums: FloatArray, rest: TrackedSum, counts: IntegerArray, magnitude: FloatArray) -> Parts:
+    """Return a sum of small values and a bound of its distance from the exact one: a double next to it, where it is not known better."""
+    found, known = rounded_sums(sums, rest.values, rest.errors_at(slice(None)))
+    is_exact = (counts <= 1) & known
+    error = np.where(is_exact, 0.0, (8 * UNIT_ROUNDOFF * np.abs(magnitude) + rest.errors_at(slice(None))) * SLACK)
+    return {"sum": pa.array(found), "error": pa.array(error)}

@@ -19,6 +19,9 @@ from imp_driver.dataflow.aggregate.pairs import PairChange, PairCounts, TooFew, 
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.values.codes import CodeArray, Codec, IntegerArray
 
+_MARKS = 64
+"""Marks for each pair that cost no more than to order the pairs."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrences:
@@ -150,7 +153,14 @@ class Multiset:
     def distinct_in(self, slots: IntegerArray, groups: RollUp) -> IntegerArray:
         """Return how many distinct values the groups hold that some slots fall into."""
         places, members, _ = self._pairs_of(slots, groups)
-        return _tally(slots_of(np.unique(packed(places, members))), groups.count)
+        size = groups.count * self._numbers.used
+        if size > _MARKS * len(places):
+            return _tally(slots_of(np.unique(packed(places, members))), groups.count)
+        # A mark for each value that a group may have takes less time than putting the pairs in order.
+        marks = np.zeros(size, dtype=np.bool_)
+        marks[places * self._numbers.used + members] = True
+        counts: IntegerArray = np.count_nonzero(marks.reshape(groups.count, -1), axis=1).astype(np.int64)
+        return counts
 
     def occurrences(self, slots: IntegerArray, groups: RollUp | None = None) -> Occurrences:
         """Return the values of some slots, each once, or of the groups that they fall into."""

@@ -118,7 +118,7 @@ class FakeSession:
     def describe(self, run: Run) -> ResultShape:
         raise NotImplementedError
 
-    def today(self) -> None:
+    def moment(self) -> None:
         return None
 
     def parallelism(self) -> int:

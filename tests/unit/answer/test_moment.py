@@ -1,4 +1,4 @@
-"""Queries that ask for the day on which they are run: a constant like any other, the same wherever it stands."""
+"""Queries that ask for the day or the time at which they are run: a constant like any other, the same wherever it stands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from imp_driver.parse.moment import with_moment
+from imp_driver.parse.statement import parse
 from imp_driver.reasons import Decision, Reason, ServedBy
 from tests.unit.answer.lake_table import LakeTable
 
@@ -85,3 +87,57 @@ def test_no_sketch_is_used_on_the_next_day(sales: LakeTable) -> None:
     report = sales.ask("SELECT k, rank() OVER (ORDER BY sum(x)) AS r FROM sales WHERE d <= current_date() GROUP BY k")
     assert report.served_by is ServedBy.STATE_AND_SPARK
     assert "current_date" not in report.executed_sql.lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT k, sum(x) AS s FROM sales WHERE t >= date_trunc('day', now()) - INTERVAL 7 DAYS GROUP BY k",
+        "SELECT k, count(*) AS n FROM sales WHERE t < date_trunc('month', current_timestamp()) - INTERVAL 1 MONTH GROUP BY k",
+        "SELECT count(*) AS n FROM sales WHERE d > CAST(now() - INTERVAL 36 HOURS AS DATE)",
+        "SELECT k, sum(CASE WHEN t < date_trunc('week', now()) THEN x ELSE 0 END) AS s FROM sales GROUP BY k",
+        "SELECT k, max(t) < now() AS is_past, sum(x) AS s FROM sales GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE t BETWEEN date_trunc('year', now()) AND date_trunc('quarter', now()) GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE d >= to_date(INTERVAL 2 WEEKS + (now() - INTERVAL '3' YEAR)) GROUP BY k",
+    ],
+)
+def test_another_time_is_answered_from_the_same_state(sales: LakeTable, text: str) -> None:
+    for number in range(4):
+        sales.go_to(datetime.datetime(2024, 3, 31, 22, 7, 30, 17, datetime.UTC) + datetime.timedelta(hours=7 * number))
+        report = sales.ask(text)
+        sales.settle()
+    assert report.served_by is ServedBy.STATE
+    sales.change("k = 2 AND x > 90")
+    sales.go_to(datetime.datetime(2024, 4, 9, 0, 0, 1, 0, datetime.UTC))
+    report = sales.ask(text)
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+
+
+def test_a_moving_time_between_the_kept_ones_is_right(sales: LakeTable) -> None:
+    for number in range(8):
+        sales.go_to(datetime.datetime(2024, 3, 5, 9, 30, tzinfo=datetime.UTC) + datetime.timedelta(minutes=47 * number))
+        sales.ask("SELECT k, sum(x) AS s, count(*) AS n FROM sales WHERE t >= now() - INTERVAL 12 HOURS AND t < now() GROUP BY k")
+        sales.settle()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "unix_timestamp(t) > unix_timestamp(now())",
+        "t > now() - make_interval(0, 0, 1)",
+        "t > now() - INTERVAL '1 2' DAY TO HOUR",
+        "datediff(now(), t) < 3",
+        "t > now() AND hour(now()) < 7",
+    ],
+)
+def test_what_is_made_of_a_time_in_another_way_is_spark_s(condition: str) -> None:
+    statement = parse(f"SELECT k, count(*) AS n FROM sales WHERE {condition} GROUP BY k")
+    assert statement.tree is not None
+    assert with_moment(statement.tree) == (statement.tree, frozenset())
+
+
+def test_a_session_in_another_zone_leaves_the_time_to_spark(tmp_path: Path) -> None:
+    table = LakeTable(tmp_path, "sales", SCHEMA, _row, zone="Europe/Berlin")
+    report = table.ask("SELECT k, count(*) AS n FROM sales WHERE t >= now() - INTERVAL 7 DAYS GROUP BY k")
+    assert (report.served_by, report.reason) == (ServedBy.SPARK, Reason.NON_DETERMINISTIC)
+    table.close()
