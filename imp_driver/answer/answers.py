@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.parts import Held, Parts
 from imp_driver.answer.patience import Patience
+from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
@@ -20,7 +21,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.moment import NOW
 from imp_driver.parse.statement import Statement
-from imp_driver.plan.nodes import scans
+from imp_driver.plan.nodes import Scan, scans
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import BESIDE_GROUPS, Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
@@ -51,6 +52,7 @@ class Answers:
         self._sketches = sketches
         self._options = options
         self._parts = Parts(session, sketches, options)
+        self._repeats = Repeats(sketches.relations, options)
         self._shapes = Shapes(session)
         self._payoff = Payoff()
         self._patience = Patience()
@@ -76,6 +78,9 @@ class Answers:
         """
         if self._options.is_compared and NOW in reading.text.asked:
             raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}: with Spark's rows, which are to be compared, it is read again")
+        known = self._repeats.find(reading, run.parameters)
+        if known is not None:
+            return self._again(reading, *known)
         rows = reading.text.with_rows()
         found = None if rows is None else self._with_rows(rows, reading, run, means)
         if isinstance(found, Answer):
@@ -84,6 +89,13 @@ class Answers:
             return self._with_groups(reading, run, means)
         except Refused as refused:
             raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
+        """Return the rows of the same query at the same versions. Raises Refused where this session may not have them."""
+        self._check_permitted(_names_of(reading.text.scans))
+        for part in parts:
+            self._parts.note_answered(part)
+        return Answer(rows, parts, ServedBy.STATE)
 
     def _with_groups(self, reading: Reading, run: Run, means: Means) -> Answer:
         """Answer from groups; a query that is always left to Spark in the end is no longer tried each time. Raises as ``answer``."""
@@ -122,7 +134,7 @@ class Answers:
         return answer
 
     def _from(self, grouped: Grouped, reading: Reading, run: Run, means: Means) -> Answer:
-        self._check_permitted(grouped)
+        self._check_permitted(_names(grouped))
         self._payoff.check(reading.text.template_text)
         if grouped.others:
             check_share(sum(map(reading.size, grouped.others)), reading.bytes)
@@ -142,7 +154,9 @@ class Answers:
                 raise NotEvaluable("a table that is not grouped")
             with run.watch.stage("answer"):
                 rows = Finish(held.rows, may_round=may_round).answer(held.plan, may_tie=may_tie)
-                return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
+                shaped = ShapedRows(rows, shape)
+                self._repeats.keep(reading, run.parameters, shaped, shape, held.parts)
+                return Answer(shaped, held.parts, ServedBy.STATE)
         except NotEvaluable as error:
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
             return self._rest_by_spark(held, reading, shape, run)
@@ -166,27 +180,30 @@ class Answers:
             return []
         reading = self._reader.read(statement, run, is_told=True)
         grouped = reading.text.with_rows() or reading.text.grouped()
-        self._check_permitted(grouped)
+        self._check_permitted(_names(grouped))
         lines = self._parts.told(grouped, reading, reading.parameters(run.parameters))
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )
         return ["Answered from groups, unless a value of theirs is not known exactly:", *lines, *beside]
 
-    def _check_permitted(self, grouped: Grouped) -> None:
+    def _check_permitted(self, names: Iterable[tuple[str, ...]]) -> None:
         """Rows that do not come from Spark are not seen by its own checks."""
         if self._session.has_row_rules():
             raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows")
-        for name in _names(grouped):
+        for name in names:
             if not self._session.may_read(name):
                 raise Refused(Reason.NOT_PERMITTED, ".".join(name))
 
 
 def _names(grouped: Grouped) -> Iterable[tuple[str, ...]]:
     """Return the tables and views that a query reads."""
-    every = scans(grouped.plan)
     inner = (name for _, each in grouped.constants for name in _names(each))
-    return dict.fromkeys([*(scan.table for scan in every), *(view.name for scan in every for view in scan.views), *inner])
+    return dict.fromkeys([*_names_of(scans(grouped.plan)), *inner])
+
+
+def _names_of(every: Sequence[Scan]) -> Iterable[tuple[str, ...]]:
+    return dict.fromkeys([*(scan.table for scan in every), *(view.name for scan in every for view in scan.views)])
 
 
 def _check_one_moment(parts: Sequence[Groups]) -> None:

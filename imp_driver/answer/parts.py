@@ -114,7 +114,7 @@ class Parts:
         }
         return Held(
             grouped,
-            with_values(grouped.plan, parameters, reading.times(grouped.plan).read),
+            reading.with_values(grouped.plan, parameters),
             rows,
             (*(part for each in held for part in each.parts), *parts),
         )
@@ -183,12 +183,18 @@ class Parts:
     def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
         if self._options.is_compared:
             check_comparable(rows, TOLERANCE)
+        found = Groups(request, relation, upkeep, rows)
+        self.note_answered(found)
+        return found
+
+    def note_answered(self, part: Groups) -> None:
+        """Count an answer from some groups, and what it has saved."""
+        relation = part.relation
         relation.answered()
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
             # What is not computed by Spark would have taken about as long as the capture.
             relation.costs.note_query(relation.costs.captured, 0.5)
-        return Groups(request, relation, upkeep, rows)
 
     def told(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[str]:
         """Say which groups a query would be answered from, those of its constants first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeAlias
 
 from imp_driver.answer.ahead import Ahead, Work
@@ -22,6 +23,7 @@ from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.constants import Seen
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import CaptureFailure
+from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.refusal import Refused
 
 MOST_CANDIDATES = 64
@@ -31,6 +33,7 @@ GROUPS_OF_A_STEP = 100_000
 """A step by one commit takes at least as long as so many groups are read."""
 _STEPS_OF_A_CAPTURE = 100
 
+_MOST_MATCHES = 500
 MOST_TOLD = 8
 """Other states of which EXPLAIN SKETCH says why not, the newest."""
 
@@ -55,6 +58,7 @@ class States:
         self._ahead = ahead
         self._sketches = sketches
         self._relations = sketches.relations
+        self._matches: BoundedCache[tuple[int, int, bool], _Matched] = BoundedCache(_MOST_MATCHES)
 
     def source(self, request: Request, *, is_told: bool = False) -> Source:
         """Return where the groups of a request come from.
@@ -64,7 +68,7 @@ class States:
         """
         if is_told:
             return self._at_hand(request) or _own(request)
-        return self._there(request) or self._lifted(request) or _from(request, self._relations.wide(request)) or _own(request)
+        return self._there(request) or self._lifted(request) or self._from(request, self._relations.wide(request)) or _own(request)
 
     def kept(self, request: Request) -> Source:
         """Return where the different rows of a part of a query come from.
@@ -90,7 +94,7 @@ class States:
             raise Refused(
                 Reason.ROWS_WITHOUT_GROUPS, "they are kept once they are asked for again, with the same constants in joins and subqueries"
             )
-        if wide is None or _from(request, wide.request) is None:
+        if wide is None or self._from(request, wide.request) is None:
             yield request
         else:
             yield from (each.request for each in self._from_most(request, wide, seen))
@@ -99,7 +103,7 @@ class States:
         """Yield the request for all constants, then for those that lie within bounds of what was asked for, of fewer groups."""
         yield wide
         within = bounded(request, wide, seen, self._relations.hulls)
-        if within is not None and _from(request, within.request) is not None:
+        if within is not None and self._from(request, within.request) is not None:
             yield within
 
     def _there(self, request: Request) -> Source | None:
@@ -126,14 +130,14 @@ class States:
         if wide is None or (own is not None and state_key(own) == state_key(wide.request)):
             # All groups of its keys are captured while the query waits: they are the query's own.
             return None
-        if _from(request, wide.request) is None:
+        if self._from(request, wide.request) is None:
             return None
         self._relations.constants.hold(seen)
         for each in self._from_most(request, wide, seen):
             known = self._relations.registry.find(state_key(each.request))
             if known is not None and known.is_held:
                 known.described(each.request.block)
-                return _from(request, each.request)
+                return self._from(request, each.request)
             self._ask(each.request, Reason.LIFT_NEEDED, ", ".join(map(readable, each.columns)), why_too_large)
         return None
 
@@ -164,7 +168,7 @@ class States:
         found: list[tuple[int, Source]] = []
         for own in filter(None, (request, lifted(request))):
             relation = self._relations.registry.find(state_key(own))
-            source = _from(request, own) if relation is not None and relation.is_in_service and relation.bucketed is None else None
+            source = self._from(request, own) if relation is not None and relation.is_in_service and relation.bucketed is None else None
             if relation is not None and source is not None:
                 found.append((_effort(relation, request), source))
         # Another that is as good is looked for where steps are due alone.
@@ -203,14 +207,38 @@ class States:
     def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
         """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups."""
         known = self._relations.registry.of_source(source_of(request))
-        asked = _asked(request)
+        asked = cache(lambda: _asked(request))
         for relation in reversed(known[-MOST_CANDIDATES:]):
             block = relation.block
             if block is None or not relation.is_held or relation.bucketed is not None:
                 continue
-            found = asked.match(block)
+            found = self._match(request, block, asked)
             if isinstance(found, Match):
                 yield _effort(relation, request), Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
+
+    def _from(self, request: Request, own: Request) -> Source | None:
+        """Return a request about other groups as where the block's own come from; None where they do not."""
+        if own is request:
+            return _own(request)
+        found = self._match(request, own.block, lambda: _asked(request))
+        return Source(own, found) if isinstance(found, Match) else None
+
+    def _match(self, request: Request, block: BoundBlock, asked: Callable[[], Asked]) -> Match | Miss:
+        """Return what ``Asked.match`` does, which is worked out once for a block that is asked for again."""
+        name = id(request.block), id(block), request.keeps_conditions
+        known = self._matches.get(name)
+        if known is None or known.asked is not request.block or known.finer is not block:
+            known = self._matches[name] = _Matched(request.block, block, asked().match(block))
+        return known.found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Matched:
+    """Blocks are held, so that no other ones have their ``id``."""
+
+    asked: BoundBlock
+    finer: BoundBlock
+    found: Match | Miss
 
 
 def _effort(relation: Maintained, request: Request) -> int:
@@ -231,11 +259,3 @@ def _asked(request: Request) -> Asked:
 
 def _own(request: Request) -> Source:
     return Source(request, own_match(request.block))
-
-
-def _from(request: Request, own: Request) -> Source | None:
-    """Return a request about other groups as where the block's own come from; None where they do not."""
-    if own is request:
-        return _own(request)
-    found = _asked(request).match(own.block)
-    return Source(own, found) if isinstance(found, Match) else None

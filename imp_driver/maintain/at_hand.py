@@ -33,7 +33,20 @@ def read_at_hand(relations: Relations, request: Request, read: Callable[[Request
         found = read(request, relation, Upkeep(Decision.FRESH, version), groups)
     except NotThere:
         return None
+    _note_use(relations, request, relation)
+    return found
+
+
+def still_at_hand(relations: Relations, request: Request, relation: Maintained) -> Upkeep | None:
+    """Say that groups which were read before at the request's versions are still there at these; None where they are not."""
+    vector = vector_of(request.tables)
+    if relations.registry.find(relation.identity.key) is not relation or relation.columns.at(vector) is None:
+        return None
+    _note_use(relations, request, relation)
+    return Upkeep(Decision.FRESH, vector[relation.identity.location].version)
+
+
+def _note_use(relations: Relations, request: Request, relation: Maintained) -> None:
     relations.registry.use(relation, request.template.identifier)
     relation.costs.note_asked(is_new=False)
     relations.note_read(relation, request)
-    return found

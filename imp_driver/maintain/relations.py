@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -31,6 +31,7 @@ from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.thresholds import Thresholds
 from imp_driver.state.values import CaptureFailure
+from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource
@@ -42,6 +43,9 @@ FIRST_BYTES = 4 << 20
 """Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than a small query."""
 FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
+
+MOST_REPEATS = 256
+"""Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
 """Times that groups may be larger when they are fetched, with a text for each, than when they are held."""
@@ -72,6 +76,7 @@ class Relations:
         self.hulls = Hulls()
         self.thresholds = Thresholds()
         self.background = Background()
+        self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self._folders = Folders(buckets)
         self._source = source
 

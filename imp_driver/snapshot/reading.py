@@ -11,7 +11,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.parse.moment import NOW, TODAY
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement, with_named
-from imp_driver.plan.bind import bind
+from imp_driver.plan.bind import bind, with_values
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
@@ -101,6 +101,16 @@ class Reading:
     def times(self, plan: Plan) -> Times:
         """Return how times in the expressions of a plan of this text are read."""
         return self._times(plan, lambda: types_in(plan))
+
+    def with_values(self, plan: Plan, parameters: Parameters) -> Plan:
+        """Return a plan of this text with the values of its markers; worked out once where it has none. Raises Refused."""
+        name = id(plan), self.is_at_utc
+        known = None if parameters else self.text.with_values.get(name)
+        if known is None:
+            known = with_values(plan, parameters, self.times(plan).read)
+            if not parameters:
+                self.text.with_values[name] = known
+        return known
 
     def _times(self, owner: Plan | Analysis, types: Callable[[], Mapping[str, pa.DataType | None]]) -> Times:
         name = id(owner), self.is_at_utc

@@ -86,6 +86,7 @@ class Text:
         blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
         times: how times are read in expressions of plans and analyses, likewise.
+        with_values: the plans that are answered from, by their own ``id``, likewise, where no marker is in them.
         asked: the markers of the plan for the day and the time at which it is run.
     """
 
@@ -98,7 +99,9 @@ class Text:
     blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
     without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
     times: dict[tuple[int, bool], Times] = field(default_factory=dict)
+    with_values: dict[tuple[int, bool], Plan] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
+    _plan_of_groups: Plan | None = None
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
@@ -146,6 +149,8 @@ class Text:
     def _rows(self) -> Grouped:
         found = _over_groups(self._ordered(), with_rows=True)
         if not found.has_rows:
+            # All rows come from groups.
+            self._grouped = found
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
         return found
 
@@ -162,7 +167,9 @@ class Text:
         plan = self._resolved()
         if self.unordered is not None:
             raise Refused.on(self.unordered)
-        return with_groups(with_early_groups(with_joins(plan)))
+        if self._plan_of_groups is None:
+            self._plan_of_groups = with_groups(with_early_groups(with_joins(plan)))
+        return self._plan_of_groups
 
 
 def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0) -> Grouped:

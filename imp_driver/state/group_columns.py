@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
+from imp_driver.dataflow.aggregate.accumulator import Copy, Values
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.snapshot.vector import Vector
@@ -40,7 +40,7 @@ class GroupColumns:
         self.keys: dict[int, pa.Array] = {}
         self.rows: IntegerArray | None = None
         self.values: dict[_Aggregate, Values] = {}
-        self.accumulators: dict[_Aggregate, Accumulator] = {}
+        self.accumulators: dict[_Aggregate, Copy] = {}
         self.asked: set[int | _Aggregate] = set()
 
     def is_made_for(self, name: int | _Aggregate, places: IntegerArray) -> bool:

@@ -65,7 +65,11 @@ def test_coarser_groups_are_those_of_their_rows(place: int, data: st.DataObject,
             return
         slots, groups = coarser(state, modulus)
         found = state.value_as(specification, 0, slots, groups)
+        every = np.flatnonzero(state.alive)
+        copied = state.copy_of(specification, 0, every).rolled_up(state.rows[slots], np.searchsorted(every, slots), groups)
         for number in range(modulus):
+            if found.exact[number] and copied.exact[number]:
+                assert canonical(copied.array[number].as_py()) == canonical(found.array[number].as_py())
             values = [row[1][0] for row in current if row[0][1] is not None and number_of(canonical(row[0][0]), modulus) == number]
             if found.exact[number]:
                 assert canonical(found.array[number].as_py()) == canonical(value_of(specification, values, chance))

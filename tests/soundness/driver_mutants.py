@@ -312,6 +312,12 @@ DRIVER_MUTANTS = (
         "isinstance(plan, SemiJoin)",
     ),
     Mutant(
+        "rows of other versions are repeated",
+        "../answer/repeated.py",
+        "or known.vector != _vector(reading)",
+        "or len(known.vector) != len(_vector(reading))",
+    ),
+    Mutant(
         "rows that find several partners are grouped before",
         "../plan/early_groups.py",
         "unique = _unique(pair.partners)",

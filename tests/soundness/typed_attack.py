@@ -46,9 +46,15 @@ def attack_types(seed: int, number: int, tally: TypedTally) -> None:
         path.append("e", rows_of("e", chance, chance.randint(3, 60)))
         path.append("p", rows_of("p", chance, chance.randint(1, 12)))
         shapes = [Shape(chance) for _ in range(TEMPLATES)]
+        again = random.Random(f"again {seed} {number}")
+        asked: list[str] = []
         for _ in range(ROUNDS):
             for shape in shapes:
-                _ask(path, shape.text(chance), tally)
+                asked.append(shape.text(chance))
+                _ask(path, asked[-1], tally)
+                # At the same versions or at others, and perhaps after its state has gone.
+                if again.random() < 0.4:
+                    _ask(path, again.choice(asked), tally)
                 if tally.differences:
                     return
             path.settle()

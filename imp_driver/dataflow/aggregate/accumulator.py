@@ -87,6 +87,17 @@ class GroupChange:
         return np.where(argument.is_valid().to_numpy(zero_copy_only=False), self.weights, 0)
 
 
+class Copy(Protocol):
+    """What coarser groups follow from, of groups as they were: no step changes it."""
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        """Return what Spark would give for groups that some slots fall into, given the rows of these."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+
+
 class Accumulator(Protocol):
     """State of one aggregate over all slots. An unused slot holds the state of no rows."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, Values
-from imp_driver.dataflow.aggregate.multiset import Multiset
+from imp_driver.dataflow.aggregate.multiset import HeldValues, Multiset
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.bounds.interval import Interval, from_codes
 from imp_driver.values.codes import IntegerArray
@@ -41,7 +41,11 @@ class DistinctCount:
         return Values(pa.array(self._held.distinct_at(slots)), np.ones(len(slots), dtype=bool))
 
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
-        return Values(pa.array(self._held.distinct_in(slots, groups)), np.ones(groups.count, dtype=bool))
+        return self.copy_of(slots).rolled_up(rows, np.arange(len(slots)), groups)
+
+    def copy_of(self, slots: IntegerArray) -> DistinctCopy:
+        """Return what coarser groups are counted from."""
+        return DistinctCopy(self._held.held(slots))
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         return self._held.parts(slots, rows)
@@ -52,3 +56,17 @@ class DistinctCount:
 
     def inexact(self, rows: IntegerArray) -> int:
         return 0
+
+
+class DistinctCopy:
+    """The different arguments of some groups, by their places, as they were: a ``Copy``."""
+
+    def __init__(self, held: HeldValues) -> None:
+        self._held = held
+
+    def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
+        return Values(pa.array(self._held.distinct_in(slots, groups)), np.ones(groups.count, dtype=bool))
+
+    @property
+    def memory(self) -> int:
+        return self._held.memory

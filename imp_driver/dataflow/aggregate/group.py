@@ -17,6 +17,7 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import (
     Accumulator,
     Commit,
+    Copy,
     GroupChange,
     StateCorrupt,
     Values,
@@ -24,6 +25,7 @@ from imp_driver.dataflow.aggregate.accumulator import (
     integers,
     resized,
 )
+from imp_driver.dataflow.aggregate.distinct import DistinctCount
 from imp_driver.dataflow.aggregate.index import SlotIndex
 from imp_driver.dataflow.aggregate.keys import KeyColumn, Keys, KeyValues, chosen, grouped
 from imp_driver.dataflow.aggregate.load import loaded, no_parts
@@ -240,11 +242,17 @@ class GroupState:
         """Return an aggregate of some groups, or of the coarser ones that they fall into, from what the i-th one holds of its argument."""
         rows, accumulator = self._rows[slots], self._accumulators[index]
         if specification != self._specifications[index]:
-            accumulator, slots = self.copy_of(specification, index, slots), np.arange(len(slots))
+            accumulator, slots = self._read_as(specification, index, slots), np.arange(len(slots))
         return accumulator.values(rows, slots) if groups is None else accumulator.rolled_up(rows, slots, groups)
 
-    def copy_of(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Accumulator:
+    def copy_of(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Copy:
         """Return an aggregate of some groups, in their order, from what the i-th one holds of its argument; no step changes it."""
+        own = self._accumulators[index]
+        if isinstance(own, DistinctCount) and specification == self._specifications[index]:
+            return own.copy_of(slots)
+        return self._read_as(specification, index, slots)
+
+    def _read_as(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Accumulator:
         rows = self._rows[slots]
         return loaded(specification, self._accumulators[index].parts(slots, rows), rows)
 

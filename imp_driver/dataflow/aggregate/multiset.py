@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, GroupChange, Parts, Slots, StateCorrupt, integers, resized
@@ -49,6 +50,40 @@ class Occurrences:
         totals = np.zeros(self.groups, dtype=np.int64)
         np.add.at(totals, self.places, self.copies)
         return totals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldValues:
+    """Which values some groups hold: pairs of a group's place and a value's number, each once. Nothing changes them.
+
+    Attributes:
+        used: the numbers are below it.
+    """
+
+    places: npt.NDArray[np.int32]
+    members: npt.NDArray[np.uint32]
+    groups: int
+    used: int
+
+    def distinct_in(self, places: IntegerArray, coarser: RollUp) -> IntegerArray:
+        """Return how many distinct values the coarser groups hold that some groups fall into."""
+        numbers = np.full(self.groups, -1, dtype=np.int64)
+        numbers[places] = coarser.numbers
+        found = numbers[self.places]
+        asked = found >= 0
+        found, members = found[asked], self.members[asked].astype(np.int64)
+        if coarser.count * self.used > _MARKS * len(found):
+            return _tally(slots_of(np.unique(packed(found, members))), coarser.count)
+        # A mark for each value that a group may have takes less time than putting the pairs in order.
+        marks = np.zeros(coarser.count * self.used, dtype=np.bool_)
+        marks[found * self.used + members] = True
+        counts: IntegerArray = np.count_nonzero(marks.reshape(coarser.count, self.used), axis=1).astype(np.int64)
+        return counts
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return int(self.places.nbytes + self.members.nbytes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,17 +185,14 @@ class Multiset:
         """Return how many values some slots hold, given their rows."""
         return self._missing.counts_at(slots, rows)
 
-    def distinct_in(self, slots: IntegerArray, groups: RollUp) -> IntegerArray:
-        """Return how many distinct values the groups hold that some slots fall into."""
-        places, members, _ = self._pairs_of(slots, groups)
-        size = groups.count * self._numbers.used
-        if size > _MARKS * len(places):
-            return _tally(slots_of(np.unique(packed(places, members))), groups.count)
-        # A mark for each value that a group may have takes less time than putting the pairs in order.
-        marks = np.zeros(size, dtype=np.bool_)
-        marks[places * self._numbers.used + members] = True
-        counts: IntegerArray = np.count_nonzero(marks.reshape(groups.count, -1), axis=1).astype(np.int64)
-        return counts
+    def held(self, slots: IntegerArray) -> HeldValues:
+        """Return which values some slots hold."""
+        groups = np.full(len(self._distinct), -1, dtype=np.int32)
+        groups[slots] = np.arange(len(slots))
+        held, members, _ = self._occurrences.pairs()
+        places = groups[held]
+        kept = places >= 0
+        return HeldValues(places[kept], members[kept].astype(np.uint32), len(slots), self._numbers.used)
 
     def occurrences(self, slots: IntegerArray, groups: RollUp | None = None) -> Occurrences:
         """Return the values of some slots, each once, or of the groups that they fall into."""
