@@ -16,6 +16,7 @@ from sqlglot import exp
 from imp_driver.plan.attributes import by_identifier, identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equality, inner_inputs
+from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.groupings import is_of_groups
 from imp_driver.plan.nodes import (
     Aggregate,
@@ -110,8 +111,8 @@ def _pair(source: Plan, where: tuple[exp.Expr, ...]) -> _Pair | None:
 
 
 def _is_whole(plan: Plan) -> bool:
-    """Say whether a plan has groups that are known once all of them are."""
-    return is_of_groups(plan) and any(isinstance(each, _NOT_FOLLOWED) for each in every(plan))
+    """Say whether a plan has groups that are known once all of them are, and reads no row beside it."""
+    return is_of_groups(plan) and any(isinstance(each, _NOT_FOLLOWED) for each in every(plan)) and not free_identifiers(plan)
 
 
 def _joined_by(pair: _Pair, keys: Sequence[exp.Expr]) -> tuple[str, ...] | None:

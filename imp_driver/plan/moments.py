@@ -32,13 +32,13 @@ def computed(node: exp.Expr) -> exp.Expr | None:
 def _value(node: exp.Expr) -> datetime.date | None:
     match node:
         case exp.Add() | exp.Sub() if (interval := interval_of(node.right)) is not None:
-            moment = _moment(node.left)
+            moment = time_at_utc(node.left)
             return None if moment is None else _later(moment, -interval[0] if isinstance(node, exp.Sub) else interval[0], interval[1])
         case exp.Add() if (interval := interval_of(node.left)) is not None:
-            moment = _moment(node.right)
+            moment = time_at_utc(node.right)
             return None if moment is None else _later(moment, *interval)
         case exp.TimestampTrunc():
-            moment = _moment(node.this)
+            moment = time_at_utc(node.this)
             return None if moment is None else _truncated(moment, str(node.args["unit"].name).lower())
         case exp.Cast() if node.to.this is exp.DType.DATE:
             return _day(node.this)
@@ -48,8 +48,8 @@ def _value(node: exp.Expr) -> datetime.date | None:
             return None
 
 
-def _moment(node: exp.Expr) -> datetime.datetime | None:
-    """Return a constant instant, at UTC."""
+def time_at_utc(node: exp.Expr) -> datetime.datetime | None:
+    """Return a constant instant, at UTC; None for what is none."""
     found = constant(node)
     value = None if found is None else found.value
     is_instant = isinstance(value, datetime.datetime) and value.tzinfo is not None
@@ -57,7 +57,7 @@ def _moment(node: exp.Expr) -> datetime.datetime | None:
 
 
 def _day(node: exp.Expr) -> datetime.date | None:
-    moment = _moment(node)
+    moment = time_at_utc(node)
     return None if moment is None else moment.date()
 
 

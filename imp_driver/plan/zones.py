@@ -10,13 +10,15 @@ import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.dialect import AtUtc, DateFormat
+from imp_driver.parse.literals import literal_node
 from imp_driver.plan.expressions import made_by
-from imp_driver.plan.moments import computed
+from imp_driver.plan.moments import computed, time_at_utc
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
 from imp_driver.values.types import INSTANT, LOCAL, arrow_type
@@ -99,11 +101,26 @@ class Times:
     def _beside(self, node: exp.Expr, one: str, other: str) -> None:
         """Read a constant text or day beside a time as Spark does."""
         for column, constant in ((one, other), (other, one)):
+            day = self._day_beside(node.args[column], node.args[constant], _rounding_of(node, constant))
+            if day is not None:
+                node.set(constant, day)
+                continue
             written = _day_or_text(node.args[constant])
             kind = infer(node.args[column], self.types) if written else None
             found = _moment(written, kind) if kind == LOCAL or (kind == INSTANT and self.is_utc) else None
             if found is not None:
                 node.set(constant, found)
+
+    def _day_beside(self, column: exp.Expr, constant: exp.Expr, rounding: _Rounding) -> exp.Expr | None:
+        """Return the day that says of days what a constant time does: each day is the time when it begins."""
+        found = time_at_utc(constant) if self.is_utc else None
+        if found is None or infer(column, self.types) != pa.date32():
+            return None
+        day, is_begin = found.date(), found.time() == datetime.time()
+        if is_begin or rounding is _Rounding.DOWN:
+            return literal_node(day)
+        is_next = rounding is _Rounding.UP and day < datetime.date.max
+        return literal_node(day + datetime.timedelta(days=1)) if is_next else None
 
     def _of_local(self, node: exp.Expr, place: str) -> exp.Expr:
         """Give a function the time at UTC that an instant is; its own value is an instant again where Spark's is one."""
@@ -119,6 +136,25 @@ class Times:
         changed = node.copy()
         changed.set(place, local(value.copy()) if kind == INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
         return instant(changed) if is_truncated else changed
+
+
+class _Rounding(Enum):
+    """Which day stands for a time within it."""
+
+    NONE = "none"
+    DOWN = "the one that it is in"
+    UP = "the next one"
+
+
+def _rounding_of(node: exp.Expr, constant: str) -> _Rounding:
+    """Return how the constant of a comparison is rounded: ``day >= time`` begins with the next day."""
+    if isinstance(node, exp.Between):
+        return {"low": _Rounding.UP, "high": _Rounding.DOWN}.get(constant, _Rounding.NONE)
+    if isinstance(node, (exp.GTE, exp.LT)):
+        return _Rounding.UP if constant == "expression" else _Rounding.DOWN
+    if isinstance(node, (exp.GT, exp.LTE)):
+        return _Rounding.DOWN if constant == "expression" else _Rounding.UP
+    return _Rounding.NONE
 
 
 def _left_to_spark(node: exp.Expr, value: exp.Expr) -> exp.Expr:

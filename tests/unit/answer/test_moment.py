@@ -98,6 +98,11 @@ def test_no_sketch_is_used_on_the_next_day(sales: LakeTable) -> None:
         "SELECT k, sum(CASE WHEN t < date_trunc('week', now()) THEN x ELSE 0 END) AS s FROM sales GROUP BY k",
         "SELECT k, max(t) < now() AS is_past, sum(x) AS s FROM sales GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE t BETWEEN date_trunc('year', now()) AND date_trunc('quarter', now()) GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE d >= now() - INTERVAL 7 DAYS AND d < now() GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE now() - INTERVAL 1 MONTH < d AND now() >= d GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE d > now() - INTERVAL 9 DAYS AND date_trunc('day', now()) <= d GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE d BETWEEN now() - INTERVAL 9 DAYS AND now() GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE d <> date_trunc('day', now()) AND d <= now() GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE d >= to_date(INTERVAL 2 WEEKS + (now() - INTERVAL '3' YEAR)) GROUP BY k",
     ],
 )
