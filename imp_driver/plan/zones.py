@@ -101,9 +101,9 @@ class Times:
     def _beside(self, node: exp.Expr, one: str, other: str) -> None:
         """Read a constant text or day beside a time as Spark does."""
         for column, constant in ((one, other), (other, one)):
-            day = self._day_beside(node.args[column], node.args[constant], _rounding_of(node, constant))
-            if day is not None:
-                node.set(constant, day)
+            like = self._like(node.args[column], node.args[constant], _rounding_of(node, constant))
+            if like is not None:
+                node.set(constant, like)
                 continue
             written = _day_or_text(node.args[constant])
             kind = infer(node.args[column], self.types) if written else None
@@ -111,11 +111,17 @@ class Times:
             if found is not None:
                 node.set(constant, found)
 
-    def _day_beside(self, column: exp.Expr, constant: exp.Expr, rounding: _Rounding) -> exp.Expr | None:
-        """Return the day that says of days what a constant time does: each day is the time when it begins."""
+    def _like(self, column: exp.Expr, constant: exp.Expr, rounding: _Rounding) -> exp.Expr | None:
+        """Return the day, or the time without zone, that says of such values what a constant instant does.
+
+        Each day is the time when it begins.
+        """
         found = time_at_utc(constant) if self.is_utc else None
-        if found is None or infer(column, self.types) != pa.date32():
+        kind = None if found is None else infer(column, self.types)
+        if found is None or kind not in (pa.date32(), LOCAL):
             return None
+        if kind == LOCAL:
+            return literal_node(found.replace(tzinfo=None))
         day, is_begin = found.date(), found.time() == datetime.time()
         if is_begin or rounding is _Rounding.DOWN:
             return literal_node(day)

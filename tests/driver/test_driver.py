@@ -18,18 +18,18 @@ from tests.soundness.killers import problems
 
 Recorder = Callable[[str, object], None]
 NUMBERS = {
-    "attack": (8, 200),
-    "nested": (8, 200),
-    "lookups": (8, 200),
+    "attack": (6, 200),
+    "nested": (7, 200),
+    "lookups": (6, 200),
     "buckets": (6, 200),
     "grammar": (4, 200),
-    "eager": (8, 200),
-    "answers": (9, 200),
+    "eager": (6, 200),
+    "answers": (8, 200),
     "rows": (5, 200),
     "firsts": (4, 200),
     "scalars": (4, 200),
     "selected": (4, 200),
-    "series": (4, 200),
+    "series": (3, 200),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
 
@@ -46,7 +46,7 @@ def test_answers_are_those_of_the_plain_query(seed: int, record_property: Record
     assert tally.differences == []
     assert tally.crashed <= 1
     assert min(tally.decisions[decision] for decision in (Decision.CAPTURED, Decision.MAINTAINED, Decision.FRESH)) > 20
-    assert tally.reasons[Reason.FILTERED] > 100
+    assert tally.reasons[Reason.FILTERED] > 80
     assert tally.reused > 2
     assert tally.cut_anew > 2
     assert tally.shared > 5

@@ -16,13 +16,22 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from tests.unit.answer.lake_table import LakeTable
 
 FIRST = datetime.date(2024, 3, 1)
-SCHEMA = pa.schema([("k", pa.int32()), ("d", pa.date32()), ("t", pa.timestamp("us", tz="UTC")), ("x", pa.int64())])
+SCHEMA = pa.schema(
+    [
+        ("k", pa.int32()),
+        ("d", pa.date32()),
+        ("t", pa.timestamp("us", tz="UTC")),
+        ("x", pa.int64()),
+        ("l", pa.timestamp("us")),
+    ]
+)
 
 
 def _row(chance: random.Random) -> list[object]:
     day = FIRST + datetime.timedelta(days=chance.randrange(-60, 60))
     time = datetime.datetime.combine(day, datetime.time(chance.randrange(24)), datetime.UTC)
-    return [chance.randrange(4), None if chance.random() < 0.05 else day, time, chance.randrange(100)]
+    local = datetime.datetime.combine(day, datetime.time(chance.randrange(24)))
+    return [chance.randrange(4), None if chance.random() < 0.05 else day, time, chance.randrange(100), local]
 
 
 @pytest.fixture
@@ -98,6 +107,7 @@ def test_no_sketch_is_used_on_the_next_day(sales: LakeTable) -> None:
         "SELECT k, sum(CASE WHEN t < date_trunc('week', now()) THEN x ELSE 0 END) AS s FROM sales GROUP BY k",
         "SELECT k, max(t) < now() AS is_past, sum(x) AS s FROM sales GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE t BETWEEN date_trunc('year', now()) AND date_trunc('quarter', now()) GROUP BY k",
+        "SELECT k, sum(x) AS s FROM sales WHERE l >= date_trunc('day', now()) - INTERVAL 7 DAYS GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE d >= now() - INTERVAL 7 DAYS AND d < now() GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE now() - INTERVAL 1 MONTH < d AND now() >= d GROUP BY k",
         "SELECT k, sum(x) AS s FROM sales WHERE d > now() - INTERVAL 9 DAYS AND date_trunc('day', now()) <= d GROUP BY k",
