@@ -49,11 +49,15 @@ def _value(node: exp.Expr) -> datetime.date | None:
 
 
 def time_at_utc(node: exp.Expr) -> datetime.datetime | None:
-    """Return a constant instant, at UTC; None for what is none."""
+    """Return a constant instant, at UTC; None for what is none, or is there before the year 1 or after 9999."""
     found = constant(node)
     value = None if found is None else found.value
-    is_instant = isinstance(value, datetime.datetime) and value.tzinfo is not None
-    return value.astimezone(datetime.UTC) if is_instant else None  # type: ignore[union-attr]
+    if not isinstance(value, datetime.datetime) or value.tzinfo is None:
+        return None
+    try:
+        return value.astimezone(datetime.UTC)
+    except OverflowError:
+        return None
 
 
 def _day(node: exp.Expr) -> datetime.date | None:
