@@ -14,6 +14,7 @@ from imp_driver.answer.shape import ShapedRows
 from imp_driver.answer.summary import Groups
 from imp_driver.maintain.at_hand import still_at_hand
 from imp_driver.maintain.relations import Relations
+from imp_driver.maintain.request import snapshots_of
 from imp_driver.parse.moment import NOW
 from imp_driver.ports import ResultShape
 from imp_driver.snapshot.reading import Reading
@@ -52,8 +53,7 @@ class Repeats:
             return None
         parts: list[Groups] = []
         for part in known.parts:
-            tables = {name: reading.tables[name].snapshot for name in _tables(part)}
-            request = replace(part.request, snapshots=tables)
+            request = replace(part.request, snapshots=snapshots_of(reading, part.request.analysis))
             self._relations.check_trusted(request.template.identifier)
             upkeep = still_at_hand(self._relations, request, part.relation)
             if upkeep is None:
@@ -82,7 +82,3 @@ class Repeats:
 
 def _vector(reading: Reading) -> Vector:
     return vector_of(table.snapshot for table in reading.tables.values())
-
-
-def _tables(part: Groups) -> Iterable[tuple[str, ...]]:
-    return (scan.table for scan in part.request.analysis.scans)

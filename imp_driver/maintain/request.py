@@ -118,7 +118,7 @@ class Request:
 
 def request_of(reading: Reading, analysis: Analysis, blocks: Blocks, template_text: str, number: int, options: Options) -> Request:
     """Return what is asked for one block of a query; ``number`` tells it from the other blocks of the text."""
-    snapshots = {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
+    snapshots = snapshots_of(reading, analysis)
     identity = tuple((snapshot.location, snapshot.table_id) for snapshot in snapshots.values())
     template = make_template(template_text, identity, reading.settings, number)
     block, wide = blocks
@@ -126,6 +126,11 @@ def request_of(reading: Reading, analysis: Analysis, blocks: Blocks, template_te
     fragments, is_pinned = options.fragments, reading.is_pinned
     shape = (text_and_names(reading.statement)[0], number)
     return Request(template, analysis, block, snapshots, reading.settings, fragments, shape, wide, by_cost=by_cost, is_pinned=is_pinned)
+
+
+def snapshots_of(reading: Reading, analysis: Analysis) -> dict[tuple[str, ...], TableSnapshot]:
+    """Return the tables of a block as a reading has them, by the names of its scans."""
+    return {scan.table: reading.tables[scan.table].snapshot for scan in analysis.scans}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

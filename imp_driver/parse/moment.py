@@ -16,10 +16,11 @@ def with_moment(tree: exp.Expr) -> tuple[exp.Expr, frozenset[str]]:
     if not any(_marker(node) for node in tree.walk()) or any(each.name.lower() in NAMES for each in tree.find_all(exp.Identifier)):
         return tree, frozenset()
     tree = tree.copy()
-    markers = {id(node): marker for node in tree.walk() if (marker := _marker(node)) is not None}
-    if not all(marker == TODAY or _is_read(node) for node in tree.walk() if (marker := markers.get(id(node))) is not None):
+    found = [(node, marker) for node in tree.walk() if (marker := _marker(node)) is not None]
+    if not all(marker == TODAY or _is_read(node) for node, marker in found):
         # With a time that is not known as soon as the query begins, Spark reads all of them.
-        markers = {place: marker for place, marker in markers.items() if marker == TODAY}
+        found = [(node, marker) for node, marker in found if marker == TODAY]
+    markers = {id(node): marker for node, marker in found}
 
     def marked(node: exp.Expr) -> exp.Expr:
         marker = markers.get(id(node))

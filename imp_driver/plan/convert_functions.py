@@ -9,6 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.dialect import AtUtc, DateFormat
+from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.date_patterns import is_known
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
@@ -55,8 +56,7 @@ _UNITS = {
 """Of trunc; Spark gives NULL for any other text."""
 _TIME_UNITS = {**_UNITS, **dict.fromkeys(("day", "dd"), "day"), **{unit: unit for unit in ("hour", "minute", "second")}}
 """Of date_trunc, the same."""
-_MONTHS = {"month": 1, "months": 1, "year": 12, "years": 12}
-_DAYS = {"day": 1, "days": 1}
+_MONTHS = {"month": 1, "year": 12}
 _CASTS: Mapping[exp.DType, pa.DataType] = {
     exp.DType.TINYINT: pa.int8(),
     exp.DType.SMALLINT: pa.int16(),
@@ -214,13 +214,10 @@ def _field(name: str, value: exp.Expr, convert: Convert) -> Expression | None:
 
 def _later(value: exp.Expr, interval: exp.Interval, sign: int, convert: Convert) -> Expression | None:
     """Return a date some days or months later; other intervals make a time of it."""
-    count, unit = interval.this, str(getattr(interval.args.get("unit"), "name", "")).lower()
-    text = str(count.this) if isinstance(count, exp.Literal) else ""
-    if not text.removeprefix("-").isdigit() or len(text) > 6:
-        return None
+    count, unit = interval_of(interval) or (0, "")
     if unit in _MONTHS:
-        return Function("add_months", (convert(value),), (sign * int(text) * _MONTHS[unit],))
-    return Function("date_add", (convert(value), Constant(sign * int(text)))) if unit in _DAYS else None
+        return Function("add_months", (convert(value),), (sign * count * _MONTHS[unit],))
+    return Function("date_add", (convert(value), Constant(sign * count))) if unit == "day" else None
 
 
 def _by_name(name: str, operands: list[exp.Expr], convert: Convert) -> Expression | None:

@@ -7,7 +7,7 @@ group find the same partner, or none, where they are grouped by what they are jo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -50,7 +50,7 @@ class _Pair:
     conditions: tuple[exp.Expr, ...]
     semi: SemiJoin | None = None
 
-    def above(self, groups: Plan, values: dict[str, exp.Expr]) -> Plan:
+    def above(self, groups: Plan, values: Mapping[str, exp.Expr]) -> Plan:
         """Join groups in the place of the rows, whose columns are these values."""
         conditions = tuple(substituted(each, values) for each in self.conditions)
         if self.semi is not None:
@@ -84,7 +84,7 @@ def _early(plan: Aggregate) -> Plan | None:
     made = tuple(map(_early_one, plan.function_attributes))
     groups = Aggregate(pair.rows, tuple(grouped), tuple(grouped.values()), made, functions)
     values = {name: reference(attribute) for attribute, key in grouped.items() if (name := plain_identifier(key)) is not None}
-    above = pair.above(_early(groups) or groups, dict(values))
+    above = pair.above(_early(groups) or groups, values)
     outputs = [key.copy() if plain_identifier(key) in passed else reference(_early_one(attribute)) for attribute, key in named.items()]
     return Project(above, plan.output, (*outputs, *map(reference, made)))
 

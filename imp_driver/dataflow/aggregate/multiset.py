@@ -187,12 +187,8 @@ class Multiset:
 
     def held(self, slots: IntegerArray) -> HeldValues:
         """Return which values some slots hold."""
-        groups = np.full(len(self._distinct), -1, dtype=np.int32)
-        groups[slots] = np.arange(len(slots))
-        held, members, _ = self._occurrences.pairs()
-        places = groups[held]
-        kept = places >= 0
-        return HeldValues(places[kept], members[kept].astype(np.uint32), len(slots), self._numbers.used)
+        places, members, _ = self._pairs_of(slots, RollUp(np.arange(len(slots)), len(slots)))
+        return HeldValues(places.astype(np.int32), members.astype(np.uint32), len(slots), self._numbers.used)
 
     def occurrences(self, slots: IntegerArray, groups: RollUp | None = None) -> Occurrences:
         """Return the values of some slots, each once, or of the groups that they fall into."""
