@@ -8,6 +8,7 @@ from typing import TypeAlias
 from benchmarks.bench import Bench
 from benchmarks.journal import Journal
 from benchmarks.workloads import (
+    adhoc,
     aggregates,
     answers,
     bloom,
@@ -16,6 +17,7 @@ from benchmarks.workloads import (
     crimes,
     dashboard,
     eager,
+    feedless,
     filters,
     fragments,
     groups,
@@ -69,6 +71,7 @@ WORKLOADS: dict[str, Workload] = {
     "crimes": lambda bench, journal: crimes.run(journal, bench.plan, bench.systems, round(crimes.SHARE * bench.rows)),
     "sqlonly": lambda bench, journal: sqlonly.run(journal, bench.plan, bench.loaded, bench.warehouse),
     "eager": lambda bench, journal: eager.run(journal, bench.plan, bench.loaded, bench.warehouse, is_quick=bench.quick),
+    "feedless": lambda bench, journal: feedless.run(journal, bench.plan, bench.systems, bench.rows),
     "memory": lambda bench, journal: memory.run(journal, bench.plan, bench.systems, bench.rows),
     "buckets": lambda bench, journal: buckets.run(journal, bench.plan, bench.systems, bench.warehouse, bench.rows),
     "topk": lambda bench, journal: topk.run(journal, bench.plan, bench.systems),
@@ -76,6 +79,7 @@ WORKLOADS: dict[str, Workload] = {
     "tpch_answers": lambda bench, journal: tpch_answers.run(journal, bench.plan, bench.warehouse, bench.scale),
     "ssb": lambda bench, journal: ssb.run(journal, bench.plan, bench.warehouse, bench.scale),
     "dashboard": lambda bench, journal: dashboard.run(journal, bench.plan, bench.warehouse, bench.rows, is_quick=bench.quick),
+    "adhoc": lambda bench, journal: adhoc.run(journal, bench.plan, bench.warehouse, bench.rows),
     "growth": lambda bench, journal: growth.run(journal, bench.plan, bench.systems, bench.warehouse, bench.growth),
 }
 """By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""

@@ -92,7 +92,11 @@ def _newest(found: Assessment, newest: Record) -> str:
 
 
 def _source(record: Record) -> str:
-    return f"{record.date[:10]}, commit {record.commit[:7]}{' with uncommitted changes' if record.is_dirty else ''}"
+    """Say when, of what code and where; the load is the mean number of processes that wanted to run in the minute before and at the end."""
+    commit = f"commit {record.commit[:7]}{' with uncommitted changes' if record.is_dirty else ''}"
+    loads = [f"{load[0]:.1f}" for load in (record.load_before, record.load_after) if load]
+    where = f"{record.machine.cores} cores" + (f", load {' to '.join(loads)}" if loads else "")
+    return f"{record.date[:10]}, {commit}, {where}"
 
 
 def _range(least: float, largest: float, goal: Goal) -> str:

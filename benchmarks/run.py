@@ -20,10 +20,15 @@ from benchmarks.journal import Journal
 from benchmarks.records import Record
 from benchmarks.surroundings import Origin
 
+ROWS = 10_000_000
+QUICK_ROWS = 1_000_000
+
 
 def main(arguments: Sequence[str] | None = None, folder: Path = records.FOLDER, workloads: Mapping[str, Workload] = WORKLOADS) -> int:
     """Run what the arguments say and write the records to a folder; return the exit status."""
     parsed = _parser(workloads).parse_args(arguments)
+    if parsed.rows is None:
+        parsed.rows = QUICK_ROWS if parsed.quick else ROWS
     chosen = workloads if "all" in parsed.workloads else parsed.workloads
     is_red, origin = False, surroundings.origin()
     with tempfile.TemporaryDirectory() as temporary, Bench(parsed, parsed.warehouse or f"{temporary}/warehouse") as bench:
@@ -72,11 +77,12 @@ def _told(record: Record) -> str:
 
 def _parser(workloads: Mapping[str, Workload]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default %(default)s)")
+    parser.add_argument("--rows", type=int, help=f"rows of the table (default {ROWS:,}, with --quick {QUICK_ROWS:,})")
     parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H and SSB (default %(default)s)")
     parser.add_argument("--growth", type=int, nargs="+", default=[1_000_000, 10_000_000, 50_000_000], help="sizes of the workload growth")
     parser.add_argument("--repetitions", type=int, default=10, help="repetitions of each case (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="two mixes, fewer updates in eager, fewer cases in answers and dashboard")
+    less = "a smaller table, two mixes, fewer updates in eager, fewer cases in answers and dashboard"
+    parser.add_argument("--quick", action="store_true", help=less)
     parser.add_argument("--workloads", nargs="+", choices=(*workloads, "all"), default=[name for name in MAIN if name in workloads])
     parser.add_argument("--warehouse", help="folder to keep the data in (default: a temporary one)")
     return parser

@@ -38,6 +38,7 @@ from imp_driver.ports import TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason, ServedBy
 from imp_driver.values.redaction import LOGGERS as _LOGGERS
 from imp_driver.values.redaction import RedactingFilter as _RedactingFilter
+from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 
 __version__ = "0.1.0"
@@ -68,6 +69,7 @@ __all__ = [
     "Decision",
     "DeltaSource",
     "Error",
+    "Grounds",
     "IntegrityError",
     "InterfaceError",
     "InternalError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from imp_driver.errors import OperationalError
+from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert, batch_insert
 from imp_driver.parse.statement import Statement, StatementKind, parse
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
@@ -44,6 +44,8 @@ class Changes:
         batch = batch_insert(run.text, rows)
         if batch is not None:
             return self._append(batch, run)
+        if parse(run.text).kind is StatementKind.QUERY:
+            raise ProgrammingError("executemany is for changes: the rows of a query would be lost. Use execute for each.")
         total = 0
         for row in rows:
             outcome = run_one(run.of(run.text, row))

@@ -109,5 +109,6 @@ class DeltaSource(Enum):
     NONE = "no data changed"
     CHANGE_FEED = "change data feed, read in process"
     ADDED_FILES = "added files, read in process"
+    CHANGED_FILES = "added and removed files and deletion vectors, compared in process"
     SPARK_CHANGE_FEED = "change data feed, read by Spark"
     SPARK_FILES = "added and removed files, read by Spark"

@@ -209,9 +209,15 @@ def _chosen(suites: Sequence[Suite], kind: str, names: Sequence[str]) -> Iterato
 def main(arguments: list[str]) -> int:
     """Return 0 when every suite passed."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    parser = argparse.ArgumentParser(prog="tests.run", description="Run the suites in two lanes.")
-    parser.add_argument("kind", choices=["all", "quick", "wide"])
-    parser.add_argument("suite", nargs="*")
+    parser = argparse.ArgumentParser(
+        prog="tests.run",
+        description="Run the suites in two lanes.",
+        epilog="After -- : what goes to each command of pytest, as in -- -k restore.",
+    )
+    parser.add_argument(
+        "kind", choices=["all", "quick", "wide"], help="quick: suites without a JVM; wide: all with the full numbers of random cases"
+    )
+    parser.add_argument("suite", nargs="*", help="names of suites in suites.toml (default: all of the kind)")
     asked, extra = parser.parse_args(arguments[:end]), arguments[end + 1 :]
     suites, goals = read_suites()
     end_when_told()

@@ -42,9 +42,9 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "captures": (number, values(lambda r: r.counts.captures)),
             "maintained": (number, values(lambda r: r.counts.maintained)),
             "delta_rows": (number, values(lambda r: r.counts.delta_rows)),
-            "capture_ms": (number, values(lambda r: _milliseconds(r.costs.captured))),
-            "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.maintenance(1)))),
-            "saved_ms": (number, values(lambda r: _milliseconds(r.costs.saved))),
+            "capture_ms": (number, values(lambda r: _milliseconds(r.costs.all_captures))),
+            "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.all_upkeep))),
+            "saved_ms": (number, values(lambda r: _milliseconds(r.costs.all_saved))),
             "behind_versions": (number, values(sketches.relations.eager.versions_behind)),
             "eager_steps": (number, values(lambda r: ahead(r).steps)),
             "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
@@ -73,8 +73,8 @@ def _lives_in(relation: Maintained) -> str | None:
     return " and ".join(places) or None
 
 
-def _milliseconds(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds * 1000)
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
 
 
 def advised(advices: Sequence[Advice]) -> LocalStream:

@@ -152,8 +152,9 @@ class Cursor:
             number = operator.index(wanted)
         except TypeError:
             number = -1
-        if number < 0:
-            raise ProgrammingError(f"fetchmany needs a size of 0 or more, not {wanted!r}.")
+        if number < int(size is None):
+            what = "an arraysize above 0" if size is None else "a size of 0 or more"
+            raise ProgrammingError(f"fetchmany needs {what}, not {wanted!r}.")
         return self._fetch(number)
 
     def fetchall(self) -> list[Row]:

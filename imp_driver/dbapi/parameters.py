@@ -12,7 +12,10 @@ from typing import Any
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.values.run import Parameters
 
-_PASSED_ON = (bool, float, Decimal, datetime.datetime, datetime.date, datetime.timedelta)
+_MOST_DIGITS = 38
+_TOGETHER = ({int, float, Decimal}, {datetime.date, datetime.datetime})
+"""Types that Spark brings to one by itself."""
+_PASSED_ON = (bool, float, datetime.datetime, datetime.date, datetime.timedelta)
 
 
 def checked(parameters: Any) -> Parameters:
@@ -21,7 +24,7 @@ def checked(parameters: Any) -> Parameters:
     Raises:
         ProgrammingError: neither a sequence nor a mapping by name.
         NotSupportedError: a value's type has no Spark form.
-        DataError: a whole number exceeds 38 digits.
+        DataError: a number exceeds 38 digits, or the values of a list or mapping have types that do not go together.
     """
     if parameters is None:
         return None
@@ -43,6 +46,8 @@ def _value(value: Any, where: str) -> Any:
         return _value(value.item(), where)
     if isinstance(value, str):
         return _text(value, where)
+    if isinstance(value, Decimal):
+        return _decimal(value, where)
     if value is None or isinstance(value, _PASSED_ON):
         return value
     if isinstance(value, int):
@@ -56,19 +61,30 @@ def _value(value: Any, where: str) -> Any:
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return _of_one_type([_value(each, where) for each in value], where)
+        return _of_one_type([_value(each, where) for each in value], where, "values of a list")
     if isinstance(value, dict):
-        return {_value(key, where): _value(each, where) for key, each in value.items()}
+        keys, values = ([_value(part, where) for part in parts] for parts in (value.keys(), value.values()))
+        return dict(zip(_of_one_type(keys, where, "keys of a mapping"), _of_one_type(values, where, "values of a mapping"), strict=True))
     raise NotSupportedError(
         f"Parameter {where}: a value of type {type(value).__name__} cannot be bound; convert it to text, number or datetime."
     )
 
 
-def _of_one_type(values: list[Any], where: str) -> list[Any]:
-    kinds = {type(each).__name__ for each in values if each is not None}
-    if "str" in kinds and len(kinds) > 1:
-        raise DataError(f"Parameter {where}: a list has values of the types {', '.join(sorted(kinds))}; give one.")
+def _of_one_type(values: list[Any], where: str, what: str) -> list[Any]:
+    kinds = {type(each) for each in values if each is not None}
+    if len(kinds) > 1 and not any(kinds <= each for each in _TOGETHER):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"Parameter {where}: the {what} have the types {names}; give all of them one.")
     return values
+
+
+def _decimal(value: Decimal, where: str) -> Decimal:
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        raise DataError(f"Parameter {where}: {value} is no DECIMAL; bind a float for NaN and infinities.")
+    if max(len(digits) + max(0, exponent), -exponent) > _MOST_DIGITS:
+        raise DataError(f"Parameter {where}: {value} has more than {_MOST_DIGITS} digits.")
+    return value
 
 
 def _text(value: str, where: str) -> str:

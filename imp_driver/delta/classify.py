@@ -1,20 +1,22 @@
-"""Commits in, plan out: which rows changed, where they lie, and who reads them. One pass over the log, no data file is opened.
+"""A range of commits in, plan out: which rows changed, where they lie, and who reads them. One pass over the log, no data file is opened.
 
 In process a commit's change feed files are read where it has any; otherwise its added and removed files are the change, and of a file whose
-deletion vector changed only the rows between the two vectors. This is exact whether or not the change feed is on. delta-rs's own change
-feed is not used: it gives wrong rows where a deletion vector grows, and reads neither column mapping nor escaped partition folders.
+deletion vector changed only the rows between the two vectors. This is exact whether or not the change feed is on. Spark reads what is too
+much for that. delta-rs's own change feed is not used: it gives wrong rows where a deletion vector grows, and reads neither column mapping
+nor escaped partition folders.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imp_driver.delta.commits import Commit, DataFile, VectorReference, deleted_rows
 from imp_driver.delta.files import Piece
-from imp_driver.delta.relations import change_feed_relation, files_relation, spark_file_path
+from imp_driver.delta.history import CommitRange, Limits
+from imp_driver.delta.live_files import live_files
+from imp_driver.delta.pieces import changing, pieces_of, rows_changed, rows_to_read
+from imp_driver.delta.relations import change_feed_relation, files_relation
 from imp_driver.delta.schema import TableMetadata
 from imp_driver.delta.store import TableStore, data_path
 from imp_driver.delta.vectors import vector_path
@@ -22,18 +24,6 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable
 
 _REPLACING = ("REPLACE TABLE", "CLONE", "CONVERT")
-_MAXIMUM_VERSIONS = 20
-"""Versions that one relation over files may read: Spark replays the log for each."""
-_MAXIMUM_BYTES = 256 << 20
-"""Bytes of files that are read in process when the number of rows is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """``rows`` read in process at most; ``files`` that one relation over files may name at most."""
-
-    rows: int = 2_000_000
-    files: int = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +33,10 @@ class FilePlan(ChangePlan):
     metadata: TableMetadata | None = None
     pieces: tuple[Piece, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class CommitRange:
-    """The commits of (after, up_to] and the metadata before them."""
-
-    location: str
-    store: TableStore
-    after: int
-    up_to: int
-    metadata: TableMetadata
-    commits: Sequence[Commit]
-    limits: Limits
+    @property
+    def compares_files(self) -> bool:
+        """Whether rows of removed files may be there again in added ones."""
+        return self.source is DeltaSource.CHANGED_FILES and any(not piece.compares for piece in self.pieces)
 
 
 def classify(changes: CommitRange) -> FilePlan:
@@ -64,31 +46,41 @@ def classify(changes: CommitRange) -> FilePlan:
         ChangesUnavailable: there is none.
     """
     metadata, has_feed = _check_metadata(changes)
-    if not has_feed:
-        _refuse_overwrites(changes)
-    pieces = tuple(piece for commit in changes.commits for piece in _pieces(commit, has_feed))
+    pieces = pieces_of(changes.commits, has_feed=has_feed)
     if not pieces:
         return _plan(changes, DeltaSource.NONE, 0, metadata)
     _require_files(changes.store, pieces)
-    rows = _sum(_feed_rows(commit) if has_feed and commit.changed else _file_rows(commit) for commit in changes.commits)
-    in_process = _is_in_process(metadata, pieces, rows, changes.limits)
-    if has_feed and in_process:
-        return _plan(changes, DeltaSource.CHANGE_FEED, rows, metadata, pieces)
-    names = tuple(column.column.name for column in metadata.columns)
-    folder = changes.store.folder
+    to_read = rows_to_read(changes.commits, pieces, has_feed=has_feed)
+    is_in_process = _is_in_process(pieces, to_read, changes.limits)
     if has_feed:
-        columns = [column.column for column in metadata.columns]
-        relation = change_feed_relation(folder or changes.location, columns, changes.after, changes.up_to)
-        return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, relation=relation)
-    if in_process and all(piece.weight > 0 for piece in pieces):
-        return _plan(changes, DeltaSource.ADDED_FILES, rows, metadata, pieces)
+        return _fed(changes, metadata, to_read, pieces, is_in_process=is_in_process)
+    if is_in_process and all(piece.weight > 0 for piece in pieces):
+        return _plan(changes, DeltaSource.ADDED_FILES, to_read, metadata, pieces)
+    changed = rows_changed(changes.commits)
+    if is_in_process:
+        return _plan(changes, DeltaSource.CHANGED_FILES, changed, metadata, pieces)
+    return _by_spark(changes, metadata, changed)
+
+
+def _fed(changes: CommitRange, metadata: TableMetadata, rows: int | None, pieces: tuple[Piece, ...], *, is_in_process: bool) -> FilePlan:
+    if is_in_process:
+        return _plan(changes, DeltaSource.CHANGE_FEED, rows, metadata, pieces)
+    columns = [column.column for column in metadata.columns]
+    relation = change_feed_relation(changes.store.folder or changes.location, columns, changes.after, changes.up_to)
+    return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, relation=relation)
+
+
+def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None) -> FilePlan:
+    _refuse_overwrites(changes)
+    folder = changes.store.folder
     if folder is None:
         raise ChangesUnavailable(
             RecaptureReason.CHANGES_UNREADABLE, f"Files of {changes.location} cannot be named to Spark; switch on its change feed."
         )
-    parts = _parts(changes, folder)
+    parts = live_files(changes, folder)
     if not parts:
         return _plan(changes, DeltaSource.NONE, 0, metadata)
+    names = tuple(column.column.name for column in metadata.columns)
     return _plan(changes, DeltaSource.SPARK_FILES, rows, relation=files_relation(folder, names, parts))
 
 
@@ -97,7 +89,7 @@ def oldest_version(plan: FilePlan, changes: CommitRange) -> int | None:
     if plan.source is DeltaSource.SPARK_CHANGE_FEED:
         return plan.from_version + 1
     if plan.source is DeltaSource.SPARK_FILES and changes.store.folder is not None:
-        return min(version for version, _, _ in _parts(changes, changes.store.folder))
+        return min(version for version, _, _ in live_files(changes, changes.store.folder))
     return None
 
 
@@ -131,63 +123,16 @@ def _check_metadata(changes: CommitRange) -> tuple[TableMetadata, bool]:
 
 def _refuse_overwrites(changes: CommitRange) -> None:
     for commit in changes.commits:
-        if commit.parameters.get("mode") == "Overwrite" and not commit.parameters.get("predicate") and _changing(commit.removed):
+        if commit.parameters.get("mode") == "Overwrite" and not commit.parameters.get("predicate") and changing(commit.removed):
             raise ChangesUnavailable(RecaptureReason.RESTORED, f"Commit {commit.version} of {changes.location} overwrote the table.")
 
 
-def _pieces(commit: Commit, has_feed: bool) -> Iterator[Piece]:
-    if has_feed and commit.changed:
-        yield from (Piece(file, 0) for file in commit.changed)
-        return
-    removed = {file.path: file for file in _changing(commit.removed)}
-    for file in _changing(commit.added):
-        before = removed.pop(file.path, None)
-        if before is None:
-            yield Piece(file, 1)
-        elif before.vector != file.vector:
-            yield Piece(file, 0, compares=True, earlier=before.vector)
-    yield from (Piece(file, -1) for file in removed.values())
-
-
-def _changing(files: Iterable[DataFile]) -> list[DataFile]:
-    return [file for file in files if file.data_change]
-
-
-def _feed_rows(commit: Commit) -> int | None:
-    """Estimate the rows of a commit's change feed: an updated row is there twice."""
-    counted = {name.replace("_", "").lower(): value for name, value in commit.metrics.items()}
-    single = ("numdeletedrows", "numtargetrowsinserted", "numtargetrowsdeleted")
-    double = ("numupdatedrows", "numtargetrowsupdated")
-    rows = sum(counted.get(name, 0) for name in single) + 2 * sum(counted.get(name, 0) for name in double)
-    return rows or None
-
-
-def _file_rows(commit: Commit) -> int | None:
-    return _sum(_piece_rows(piece) for piece in _pieces(commit, False))
-
-
-def _piece_rows(piece: Piece) -> int | None:
-    if piece.compares:
-        return abs(deleted_rows(piece.file) - (piece.earlier.cardinality if piece.earlier else 0))
-    return piece.file.live_rows
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total
-
-
-def _is_in_process(metadata: TableMetadata, pieces: Sequence[Piece], rows: int | None, limits: Limits) -> bool:
-    # In mapping mode "id" files may name their columns differently from the log, only field identifiers count.
-    if metadata.mapping_mode == "id" or any(data_path(piece.file.path) is None for piece in pieces):
+def _is_in_process(pieces: Sequence[Piece], rows: int | None, limits: Limits) -> bool:
+    if any(data_path(piece.file.path) is None for piece in pieces):
         return False
     if rows is not None:
         return rows <= limits.rows
-    return sum(piece.file.size for piece in pieces) <= _MAXIMUM_BYTES
+    return sum(piece.file.size for piece in pieces) <= limits.bytes
 
 
 def _require_files(store: TableStore, pieces: Sequence[Piece]) -> None:
@@ -201,40 +146,3 @@ def _require_files(store: TableStore, pieces: Sequence[Piece]) -> None:
                 raise ChangesUnavailable(
                     RecaptureReason.HISTORY_GONE, f"The file {path} of {store.folder} is gone; it was probably vacuumed."
                 )
-
-
-def _parts(changes: CommitRange, folder: str) -> list[tuple[int, int, list[str]]]:
-    """Return (version at which the files are live, weight, paths) of the files that differ.
-
-    A file is named with its deletion vector; what came and went inside the range cancels. A file that stays until the end is read at the
-    end, one that was there at the start is read at the start, so that mostly two versions suffice.
-    """
-    last = {file.path: commit.version for commit in changes.commits for file in (*commit.added, *commit.removed)}
-    touched: set[str] = set()
-    weights: Counter[tuple[str, VectorReference | None]] = Counter()
-    versions: dict[tuple[str, VectorReference | None, int], int] = {}
-    for commit in changes.commits:
-        for file in _changing(commit.removed):
-            weights[file.path, file.vector] -= 1
-            versions[file.path, file.vector, -1] = commit.version - 1 if file.path in touched else changes.after
-        for file in _changing(commit.added):
-            weights[file.path, file.vector] += 1
-            versions[file.path, file.vector, 1] = commit.version if last[file.path] > commit.version else changes.up_to
-        touched.update(file.path for file in (*commit.added, *commit.removed))
-    grouped: dict[tuple[int, int], list[str]] = {}
-    for (path, vector), weight in weights.items():
-        if weight:
-            stored = data_path(path)
-            if stored is None:
-                raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The data file {path} lies on another store than its table.")
-            grouped.setdefault((versions[path, vector, weight], weight), []).append(spark_file_path(folder, stored))
-    _refuse_many(changes, grouped)
-    return [(version, weight, paths) for (version, weight), paths in sorted(grouped.items())]
-
-
-def _refuse_many(changes: CommitRange, grouped: dict[tuple[int, int], list[str]]) -> None:
-    files = sum(map(len, grouped.values()))
-    if files > changes.limits.files or len({version for version, _ in grouped}) > _MAXIMUM_VERSIONS:
-        raise ChangesUnavailable(
-            RecaptureReason.DELTA_TOO_LARGE, f"{files} files of {changes.location} changed in {len(changes.commits)} commits."
-        )

@@ -20,6 +20,7 @@ from imp_driver.delta.schema import StoredColumn, padded
 from imp_driver.delta.store import TableStore, data_path
 from imp_driver.delta.vectors import Positions, read_positions
 
+_NUMBER = b"PARQUET:field_id"
 CHANGE_TYPE = "_change_type"
 """Column of the change feed's files."""
 INSERTIONS = pa.array(["insert", "update_postimage"])
@@ -55,7 +56,7 @@ class PieceReader:
         with self._open(piece.file) as file:
             if piece.weight == 0:
                 return self._read_change_feed(piece.file, file)
-            stored = file.read(self._stored_names(file), use_threads=False)
+            stored = file.read([*self._names_in(file).values()], use_threads=False)
             count = file.metadata.num_rows
             rows = self._typed(file, stored, piece.file, count)
         deleted = read_positions(self._store, piece.file.vector)
@@ -77,14 +78,14 @@ class PieceReader:
         touched = np.unique(groups)
         if len(touched) and touched[-1] >= len(lengths):
             raise ValueError(f"A deletion vector of {action.path} points behind the end of the file.")
-        stored = file.read_row_groups(touched.tolist(), self._stored_names(file), use_threads=False)
+        stored = file.read_row_groups(touched.tolist(), [*self._names_in(file).values()], use_threads=False)
         kept = np.asarray(lengths, np.int64)[touched]
         offsets = np.concatenate([[0], np.cumsum(kept)])[:-1].astype(np.int64)
         within = positions - starts[groups] + offsets[np.searchsorted(touched, groups)]
         return self._typed(file, stored.take(pa.array(within)), action, len(positions))
 
     def _read_change_feed(self, action: DataFile, file: pq.ParquetFile) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        stored = file.read([*self._stored_names(file), CHANGE_TYPE], use_threads=False)
+        stored = file.read([*self._names_in(file).values(), CHANGE_TYPE], use_threads=False)
         inserted = pc.is_in(stored.column(CHANGE_TYPE), value_set=INSERTIONS).to_numpy()
         return self._typed(file, stored, action, stored.num_rows), np.where(inserted, 1, -1).astype(np.int64)
 
@@ -94,21 +95,34 @@ class PieceReader:
             raise ValueError(f"The data file {action.path} lies on another store than its table.")
         return pq.ParquetFile(self._store.open(path), coerce_int96_timestamp_unit="us")
 
-    def _stored_names(self, file: pq.ParquetFile) -> list[str]:
-        present = set(file.schema_arrow.names)
-        return [column.stored_name for column in self._columns if column.stored_name in present and not column.partition]
+    def _names_in(self, file: pq.ParquetFile) -> dict[StoredColumn, str]:
+        """Return the name in a file of each asked column that it has. Raises ValueError where the file does not tell its columns."""
+        present = {field.name: (field.metadata or {}).get(_NUMBER) for field in file.schema_arrow}
+        numbered = {int(number): name for name, number in present.items() if number is not None}
+        names: dict[StoredColumn, str] = {}
+        for column in self._columns:
+            if column.partition:
+                continue
+            if column.number is not None and not numbered:
+                raise ValueError("A file of a table whose columns are told by their identifiers has none.")
+            name = column.stored_name if column.number is None else numbered.get(column.number)
+            if name is not None and name in present:
+                names[column] = name
+        return names
 
     def _typed(self, file: pq.ParquetFile, stored: pa.Table, action: DataFile, count: int) -> pa.Table:
         check_calendar(file, stored)
-        partition = dict(action.partition)
-        arrays = [self._array(column, stored, partition, count) for column in self._columns]
+        partition, names = dict(action.partition), self._names_in(file)
+        arrays = [self._array(column, names.get(column), stored, partition, count) for column in self._columns]
         return pa.table(arrays, schema=pa.schema([column.field for column in self._columns]))
 
-    def _array(self, column: StoredColumn, stored: pa.Table, partition: dict[str, str | None], count: int) -> pa.ChunkedArray:
+    def _array(
+        self, column: StoredColumn, name: str | None, stored: pa.Table, partition: dict[str, str | None], count: int
+    ) -> pa.ChunkedArray:
         if column.partition:
             return pa.chunked_array([partition_values(column, partition.get(column.stored_name), count)])
         # A column named "a.b" and a field b of a column "a" are asked for by the same text, so the exact name decides here.
-        index = stored.schema.get_field_index(column.stored_name)
+        index = -1 if name is None else stored.schema.get_field_index(name)
         if index < 0:
             return pa.chunked_array([pa.nulls(count, column.arrow_type)])
         found = stored.column(index)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from imp_driver.delta.cancelled import without_copies
 from imp_driver.delta.classify import FilePlan
 from imp_driver.delta.columns import FileColumns
 from imp_driver.delta.file_cache import KeptColumn
@@ -30,9 +31,13 @@ _CHANGE_TYPE = StoredColumn(SchemaColumn(CHANGE_TYPE, "string", False), CHANGE_T
 
 
 def read_pieces(columns_of: FileColumns, columns: Sequence[StoredColumn], plan: FilePlan) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """Return rows and weights of a plan's pieces, of which there are some: always in the same order where a column is stored in the files.
+    """Return rows and weights of a plan's pieces, of which there are some.
 
-    Raises ChangesUnavailable.
+    They are always in the same order where a column is stored in the files, except with ``compares_files``: rows that are the same in
+    these columns are left out then.
+
+    Raises:
+        ChangesUnavailable: a file is gone or cannot be read.
     """
     # Without a stored column a file's rows would have no number.
     may_be_kept = not all(column.partition for column in columns)
@@ -47,14 +52,15 @@ def read_pieces(columns_of: FileColumns, columns: Sequence[StoredColumn], plan: 
         raise ChangesUnavailable(RecaptureReason.HISTORY_GONE, detail) from error
     except (OSError, ValueError, LookupError, pa.ArrowException) as error:
         raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"A changed file of {plan.location} cannot be read.") from error
-    return rows, np.concatenate([weights for _, weights in parts])
+    weights = np.concatenate([weights for _, weights in parts])
+    return without_copies(rows, weights) if plan.compares_files else (rows, weights)
 
 
 def is_kept(piece: Piece) -> bool:
     """Say whether the columns of a piece's file are to be kept decoded."""
     if piece.compares:
         return piece.file.rows is not None and piece.file.rows <= MOST_ROWS
-    return piece.weight >= 0 and piece.file.vector is None and piece.file.size <= MOST_BYTES
+    return piece.file.vector is None and piece.file.size <= MOST_BYTES
 
 
 def read_kept(

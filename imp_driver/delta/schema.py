@@ -39,6 +39,7 @@ _CHAR_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 _COLLATIONS = "__COLLATIONS"
 _MAPPING_MODE = "delta.columnMapping.mode"
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"
+_IDENTIFIER = "delta.columnMapping.id"
 
 
 Values = TypeVar("Values", pa.Array, pa.ChunkedArray)
@@ -49,9 +50,10 @@ class StoredColumn:
     """A top-level column.
 
     Attributes:
-        stored_name: its name in data files and statistics.
+        stored_name: its name in statistics, and in data files.
         arrow_type: None where its rows are not read in process.
         width: characters of a CHAR column, to which Spark pads its values when it reads them; 0 for other columns.
+        number: its identifier in data files where that alone tells it there, whatever name they give it; None where the name tells.
     """
 
     column: SchemaColumn
@@ -59,6 +61,7 @@ class StoredColumn:
     arrow_type: pa.DataType | None
     partition: bool
     width: int = 0
+    number: int | None = None
 
     @property
     def field(self) -> pa.Field:
@@ -101,13 +104,13 @@ def read_metadata(table_id: str, schema_text: str, partition_columns: Iterable[s
         ValueError, KeyError, TypeError: the text is not a Delta schema.
     """
     partitions = tuple(partition_columns)
-    mapped = configuration.get(_MAPPING_MODE, "none").lower() != "none"
-    columns = tuple(_read_column(field, mapped, partitions) for field in json.loads(schema_text)["fields"])
+    mode = configuration.get(_MAPPING_MODE, "none").lower()
+    columns = tuple(_read_column(field, mode, partitions) for field in json.loads(schema_text)["fields"])
     return TableMetadata(table_id, columns, partitions, tuple(sorted(configuration.items())))
 
 
-def _read_column(field: dict[str, Any], mapped: bool, partitions: tuple[str, ...]) -> StoredColumn:
-    name, delta_type = field["name"], field["type"]
+def _read_column(field: dict[str, Any], mode: str, partitions: tuple[str, ...]) -> StoredColumn:
+    name, delta_type, mapped = field["name"], field["type"], mode != "none"
     stored_name = (field.get("metadata") or {}).get(_PHYSICAL_NAME, name) if mapped else name
     nested = isinstance(delta_type, dict)
     # Fields inside nested columns have stored names of their own under column mapping, so those columns are left to Spark.
@@ -117,7 +120,8 @@ def _read_column(field: dict[str, Any], mapped: bool, partitions: tuple[str, ...
     # Strings that Spark compares by other rules than their bytes have a type name that no operator claims to understand.
     special = fixed[0] if fixed else _special(field, nested)
     column = SchemaColumn(name, special or (delta_type["type"] if nested else delta_type), bool(field["nullable"]))
-    return StoredColumn(column, stored_name, arrow_type, name in partitions, int(fixed[1]) if fixed else 0)
+    number = int(metadata[_IDENTIFIER]) if mode == "id" else None
+    return StoredColumn(column, stored_name, arrow_type, name in partitions, int(fixed[1]) if fixed else 0, number)
 
 
 def _special(field: dict[str, Any], nested: bool) -> str | None:

@@ -46,13 +46,16 @@ class SharedChanges:
         """Return some columns of a plan's rows. Raises what ``read`` raises.
 
         Args:
-            read: gives the rows always in the same order when one of the columns is stored in files.
+            read: gives the rows always in the same order when one of the columns is stored in files, unless files are compared.
         """
         key = (table_id, plan.from_version, plan.to_version)
         known = self._steps.get(key)
         if known is None or known.pieces != plan.pieces:
             known = None
         missing = [column for column in columns if known is None or column not in known.columns]
+        if missing and known is not None and plan.compares_files:
+            # Which rows are the same in both versions, and so are not among these, depends on the columns.
+            missing, known = list(dict.fromkeys((*known.columns, *columns))), None
         if known is not None and not missing:
             return ZSet(_table(columns, known.columns), known.weights)
         if all(column.partition for column in missing):

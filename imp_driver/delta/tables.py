@@ -7,11 +7,12 @@ import hashlib
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.delta.classify import CommitRange, FilePlan, Limits, classify, oldest_version
+from imp_driver.delta.classify import FilePlan, classify, oldest_version
 from imp_driver.delta.columns import FileColumns, ReadFiles
 from imp_driver.delta.commits import read_commits, read_metrics, read_time
 from imp_driver.delta.followed import FollowedTables
 from imp_driver.delta.handle import TableHandle, TableState
+from imp_driver.delta.history import CommitRange, Limits
 from imp_driver.delta.kept_changes import read_pieces
 from imp_driver.delta.schema import TableMetadata, stored_columns
 from imp_driver.delta.shared_changes import SharedChanges

@@ -94,13 +94,17 @@ def _table(names: list[str], markers: list[str | None], rows: Sequence[Parameter
     for number, row in enumerate(rows, 1):
         for place, (name, marker) in enumerate(columns.items()):
             values[name].append(_value(row, place, marker, number, len(markers)))
-    return pa.table({name: _array(column, name) for name, column in values.items()})
+    told = {name: f"number {place}" if marker is None else f":{marker}" for place, (name, marker) in enumerate(columns.items(), 1)}
+    return pa.table({name: _array(column, told[name]) for name, column in values.items()})
 
 
 def _value(row: Parameters, place: int, marker: str | None, number: int, count: int) -> Any:
     if isinstance(row, Mapping):
-        if marker is None or marker not in row:
-            raise ProgrammingError(f"Row {number}: there is no value for the marker {'?' if marker is None else ':' + marker}.")
+        if marker is None:
+            message = f"Row {number}: the statement has {counted(count, '? marker')}, whose values are a sequence; a mapping was given."
+            raise ProgrammingError(message)
+        if marker not in row:
+            raise ProgrammingError(f"Row {number}: there is no value for the marker :{marker}.")
         return row[marker]
     if row is None or marker is not None or len(row) != count:
         given = 0 if row is None else len(row)

@@ -107,6 +107,7 @@ def check_values(text: str, values: Parameters) -> None:
                 f"The statement has {counted(len(markers), '? marker')}, whose values are a sequence; a mapping was given."
             )
         _check_names(text, values)
+        _check_style(text, values)
         return
     if not values and not markers:
         _check_names(text, {})
@@ -115,12 +116,11 @@ def check_values(text: str, values: Parameters) -> None:
         hint = "" if markers else _hint(text)
         message = f"The statement has {counted(len(markers), '? marker')}, but {counted(given, 'value')} given.{hint}"
         raise _unbound(message, text, markers[given][0]) if given < len(markers) else ProgrammingError(message)
-    for name, place in _names(text):
+    for name, place, _ in _names(text):
         raise ProgrammingError(f"The statement has ? markers and the marker :{name} at character {place}; give all of them one style.")
     for (start, before), value in zip(markers, values or (), strict=True):
         if isinstance(value, list) and before == "IN":
-            wanted = ", ".join("?" * max(1, len(value)))
-            raise ProgrammingError(f"The marker after IN at character {start} has a list; write IN ({wanted}) and give each of its values.")
+            raise _list_after_in(start, ["?"] * len(value))
 
 
 def _find_question_marks(text: str) -> tuple[tuple[int, str], ...] | None:
@@ -152,19 +152,43 @@ _READ_OTHERWISE = re.compile(r"\$\{|\\\r?\n|\$\w*\$")
 
 
 def _check_names(text: str, values: Mapping[str, object]) -> None:
-    places = dict(reversed(_names(text)))
+    places = {name: place for name, place, _ in reversed(_names(text))}
     missing = sorted(set(places) - set(values))
     if missing:
         message = f"There is no value for {', '.join(f':{name}' for name in missing)}; given: {', '.join(values) or 'none'}."
         raise _unbound(message, text, min(places[name] for name in missing))
+    for name, start, before in _names(text):
+        value = values[name]
+        if isinstance(value, list) and before == "IN":
+            raise _list_after_in(start, [f":{name}_{number}" for number in range(1, len(value) + 1)])
 
 
-def _find_names(text: str) -> tuple[tuple[str, int], ...]:
-    """Return names with their places that are markers whatever else the text means: after a name or a word a colon may be a path."""
+def _list_after_in(start: int, markers: Sequence[str]) -> ProgrammingError:
+    wanted = ", ".join(markers) or "NULL"
+    return ProgrammingError(f"The marker after IN at character {start} has a list; write IN ({wanted}) and give each of its values.")
+
+
+def _check_style(text: str, values: Mapping[str, object]) -> None:
+    """Raise ProgrammingError where values are given by name, and the text has their names in another driver's style alone."""
+    if _names(text) or ":" in text:
+        return
+    name = next((match[1] for match in _PERCENT_STYLE.finditer(text) if match[1] in values), None)
+    if name is not None:
+        raise ProgrammingError(f"Markers of values by name are written :{name}; %({name})s is no marker here.")
+
+
+_PERCENT_STYLE = re.compile(r"%\((\w+)\)s")
+
+
+def _find_names(text: str) -> tuple[tuple[str, int, str], ...]:
+    """Return names, their places and the words before them that are markers whatever else the text means.
+
+    After a name or another word a colon may be a path.
+    """
     tokens = _certain_tokens(text) or []
     triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
     return tuple(
-        (name.text, colon.start)
+        (name.text, colon.start, before.text.upper())
         for before, colon, name in triples
         if colon.token_type is TokenType.COLON
         and name.start == colon.end + 1
@@ -174,7 +198,9 @@ def _find_names(text: str) -> tuple[tuple[str, int], ...]:
 
 
 _names = TextCache(_find_names, each=2, most=1 << 20)
-_BEFORE_A_VALUE = frozenset(("SELECT", "WHERE", "AND", "OR", "NOT", "HAVING", "WHEN", "THEN", "ELSE", "BETWEEN", "LIKE", "LIMIT", "OFFSET"))
+_BEFORE_A_VALUE = frozenset(
+    ("SELECT", "WHERE", "IN", "AND", "OR", "NOT", "HAVING", "WHEN", "THEN", "ELSE", "BETWEEN", "LIKE", "LIMIT", "OFFSET")
+)
 """Words after which a value stands."""
 
 

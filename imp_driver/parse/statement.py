@@ -134,7 +134,7 @@ def may_have_markers(statement: Statement, values: object) -> bool:
     A question mark in a command need not be a marker; a long change has its values in it, unless some are given.
     """
     if statement.kind not in (StatementKind.QUERY, StatementKind.CHANGE):
-        return False
+        return bool(values) and _LIKE_A_MARKER.search(statement.text) is None
     return bool(values) or (len(statement.text) <= LARGEST_CHANGE and _LIKE_A_MARKER.search(statement.text) is not None)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
-from imp_driver.errors import InterfaceError, NotSupportedError
+from imp_driver.errors import Error, InterfaceError, NotSupportedError
 from imp_driver.ports import Session
 from imp_driver.values.options import Options
 from imp_driver.values.quoting import quoted_name
@@ -33,6 +33,15 @@ def open_session(options: Options) -> Session:
         NotSupportedError: the packages of the extra ``connect`` are missing, or the server runs another version of Spark.
     """
     _check_packages()
+    try:
+        return _open(options)
+    except Error as error:
+        # The address is asked for once, and so may be named.
+        message = str(error).replace("The Spark Connect server", f"The Spark Connect server at {options.server}", 1)
+        raise type(error)(message, error_class=error.error_class, sqlstate=error.sqlstate) from error.__cause__
+
+
+def _open(options: Options) -> Session:
     with warnings.catch_warnings():
         # PySpark warns of the newest pandas, which this driver never hands to it.
         warnings.simplefilter("ignore", FutureWarning)

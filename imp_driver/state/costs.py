@@ -29,6 +29,9 @@ LONGEST_REST = 64
 """Queries, at most, between two tries."""
 
 
+_SUMS = ("all_captures", "all_upkeep", "all_saved")
+
+
 class Advice(Enum):
     """What to do about a state that is behind."""
 
@@ -61,11 +64,15 @@ class Costs:
         captured: what the last capture took.
         saved: what the filter saves a query, a moving average; None before the first such query.
         queries: that see the same versions, a moving average.
+        all_captures, all_upkeep, all_saved: sums over its life, what saved nothing counted as nothing.
     """
 
     captured: float | None = None
     saved: float | None = None
     queries: float = 1.0
+    all_captures: float = 0.0
+    all_upkeep: float = 0.0
+    all_saved: float = 0.0
     _asked: int = 0
     _steps: tuple[tuple[int, float], ...] = ()
     _useless: int = 0
@@ -75,12 +82,16 @@ class Costs:
 
     def learned(self) -> dict[str, object]:
         """Return what is worth remembering longer than a process, as values of JSON."""
-        return {"captured": self.captured, "saved": self.saved, "queries": self.queries, "steps": [list(step) for step in self._steps]}
+        sums = {name: getattr(self, name) for name in _SUMS}
+        steps = [list(step) for step in self._steps]
+        return {"captured": self.captured, "saved": self.saved, "queries": self.queries, "steps": steps, **sums}
 
     @classmethod
     def of(cls, learned: Mapping[str, Any]) -> Costs:
         """Invert ``learned``; what is missing is as at first. Raises TypeError or ValueError for values that cannot be."""
+        sums = {name: float(learned.get(name, 0.0)) for name in _SUMS}
         costs = cls(learned.get("captured"), learned.get("saved"), float(learned.get("queries", 1.0)))
+        costs.all_captures, costs.all_upkeep, costs.all_saved = (sums[name] for name in _SUMS)
         costs._steps = tuple((int(rows), float(seconds)) for rows, seconds in learned.get("steps", ()))[-_REMEMBERED:]
         return costs
 
@@ -107,13 +118,19 @@ class Costs:
             self.queries = (1 - _WEIGHT) * self.queries + _WEIGHT * self._asked
         self._asked = 1 if is_new else self._asked + 1
 
+    def note_capture(self, seconds: float) -> None:
+        self.captured = seconds
+        self.all_captures += seconds
+
     def note_maintenance(self, rows: int, seconds: float) -> None:
+        self.all_upkeep += seconds
         self._steps = (*self._steps, (rows, seconds))[-_REMEMBERED:]
 
     def note_query(self, seconds: float, gain: float) -> None:
         """Learn from a query that took ``seconds`` with a filter of this estimated gain (rewrite/gain.py); without a filter it is 0."""
         gain = min(0.95, max(0.0, gain))
         saved = seconds * gain / (1 - gain)
+        self.all_saved += saved
         self.saved = saved if self.saved is None else (1 - _WEIGHT) * self.saved + _WEIGHT * saved
 
     def maintenance(self, rows: int) -> float | None:

@@ -243,7 +243,7 @@ class Maintained:
         self.columns.clear()
         self._circuit = self._stored = self._failure = self._cause = self._awaited = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
-        self.costs.captured = seconds
+        self.costs.note_capture(seconds)
         self._tally.add(captures=1)
         self._is_settled = True
 

@@ -141,6 +141,10 @@ class Options:
         """
         if self.server is not None and self.warehouse is not None:
             raise InterfaceError("A connection has a warehouse of its own or a server, not both.")
+        if self.warehouse is not None and self.shared_files:
+            raise InterfaceError(
+                "Option 'shared_files' is about the folders of a Spark Connect server; here it would have no effect. Leave it out."
+            )
         place = "connect" if self.server is not None else "embedded" if self.warehouse is not None else "session"
         for each in fields(self):
             needed = _ONLY.get(each.name)
@@ -188,6 +192,9 @@ def _read(name: str, value: Any) -> Any:
 
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_MASTER = re.compile(r"local(\[[^\]]+\])?|yarn|(spark|k8s|local-cluster)(://|\[).+")
+_OTHER_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_STORES = ("file", "s3", "s3a", "gs", "az", "abfs", "abfss", "wasb", "wasbs", "adl", "hdfs", "memory")
 _MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
 
 
@@ -202,6 +209,10 @@ def _read_text(name: str, value: Any) -> str:
     forbidden = [mark for mark in ("${", *(";" * (name == "warehouse"))) if mark in text]
     if forbidden and not is_secret(name):
         raise InterfaceError(f"Option {name!r} cannot have {forbidden[0]} in it.")
+    if name == "master" and _MASTER.fullmatch(text) is None:
+        raise InterfaceError(f"Option {name!r} must be local[4], spark://host:7077, yarn or k8s://https://host:443, not {value!r}.")
+    if name == "store" and _OTHER_STORE.match(text) and text.split(":", 1)[0].lower() not in _STORES:
+        raise InterfaceError(f"Option {name!r} must be a folder, off, or a URL of the kinds {', '.join(_STORES)}, not {value!r}.")
     if name == "driver_memory" and _MEMORY.fullmatch(text) is None:
         raise InterfaceError(f"Option {name!r} must be a size as Spark writes it, such as 4g or 512m, not {value!r}.")
     return text

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
-from imp_driver.delta.classify import Limits
+from imp_driver.delta.history import Limits
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangesUnavailable
 from tests.unit.delta.signed import Rows, as_multiset, difference
 
-IN_PROCESS = (DeltaSource.CHANGE_FEED, DeltaSource.ADDED_FILES, DeltaSource.NONE)
-NEVER_IN_PROCESS = Limits(rows=-1)
+IN_PROCESS = (DeltaSource.CHANGE_FEED, DeltaSource.ADDED_FILES, DeltaSource.CHANGED_FILES, DeltaSource.NONE)
+NEVER_IN_PROCESS = Limits(rows=-1, bytes=-1)
 
 COLUMNS = "id int, k string, x double, m decimal(12,2), t timestamp, n timestamp_ntz, y date, `odd.na-me` bigint"
 HISTORY = [
@@ -111,9 +111,9 @@ def assert_exact(table: Table, after: int, up_to: int, limits: Limits | None = N
     return assert_all_exact(table, [(after, up_to)], limits)[0]
 
 
-def unavailable(table: Table, after: int, up_to: int) -> RecaptureReason:
+def unavailable(table: Table, after: int, up_to: int, limits: Limits | None = None) -> RecaptureReason:
     with pytest.raises(ChangesUnavailable) as caught:
-        changes(table, after, up_to)
+        changes(table, after, up_to, limits)
     return caught.value.reason
 
 
@@ -138,13 +138,15 @@ def test_every_kind_of_commit(history: tuple[Table, bool, int]) -> None:
         assert assert_exact(table, 1, newest, NEVER_IN_PROCESS) is DeltaSource.SPARK_CHANGE_FEED
     else:
         assert sources[DeltaSource.ADDED_FILES] >= 2
-        assert sources[DeltaSource.SPARK_FILES] >= 4
-        assert assert_exact(table, 2, newest) is DeltaSource.SPARK_FILES
+        assert sources[DeltaSource.CHANGED_FILES] >= 4
+        assert_all_exact(table, [(after, newest) for after in range(newest - 1)])
+        assert assert_exact(table, 2, newest, NEVER_IN_PROCESS) is DeltaSource.SPARK_FILES
     table.run("insert overwrite {t} select * from {t} where id % 2 = 0")
     if feed:
         assert assert_exact(table, 3, newest + 1) is DeltaSource.CHANGE_FEED
     else:
-        assert unavailable(table, 3, newest + 1) is RecaptureReason.RESTORED
+        assert assert_exact(table, 3, newest + 1) is DeltaSource.CHANGED_FILES
+        assert unavailable(table, 3, newest + 1, NEVER_IN_PROCESS) is RecaptureReason.RESTORED
 
 
 @pytest.mark.parametrize("feed", [False, True])
@@ -161,7 +163,7 @@ def test_partitions_with_odd_values(spark: Any, tmp_path: Path, feed: bool) -> N
     )
     windows = [*pairwise(range(5)), (1, 4)]
     for (after, _), source in zip(windows, assert_all_exact(table, windows), strict=True):
-        assert source is (DeltaSource.CHANGE_FEED if feed else DeltaSource.SPARK_FILES if after else DeltaSource.ADDED_FILES)
+        assert source is (DeltaSource.CHANGE_FEED if feed else DeltaSource.CHANGED_FILES if after else DeltaSource.ADDED_FILES)
     assert DeltaTables().snapshot(table.folder).row_count == sum(table.at(4).values())
 
 

@@ -243,7 +243,7 @@ def test_table_without_change_feed(cursor: imp_driver.Cursor) -> None:
         report = cursor.sketch_report
         assert report is not None
         assert report.decision is Decision.MAINTAINED
-        assert report.delta_source in (DeltaSource.ADDED_FILES, DeltaSource.SPARK_FILES)
+        assert report.delta_source in (DeltaSource.ADDED_FILES, DeltaSource.CHANGED_FILES)
 
 
 def test_conditions_only_spark_can_evaluate(cursor: imp_driver.Cursor, table: str) -> None:

@@ -13,6 +13,7 @@ from imp_driver.observe.metrics import BUCKETS, FAMILIES
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
+from tests.unit.test_imports import STAGES
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +24,27 @@ def test_every_code_is_listed_with_its_meaning(codes: type[Enum]) -> None:
     section = text.split(f"## {codes.__name__}\n", 1)[1].split("\n## ", 1)[0]
     listed = [line for line in section.splitlines() if line.startswith("| `")]
     assert listed == [f"| `{code.name}` | {code.value} |" for code in codes]
+
+
+def test_the_map_of_rooms_has_every_stage_in_the_order_of_the_import_rule() -> None:
+    text = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split("## The rooms\n", 1)[1].split("\n## ", 1)[0]
+    rooms = [room for line in text.splitlines() if line.startswith("| `") for room in re.findall(r"`(\w+)/`", line.split(" | ")[0])]
+    stages = [stage for stage in STAGES if stage not in ("observe", "advise")]
+    assert [room for room in rooms if room in stages] == stages
+    assert {path.parent.name for path in (ROOT / "imp_driver").glob("*/__init__.py")} == set(rooms)
+
+
+def test_every_rule_that_the_code_cites_is_listed() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    listed = {match[1] for match in re.finditer(r"^\| (\d+(?:\.\d+)?) \|", text, re.MULTILINE)}
+    # A chapter is named where all of its rules are meant.
+    listed |= {number.split(".")[0] for number in listed}
+    cited: dict[str, str] = {}
+    for path in sorted((ROOT / "imp_driver").rglob("*.py")):
+        for match in re.finditer(r"\brules? ((?:\d+(?:\.\d+)?)(?:(?:, | and | to )\d+(?:\.\d+)?)*)", path.read_text(encoding="utf-8")):
+            cited |= dict.fromkeys(re.findall(r"\d+(?:\.\d+)?", match[1]), path.name)
+    assert len(cited) > 10
+    assert {number: name for number, name in cited.items() if number not in listed} == {}
 
 
 @pytest.mark.parametrize("kind", [Options, SketchReport])

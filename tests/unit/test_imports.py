@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,39 @@ def test_only_one_module_knows_which_table_format_lies_behind_the_seam() -> None
         if module.split(".")[0] != "delta" and names - independent:
             knowing.add(module)
     assert knowing == {"pipeline"}
+
+
+def _at_run_time(source: str) -> set[str]:
+    """Return the dotted names that a module imports when it is imported itself: not for types alone, and not inside functions."""
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= imported(ast.unparse(node))
+    return names
+
+
+def circles(sources: Mapping[str, str]) -> list[str]:
+    """Return modules that import each other in a circle; none where there is no circle."""
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        names = {name.removeprefix("imp_driver.") for name in _at_run_time(source) if name.startswith("imp_driver.")}
+        # A name of a module, or of something in it.
+        graph[module] = {name if name in sources else name.rpartition(".")[0] for name in names} & set(sources) - {module}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle_within_a_folder_either() -> None:
+    assert circles({module: path.read_text(encoding="utf-8") for module, path in _modules() if module != "__init__"}) == []
+
+
+def test_a_circle_is_found() -> None:
+    sources = {"a.b": "from imp_driver.a.c import f", "a.c": "from imp_driver.d import g", "d": "from imp_driver.a import b"}
+    assert sorted(set(circles(sources))) == ["a.b", "a.c", "d"]
+    assert circles(sources | {"d": "def g():\n    from imp_driver.a import b"}) == []
 
 
 @pytest.mark.parametrize("stage", WITHOUT_JVM_OR_PARSER)

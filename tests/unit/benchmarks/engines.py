@@ -12,7 +12,7 @@ from imp_driver.cli.synthetic import SyntheticTable
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.report import SketchReport
 
-_CHANGES = ("INSERT", "DELETE", "RESTORE")
+_CHANGES = ("INSERT", "DELETE", "UPDATE", "RESTORE")
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ def test_a_missed_goal_stays_in_the_table() -> None:
     table = performance.table([assess(goal, [record(maintained((50.0, 60.0, 250.0), (1.0, 1.0, 1.0)))])])
     assert table.splitlines()[2] == (
         "| maintenance against recapture | at least 100x | median 60x; quartiles 55x to 155x; all 50x to 250x; 3 repetitions; "
-        "2026-11-23, commit c0ffee0 | 60x (1 record) | missed | 162x |"
+        "2026-11-23, commit c0ffee0, 2 cores, load 0.1 to 1.5 | 60x (1 record) | missed | 162x |"
     )
 
 
@@ -52,7 +52,7 @@ def test_uncommitted_code_is_named() -> None:
 def test_figures_of_other_code_than_this_are_named() -> None:
     found = [assess(GOAL, [record(case(join="1"))])]
     assert performance.outdated(found, CODE | {"imp_driver/cli": "2"}) == []
-    said = "maintenance against recapture: the code it measures has changed since 2026-11-23, commit c0ffee0"
+    said = "maintenance against recapture: the code it measures has changed since 2026-11-23, commit c0ffee0, 2 cores, load 0.1 to 1.5"
     assert performance.outdated(found, CODE | {"imp_driver/maintain": "2"}) == [said]
 
 

@@ -71,6 +71,9 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x",), {"eager_batch": "always"}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x?trace_query_text=maybe",), {}, imp_driver.InterfaceError, "true or false"),
         ((object(),), {}, imp_driver.InterfaceError, "must be text"),
+        (("imp:///x?shared_files=true",), {}, imp_driver.InterfaceError, "'shared_files' is about"),
+        (("imp:///x?master=foo",), {}, imp_driver.InterfaceError, r"must be local\[4\], spark://host:7077, .* not 'foo'"),
+        (("imp:///x?store=ftp://h/x",), {}, imp_driver.InterfaceError, "must be a folder, off, or a URL"),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], error: type[Exception], words: str) -> None:

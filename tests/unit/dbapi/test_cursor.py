@@ -221,6 +221,15 @@ def test_executemany_of_nothing_runs_nothing() -> None:
         assert pipeline.asked == [("insert into t values (?)", [[1], [2]])]
 
 
+def test_fetchmany_without_a_size_needs_an_arraysize() -> None:
+    with _open(numbers(5, [2])) as connection:
+        cursor = connection.execute("select 1")
+        cursor.arraysize = 0
+        assert cursor.fetchmany(0) == []
+        with pytest.raises(imp_driver.ProgrammingError, match="an arraysize above 0, not 0"):
+            cursor.fetchmany()
+
+
 def test_executemany_says_what_it_needs() -> None:
     with Connection(FakePipeline()) as connection, pytest.raises(imp_driver.ProgrammingError, match=r"a sequence of parameters.*not int"):
         connection.cursor().executemany("insert into t values (?)", 5)  # type: ignore[arg-type]
@@ -243,7 +252,7 @@ def test_exceptions_are_attributes_of_the_connection() -> None:
         ([2**63], [Decimal(2**63)]),
         ([uuid.UUID(int=1)], [str(uuid.UUID(int=1))]),
         ([np.int32(3), np.float64(0.5)], [3, 0.5]),
-        ({"a": (1, [2])}, {"a": [1, [2]]}),
+        ({"a": (1, 2.5), "b": [[1], None], "c": {1: "x", 2: None}}, {"a": [1, 2.5], "b": [[1], None], "c": {1: "x", 2: None}}),
         ([datetime.date(2024, 1, 2)], [datetime.date(2024, 1, 2)]),
     ],
 )
@@ -265,6 +274,12 @@ def test_parameters(given_value: Any, bound: Any) -> None:
         ([datetime.time(1)], imp_driver.NotSupportedError),
         ([10**40], imp_driver.DataError),
         ([[1, "a"]], imp_driver.DataError),
+        ([[1, [2]]], imp_driver.DataError),
+        ([{"a": 1, "b": "x"}], imp_driver.DataError),
+        ([{"a": 1, 2: 1}], imp_driver.DataError),
+        ([Decimal("1e50")], imp_driver.DataError),
+        ([Decimal("1e-50")], imp_driver.DataError),
+        ([Decimal("NaN")], imp_driver.DataError),
     ],
 )
 def test_bad_parameters(parameters: Any, error: type[Exception]) -> None:

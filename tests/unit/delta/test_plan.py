@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.schema import PrimitiveType
 
-from imp_driver.delta.classify import Limits
+from imp_driver.delta.history import Limits
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangesUnavailable
 from tests.unit.delta.signed import as_multiset, difference
 
 FEED = {"delta.enableChangeDataFeed": "true"}
+BY_SPARK = Limits(rows=-1, bytes=-1)
 
 
 def rows(*values: int | None) -> pa.Table:
@@ -42,7 +44,9 @@ def assert_exact(folder: Path, after: int, source: DeltaSource) -> None:
     before, now = DeltaTable(str(folder), version=after).to_pyarrow_table(), DeltaTable(str(folder)).to_pyarrow_table()
     signed = tables.read(plan, tuple(now.column_names))
     assert signed.rows.num_rows == len(signed.weights)
-    assert plan.rows in (None, len(signed.weights))
+    assert plan.rows is None or (
+        plan.rows >= len(signed.weights) if source is DeltaSource.CHANGED_FILES else plan.rows == len(signed.weights)
+    )
     assert difference(as_multiset(before), as_multiset(signed.rows, signed.weights.tolist()), as_multiset(now)) == {}
 
 
@@ -90,13 +94,15 @@ def test_overwrite_with_change_feed(tmp_path: Path) -> None:
 def test_overwrite_without_change_feed(tmp_path: Path) -> None:
     write(tmp_path, rows(1, 2))
     write(tmp_path, rows(2, 3), mode="overwrite")
-    assert_unavailable(tmp_path, 0, RecaptureReason.RESTORED)
+    assert_exact(tmp_path, 0, DeltaSource.CHANGED_FILES)
+    assert_unavailable(tmp_path, 0, RecaptureReason.RESTORED, BY_SPARK)
 
 
 def test_partial_overwrite_is_told_by_its_files(tmp_path: Path) -> None:
     write(tmp_path, rows(1, 2))
     write(tmp_path, rows(2, 2), mode="overwrite", predicate="a = 2")
-    _, plan = plan_all(tmp_path, 0)
+    assert_exact(tmp_path, 0, DeltaSource.CHANGED_FILES)
+    _, plan = plan_all(tmp_path, 0, BY_SPARK)
     assert plan.source is DeltaSource.SPARK_FILES
 
 
@@ -110,10 +116,32 @@ def test_large_ranges_go_to_spark(tmp_path: Path) -> None:
     assert plan_all(tmp_path, 0, Limits(rows=11))[1].source is DeltaSource.CHANGE_FEED
 
 
-def test_delete_without_change_feed_goes_to_spark(tmp_path: Path) -> None:
+def test_rows_that_a_writer_copied_are_no_change(tmp_path: Path) -> None:
+    write(tmp_path, rows(1, 2, 2, None, 3))
+    DeltaTable(str(tmp_path)).delete("a = 1")
+    DeltaTable(str(tmp_path)).update(updates={"s": "'new'"}, predicate="a = 3")
+    write(tmp_path, rows(2))
+    DeltaTable(str(tmp_path)).optimize.compact()
+    for after in range(4):
+        assert_exact(
+            tmp_path, after, DeltaSource.ADDED_FILES if after == 2 else DeltaSource.NONE if after == 3 else DeltaSource.CHANGED_FILES
+        )
+    tables, plan = plan_all(tmp_path, 0)
+    signed = tables.read(plan, ("s",))
+    assert sorted(zip(signed.rows.column("s").to_pylist(), signed.weights.tolist(), strict=True)) == [
+        ("new", 1),
+        ("v1", -1),
+        ("v2", 1),
+        ("v3", -1),
+    ]
+    other, plan = plan_all(tmp_path, 0)
+    assert as_multiset(other.read(plan, ("a",)).rows) == {(1,): 1, (2,): 1}
+
+
+def test_what_is_too_much_to_compare_goes_to_spark(tmp_path: Path) -> None:
     write(tmp_path, rows(1, 2))
     DeltaTable(str(tmp_path)).delete("a = 1")
-    tables, plan = plan_all(tmp_path, 0)
+    tables, plan = plan_all(tmp_path, 0, BY_SPARK)
     assert plan.source is DeltaSource.SPARK_FILES
     with pytest.raises(ChangesUnavailable) as caught:
         tables.read(plan, ("a",))
@@ -123,8 +151,8 @@ def test_delete_without_change_feed_goes_to_spark(tmp_path: Path) -> None:
 def test_many_files_are_too_many_for_a_relation(tmp_path: Path) -> None:
     write(tmp_path, pa.table({"p": list(range(6)), "v": [0] * 6}), partition_by=["p"])
     DeltaTable(str(tmp_path)).delete("p > 0")
-    assert_unavailable(tmp_path, 0, RecaptureReason.DELTA_TOO_LARGE, Limits(files=4))
-    assert plan_all(tmp_path, 0, Limits(files=5))[1].source is DeltaSource.SPARK_FILES
+    assert_unavailable(tmp_path, 0, RecaptureReason.DELTA_TOO_LARGE, replace(BY_SPARK, files=4))
+    assert plan_all(tmp_path, 0, replace(BY_SPARK, files=5))[1].source is DeltaSource.SPARK_FILES
 
 
 def test_commits_that_change_no_rows(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from imp_driver.parse.markers import check_values
         ("SELECT CAST(x AS STRUCT<date:DATE, key:INT>) FROM t WHERE a = :a", {"a": 1}),
         ("BEGIN step:LOOP LEAVE step; END LOOP; SELECT :a; END", {"a": 1}),
         ("SELECT slice(a, 1, :n), a[1:2] FROM t", {"n": 1}),
+        ("SELECT 5 %(2)s, :n", {"n": 1, "2": 3}),
     ],
 )
 def test_values_that_match(text: str, values: Any) -> None:
@@ -58,6 +59,18 @@ def test_values_that_match(text: str, values: Any) -> None:
             [[1, 2, 3]],
             "The marker after IN at character 27 has a list; write IN (?, ?, ?) and give each of its values.",
         ),
+        (
+            "SELECT a FROM t WHERE a IN :l",
+            {"l": [1, 2]},
+            "The marker after IN at character 27 has a list; write IN (:l_1, :l_2) and give each of its values.",
+        ),
+        ("SELECT a FROM t WHERE a IN :l", {}, "There is no value for :l; given: none."),
+        (
+            "SELECT a FROM t WHERE a = %(a)s",
+            {"a": 1},
+            "Markers of values by name are written :a; %(a)s is no marker here.",
+        ),
+        ("SHOW TABLES", [1], "The statement has no ? markers, but 1 value was given."),
         (
             "SELECT a FROM t WHERE a = %s",
             [1],
