@@ -6,11 +6,12 @@ and takes what they have from others; both are counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from imp_driver.advise.estimate import share_at
 from imp_driver.capture.clustering import FEW_FILES, LARGEST_OVERLAP, overlap
+from imp_driver.maintain.upkeep_times import UpkeepTime
 from imp_driver.maintain.workload import Record
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import qualified, quoted_name
@@ -24,6 +25,14 @@ CLUSTERED_FILES = 3
 """Where an average value is in so few files, the table is clustered by the column already."""
 _DEFAULT_FILE = 1 << 30
 """Bytes of a file that OPTIMIZE makes unless it is told otherwise: smaller tables become one file, in which nothing can be skipped."""
+_NO_ESTIMATE = "; what that would save is estimated by ADVISE SKETCHES in the process that runs the queries, or at their tenth run"
+DEAR_STEP = 0.1
+"""Seconds of a step that reads more rows than have changed, from which on a property of the table is advised."""
+CHEAP_STEP = 0.05
+"""Seconds of one that reads changed rows alone (benchmarks, workload ``feedless``)."""
+LEAST_SECONDS = 1.0
+"""That a property must have saved so far."""
+_VECTORS, _FEED = "delta.enableDeletionVectors", "delta.enableChangeDataFeed"
 _SMALL_FILE, _LARGE_FILE, _FEWEST_FILES = 16 << 20, 64 << 20, 64
 
 
@@ -79,9 +88,10 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One clustering, or (``clustering`` None) templates that none would help, with the reason.
+    """One clustering; or (``clustering`` None) a property of a table that makes its upkeep cheaper, with the reason; or (``statement`` None
+    too) templates that no clustering would help, with the reason.
 
-    ``bytes_then`` is None where no template has an estimate yet. ``statement`` holds several statements, each ended by a semicolon.
+    ``statement`` holds several statements, each ended by a semicolon.
     """
 
     table: str | None
@@ -113,23 +123,21 @@ def bytes_read_now(layout: Layout, demand: Demand) -> int:
     return layout.bytes if known is None else _usable(int(share_at(known, layout.files) * layout.bytes), layout)
 
 
-def advices_for(layout: Layout, demands: Sequence[Demand]) -> list[Advice]:
-    """Return the clusterings of one table that pay, the one that saves most first, those without an estimate last."""
+def advice_for(layout: Layout, demands: Sequence[Demand]) -> Advice | None:
+    """Return the clustering of one table that saves most over all of its queries together; None where none is known to pay."""
     candidates = dict.fromkeys(name for demand in demands for name in demand.record.attributes if name in layout.overlaps)
     found = [_advice(layout, demands, name) for name in candidates if not layout.is_clustered_by(name)]
-    return sorted((each for each in found if each is not None), key=lambda each: -1 if each.saved is None else each.saved, reverse=True)
+    return max(filter(None, found), key=lambda each: each.saved or 0, default=None)
 
 
 def _advice(layout: Layout, demands: Sequence[Demand], attribute: str) -> Advice | None:
     served = [demand for demand in demands if attribute in demand.record.attributes]
+    if not any(attribute in demand.record.shares for demand in served):
+        return None
     executions = sum(demand.record.runs for demand in served)
     now = sum(bytes_read_now(layout, demand) * demand.record.runs for demand in demands)
-    then: int | None = sum(_bytes_then(layout, demand, attribute) * demand.record.runs for demand in demands)
-    if not any(attribute in demand.record.shares for demand in served):
-        if all(bytes_read_now(layout, demand) <= MOST_READ * layout.bytes for demand in served):
-            return None
-        then = None
-    elif then is not None and now - then < LEAST_SAVING * layout.bytes * executions:
+    then = sum(_bytes_then(layout, demand, attribute) * demand.record.runs for demand in demands)
+    if now - then < LEAST_SAVING * layout.bytes * executions:
         return None
     return Advice(".".join(layout.table), attribute, len(served), executions, now, then, _statement(layout, attribute), None)
 
@@ -156,13 +164,30 @@ def _statement(layout: Layout, attribute: str) -> str:
     return ";\n".join(lines) + ";"
 
 
+def property_for(time: UpkeepTime, properties: Mapping[str, str]) -> Advice | None:
+    """Return the property that would make following a table's changes cheaper; None where it has it, or would not save much.
+
+    Args:
+        properties: those that the table has.
+    """
+    saved = time.seconds - CHEAP_STEP * time.steps
+    if time.seconds < DEAR_STEP * time.steps or saved < LEAST_SECONDS or properties.get(_FEED) == "true":
+        return None
+    # With vectors a writer leaves the files as they are, so that only the rows between two vectors are read.
+    name, what = (_FEED, "a change data feed") if properties.get(_VECTORS) == "true" else (_VECTORS, "deletion vectors")
+    reason = f"{time.steps} steps of upkeep took {time.seconds:.1f} s: {time.source.value}; with {what} about {saved:.1f} s less"
+    statement = f"ALTER TABLE {qualified(time.table)} SET TBLPROPERTIES ('{name}' = 'true');"
+    return Advice(".".join(time.table), None, 0, 0, None, None, statement, reason)
+
+
 def unserved(records: Sequence[Record]) -> list[Advice]:
     """Return one line per reason for the templates that no clustering would help, most often asked first."""
     by_reason: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        by_reason.setdefault((record.table, record.reason), []).append(record)
+        is_unknown = record.reason == Reason.NOT_CLUSTERED.name and not record.shares
+        by_reason.setdefault((record.table, _sentence(record.reason) + _NO_ESTIMATE * is_unknown), []).append(record)
     lines = [
-        Advice(table or None, None, len(each), sum(record.runs for record in each), None, None, None, _sentence(reason))
+        Advice(table or None, None, len(each), sum(record.runs for record in each), None, None, None, reason)
         for (table, reason), each in by_reason.items()
     ]
     return sorted(lines, key=lambda each: each.executions, reverse=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.advise.advice import MOST_READ, Advice, Demand, Layout, advices_for, unserved
+from imp_driver.advise.advice import MOST_READ, Advice, Demand, Layout, advice_for, property_for, unserved
 from imp_driver.advise.estimate import Shares, shares
 from imp_driver.advise.sample import Sample, estimated_shares, fraction_for, sample_sql
 from imp_driver.capture.capture import column
@@ -138,12 +138,21 @@ class Advisor:
                 rest += [record for record in records if not record.table_id]
                 continue
             demands = [self._demand(record, questions.get(record.template), place, run) for record in records]
-            advices = advices_for(place.layout, demands)
-            found += advices
-            helped = {each.clustering for each in advices}
-            rest += [record for record in records if not helped & set(record.attributes)]
-        found.sort(key=lambda each: -1 if each.saved is None else each.saved, reverse=True)
-        return found + unserved(rest)
+            advice = advice_for(place.layout, demands)
+            found += [] if advice is None else [advice]
+            rest += [demand.record for demand in demands if advice is None or advice.clustering not in demand.record.attributes]
+        found.sort(key=lambda each: each.saved or 0, reverse=True)
+        return found + self._properties(run) + unserved(rest)
+
+    def _properties(self, run: Run) -> list[Advice]:
+        """Return what would make following the tables cheaper that this process has followed. Raises Error."""
+        found: list[Advice] = []
+        for each in self._sketches.relations.upkeep_times.every():
+            if self._session.may_read(each.table) and self._session.resolve(each.table) is not None:
+                detail = self._session.read(f"DESCRIBE DETAIL {qualified(each.table)}", run)
+                advice = property_for(each, dict(detail.column("properties")[0].as_py() or ()))
+                found += [] if advice is None else [advice]
+        return found
 
     def questions(self) -> list[Question]:
         """Return what was asked in this process, of tables that the session may read."""

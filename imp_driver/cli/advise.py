@@ -10,16 +10,24 @@ from rich.table import Table
 import imp_driver
 from imp_driver.cli.plain import plain
 from imp_driver.cli.terminal import cell
+from imp_driver.cli.warehouse import folder_of
 
 _NOTHING_RECORDED = (
     "No query is recorded in this warehouse yet. Queries that run through the driver with sketch=lazy are recorded when their connection "
     "is closed; run the application, then this command again."
 )
+_NO_RECORD = (
+    "Over Spark Connect the record of the queries lives as long as the process that runs them: ask it there, with the statement "
+    "ADVISE SKETCHES."
+)
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def run(url: str, console: Console) -> int:
-    """Print the advice of one warehouse; return 0."""
+    """Print the advice of one warehouse; return 0. Raises OperationalError where there is none."""
+    if folder_of(url) is None:
+        console.print(_NO_RECORD)
+        return 0
     with imp_driver.connect(url, sketch="off") as connection, connection.execute("ADVISE SKETCHES") as cursor:
         names = [name for name, *_ in cursor.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -30,7 +38,8 @@ def run(url: str, console: Console) -> int:
 def print_advice(rows: list[dict[str, Any]], console: Console) -> None:
     """Print the rows of ADVISE SKETCHES for people."""
     advised = [row for row in rows if row["clustering"] is not None]
-    others = [row for row in rows if row["clustering"] is None]
+    cheaper = [row for row in rows if row["clustering"] is None and row["statement"] is not None]
+    others = [row for row in rows if row["statement"] is None]
     if not rows:
         console.print(_NOTHING_RECORDED)
         return
@@ -41,8 +50,9 @@ def print_advice(rows: list[dict[str, Any]], console: Console) -> None:
             console.print(plain(row["statement"]), highlight=False, markup=False, soft_wrap=True)
     else:
         console.print("No clustering would save a tenth of what the recorded queries read.")
-    if any(row["bytes_then"] is None for row in advised):
-        console.print("\n? no estimate yet: ask ADVISE SKETCHES in the process that runs the queries, or let them run ten times.")
+    for row in cheaper:
+        console.print(plain(f"\n{row['table_name']}: {row['reason']}:"), highlight=False, markup=False, soft_wrap=True)
+        console.print(plain(row["statement"]), highlight=False, markup=False, soft_wrap=True)
     if others:
         console.print(_reasons(others))
 

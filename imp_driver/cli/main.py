@@ -92,7 +92,6 @@ def _add_load(load: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number <= 0:
-        raise argparse.ArgumentTypeError("must be above 0")
-    return number
+    if not text.isascii() or not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
+    return int(text)

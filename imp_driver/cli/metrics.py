@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from imp_driver.errors import OperationalError
+from imp_driver.cli.warehouse import folder_of
+from imp_driver.errors import InterfaceError, OperationalError
 from imp_driver.observe.exposition import exposition
 from imp_driver.observe.metric_files import folder_in, read_counters
-from imp_driver.url import options_from_url
 
 
 def run(url: str) -> int:
@@ -18,9 +17,9 @@ def run(url: str) -> int:
         InterfaceError, NotSupportedError: the URL names no warehouse folder.
         OperationalError: there is no warehouse, or its counters cannot be read.
     """
-    warehouse = Path(str(options_from_url(url).warehouse)).expanduser().resolve()
-    if not (warehouse / "_imp").is_dir():
-        raise OperationalError(f"There is no warehouse in {warehouse}; the first connection to it makes one.")
+    warehouse = folder_of(url)
+    if warehouse is None:
+        raise InterfaceError("Counters are those of an embedded warehouse (imp:///folder); over Spark Connect each process has its own.")
     try:
         counted = read_counters(folder_in(warehouse))
     except FileNotFoundError:

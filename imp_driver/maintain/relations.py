@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TypeVar
@@ -17,6 +18,7 @@ from imp_driver.maintain.prefix import replaced_by
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.step import bring_up_to_date
 from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.maintain.upkeep_times import UpkeepTimes
 from imp_driver.observe.metrics import Metrics
 from imp_driver.persist.folders import Folders
 from imp_driver.persist.record import Repository
@@ -76,6 +78,7 @@ class Relations:
         self.hulls = Hulls()
         self.thresholds = Thresholds()
         self.background = Background()
+        self.upkeep_times = UpkeepTimes()
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self._folders = Folders(buckets)
         self._source = source
@@ -150,8 +153,11 @@ class Relations:
             check_again(request)
         if request.names and relation.is_ready and relation.vector != vector_of(request.tables) and relation.costs.rests():
             raise Refused(Reason.COVERS_ALMOST_ALL, "as it did before; it is brought up to date again after some more queries")
+        before, begin = relation.vector, time.perf_counter()
         with means.watch.stage("maintain"):
             upkeep = self._stepped(request, relation, means)
+        changed = [name for name, each in request.snapshots.items() if before.get(each.location) != relation.vector.get(each.location)]
+        self.upkeep_times.note(changed, upkeep.delta_source, time.perf_counter() - begin)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
         self._count(upkeep)
         self.note_read(relation, request)

@@ -51,9 +51,9 @@ def test_advice_names_the_column_and_is_gone_once_followed(cursor: imp_driver.Cu
     for _ in range(3):
         expected = sorted(cursor.execute(query).fetchall())
         assert _reason(cursor) is Reason.NOT_CLUSTERED
-    best, *others = _advice(cursor, table)
     # The 39 groups that pass are 39 of 2000 values of g, but one of 50 values of h: both are one file of 16.
-    assert {best["clustering"]} | {each["clustering"] for each in others} == {"g", "h"}
+    (best,) = _advice(cursor, table)
+    assert best["clustering"] in ("g", "h")
     assert (best["templates"], best["executions"]) == (1, 3)
     assert best["saved_bytes"] == best["bytes_now"] - best["bytes_then"]
     assert best["bytes_then"] < best["bytes_now"] / 4
@@ -97,9 +97,9 @@ def test_keys_and_aggregates_of_every_type_are_sampled(cursor: imp_driver.Cursor
     count = len(cursor.execute(f"SELECT {keys}, count(*) FROM {name} GROUP BY {keys} HAVING {condition}").fetchall())
     assert 0 < count < 20
     assert _reason(cursor) is Reason.NOT_CLUSTERED
-    rows = [row for row in _advice(cursor, name) if row["clustering"] is not None]
-    assert {row["clustering"] for row in rows} == set(keys.split(", "))
-    assert all(row["bytes_then"] == pytest.approx(row["bytes_now"] * max(1, -(-count * 16 // 200)) / 16, rel=0.01) for row in rows)
+    (row,) = [row for row in _advice(cursor, name) if row["clustering"] is not None]
+    assert row["clustering"] in keys.split(", ")
+    assert row["bytes_then"] == pytest.approx(row["bytes_now"] * max(1, -(-count * 16 // 200)) / 16, rel=0.01)
 
 
 def test_a_maintained_state_says_exactly_what_would_be_kept(cursor: imp_driver.Cursor, warehouse: Path) -> None:

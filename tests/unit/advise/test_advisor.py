@@ -225,7 +225,8 @@ def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) 
     assert len(session.asked) == 2
     assert sketches.workload.records()[0].runs == 2 * RUNS_BEFORE_SAMPLE
     (advice,) = advisor.advise(Run(""))
-    assert (advice.clustering, advice.bytes_then) == ("g", None)
+    assert (advice.clustering, advice.bytes_then) == (None, None)
+    assert "estimated by ADVISE SKETCHES" in (advice.reason or "")
     session.error = OperationalError("cancelled", error_class=CANCELLED)
     with pytest.raises(OperationalError):
         advisor.advise(Run(""))

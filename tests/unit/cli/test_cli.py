@@ -179,6 +179,19 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     assert "usage: imp" in capsys.readouterr().err
 
 
+def test_a_number_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--rows", "x"])
+    assert "argument --rows: must be a whole number above 0, not 'x'" in capsys.readouterr().err
+
+
+def test_over_a_server_there_is_no_record_to_advise_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "imp+connect://localhost:1/s"]) == 0
+    assert "Over Spark Connect the record" in capsys.readouterr().out
+    assert main(["metrics", "imp+connect://localhost:1/s"]) == 1
+    assert "Counters are those of an embedded warehouse" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["sql", "advise", "metrics"])
 def test_a_bad_url_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "postgres:///x"]) == 1

@@ -53,8 +53,9 @@ def test_a_warehouse_without_counts_says_so(tmp_path: Path, capsys: pytest.Captu
     assert (captured.out, "nothing is counted" in captured.err) == ("", True)
 
 
-def test_no_warehouse_is_one_line_and_nothing_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metrics", f"imp:///{tmp_path}/typo"]) == 1
+@pytest.mark.parametrize("command", ["metrics", "advise"])
+def test_no_warehouse_is_one_line_and_nothing_is_made(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, f"imp:///{tmp_path}/typo"]) == 1
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n"), "There is no warehouse in" in captured.err) == ("", 1, True)
     assert list(tmp_path.iterdir()) == []
