@@ -27,9 +27,9 @@ from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
-from imp_driver.state.group_columns import ReadGroups
-from imp_driver.values.aggregates import ProjectedRows
-from imp_driver.values.codes import BooleanArray, IntegerArray, as_grouped
+from imp_driver.state.group_columns import CoarserGroups, ReadGroups
+from imp_driver.values.aggregates import AccumulatorKind, ProjectedRows
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, as_grouped
 from imp_driver.values.expressions import AggregateReference
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import with_count
@@ -61,19 +61,32 @@ def rows_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggre
         NotEvaluable: a condition on groups or a key is Spark's to compute.
         NotThere: whoever holds the relation is to make a column first.
     """
-    asked = _Asked.of(state, found)
     outputs = [output.index for output in block.outputs if isinstance(output, AggregateReference)]
-    values = {place: asked.value(found.aggregates[place], block.aggregates[place]) for place in dict.fromkeys(outputs)}
+    asked = {place: block.aggregates[place] for place in dict.fromkeys(outputs)}
+    made_keys, values = _coarser(state, found, asked) if not found.is_same else _made(state, found, asked)
     inexact = [block.aggregates[place] for place, each in values.items() if not each.exact.all()]
     if inexact:
         raise Refused(Reason.NOT_EXACT, ", ".join(f"{each.specification.kind.value} {each.argument_sql}" for each in inexact))
     named = {attribute.identifier: values[place] for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)}
     # An aggregation without GROUP BY is maintained under a constant key.
-    keys = {attribute.identifier: key for attribute, key in zip(aggregate.key_attributes, asked.keys, strict=False)}
+    keys = {attribute.identifier: key for attribute, key in zip(aggregate.key_attributes, made_keys, strict=False)}
     rows = pa.table(keys | {name: each.array for name, each in named.items()})
-    if not aggregate.keys and not len(asked.slots):
+    if not aggregate.keys and not (len(made_keys[0]) if made_keys else rows.num_rows):
         return of_no_rows(rows.schema, [block.aggregates[place].specification for place in outputs])
     return with_spreads(rows, {name: each.spread for name, each in named.items() if each.spread is not None})
+
+
+def _made(state: ReadGroups, found: Match, aggregates: Mapping[int, BoundAggregate]) -> CoarserGroups:
+    """Return the keys of the groups that are asked for, and some aggregates of theirs by place."""
+    asked = _Asked.of(state, found)
+    return CoarserGroups(asked.keys, {place: asked.value(found.aggregates[place], each) for place, each in aggregates.items()})
+
+
+def _coarser(state: ReadGroups, found: Match, aggregates: Mapping[int, BoundAggregate]) -> CoarserGroups:
+    """Return ``_made`` of coarser groups, which are kept: the next question about them has other constants above them."""
+    # 1, 1.0 and True are equal, and not the same.
+    name = repr((found, [(place, each.specification) for place, each in aggregates.items()]))
+    return state.kept(name, lambda: _made(state, found, aggregates))
 
 
 def repeated(rows: pa.Table, bag: Aggregate) -> pa.Table:
@@ -136,6 +149,10 @@ class _Asked:
         numbers = np.arange(len(self.slots)) if self._groups is None else self._groups.numbers
         specification = asked.specification
         arguments = (None,) if source.argument is None else project(self._rows, [(source.argument, specification.argument_type)])
+        if specification.kind in (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM):
+            assert arguments[0] is not None
+            count = len(self.slots) if self._groups is None else self._groups.count
+            return _extremum(arguments[0], RollUp(numbers, count), maximum=specification.kind is AccumulatorKind.MAXIMUM)
         groups = GroupState.empty((specification,), [pa.int64()])
         try:
             groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
@@ -144,6 +161,16 @@ class _Asked:
         slots = np.flatnonzero(groups.alive)
         order = np.argsort(groups.key_values(0, slots).to_numpy())
         return groups.value_at(0, slots[order])
+
+
+def _extremum(argument: pa.Array, groups: RollUp, *, maximum: bool) -> Values:
+    """Return the least or greatest value of each group; NULL where it has none."""
+    codec = Codec(argument.type)
+    codes, nulls = codec.encode(argument)
+    given = np.flatnonzero(~nulls)
+    found, is_missing = groups.least_codes(codec.reverse(codes) if maximum else codes, given, codec.zero)
+    array = codec.decode(codec.restore(found) if maximum else found, is_missing)
+    return Values(array, np.ones(groups.count, dtype=bool))
 
 
 def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:

@@ -170,7 +170,9 @@ class Parts:
             own, upkeep = self._relations.brought_up_to_date(own, relation, means)
             if relation.state is None:
                 raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
-            return rows(own, relation, upkeep, relation.columns.of(relation.state, relation.vector))
+            with means.watch.stage("answer"):
+                groups = relation.columns.of(relation.state, relation.vector)
+            return rows(own, relation, upkeep, groups)
 
         def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
             with means.watch.stage("answer"):

@@ -39,7 +39,7 @@ def template_text(tree: exp.Expr) -> str:
         for member in condition.find_all(exp.In):
             if member.expressions and all(isinstance(each, exp.Placeholder) for each in member.expressions):
                 member.set("expressions", [exp.Placeholder()])
-    return copy.sql(dialect=DIALECT, comments=False, normalize=True)
+    return copy.sql(dialect=DIALECT, comments=False, normalize=True, copy=False)
 
 
 def make_template(text: str, tables: tuple[tuple[str, str], ...], settings: tuple[tuple[str, str], ...], block: int = 0) -> Template:
@@ -67,7 +67,7 @@ def text_without_constants(tree: exp.Expr) -> str:
     def mask(node: exp.Expr) -> exp.Expr:
         return exp.Placeholder() if isinstance(node, _CONSTANTS) else node
 
-    return tree.transform(mask).sql(dialect=DIALECT, comments=False, normalize=True)
+    return tree.transform(mask).sql(dialect=DIALECT, comments=False, normalize=True, copy=False)
 
 
 @per_statement
@@ -110,7 +110,7 @@ def _typed(statement: Statement) -> tuple[str, bool, bool]:
         # GROUP BY 1 names a column.
         if node.find_ancestor(exp.Group, exp.Order) is None:
             node.replace(exp.var(f"?{_type_of(str(node.this) if node.is_string else _number_of(str(node.this)))}"))
-    return copy.sql(dialect=DIALECT, comments=False), False, any(issubclass(each, _WIDENING) for each in beside)
+    return copy.sql(dialect=DIALECT, comments=False, copy=False), False, any(issubclass(each, _WIDENING) for each in beside)
 
 
 _WIDENING = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)

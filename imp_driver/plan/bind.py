@@ -157,7 +157,7 @@ class _Values:
 
     def put(self, node: exp.Expr) -> exp.Expr:
         """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
-        return self.read(node.transform(self._known))
+        return self.read(node if node.find(exp.Placeholder, exp.Lower) is None else node.transform(self._known))
 
     def _known(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
@@ -205,7 +205,7 @@ class _Binder:
         self._block = block
         self._values = values
         self._columns = dict(columns)
-        self._places: dict[str, int] = {}
+        self._places: dict[exp.Expr, int] = {}
         self.aggregates: list[BoundAggregate] = []
         self.arguments: list[exp.Expr] = []
 
@@ -245,15 +245,14 @@ class _Binder:
         return convert(node, leaf)
 
     def _aggregate(self, node: exp.Expr) -> Expression:
-        text = node.sql(dialect=DIALECT)
-        if text in self._places:
-            return AggregateReference(self._places[text])
+        if node in self._places:
+            return AggregateReference(self._places[node])
         found = bound_aggregate(node, self._columns, rounds_once=bool(self._block.functions))
         if found is None:
-            return Opaque(text)
+            return Opaque(node.sql(dialect=DIALECT))
         bound, argument = found
-        self._places[text] = len(self.aggregates)
+        self._places[node] = len(self.aggregates)
         self.aggregates.append(bound)
         if argument is not None:
             self.arguments.append(argument)
-        return AggregateReference(self._places[text])
+        return AggregateReference(self._places[node])

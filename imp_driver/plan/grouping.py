@@ -19,11 +19,15 @@ SET_FUNCTIONS = (exp.Grouping, exp.GroupingId)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """Groups, and how expressions over the rows below read over them; ``keys`` are columns of theirs."""
+    """Groups, and how expressions over the rows below read over them; ``keys`` are columns of theirs.
+
+    ``kinds`` are those of the expressions whose texts ``by_text`` has.
+    """
 
     plan: Plan
     by_text: Mapping[str, Attribute]
     keys: tuple[Attribute, ...]
+    kinds: frozenset[type[exp.Expr]]
 
     def above(self, expression: exp.Expr) -> exp.Expr:
         """Rewrite an expression with aggregate functions over the source to one over the groups.
@@ -38,7 +42,9 @@ class Grouped:
         def change(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Query):
                 return node.copy()
-            found = None if isinstance(node, (exp.Literal, exp.Ordered)) else self.by_text.get(text_of(node))
+            # Most nodes need no text to be told from keys and functions.
+            may_be_made = type(node.unnest()) in self.kinds and not isinstance(node, (exp.Literal, exp.Ordered))
+            found = self.by_text.get(text_of(node)) if may_be_made else None
             if found is None and isinstance(node, exp.Column) and node.name not in known:
                 stray.add(node.name)
             return node if found is None else reference(found)
@@ -47,6 +53,11 @@ class Grouped:
         if stray:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"{', '.join(sorted(stray))}: neither a group key nor inside an aggregate")
         return rewritten
+
+
+def kinds_of(expressions: Iterable[exp.Expr]) -> frozenset[type[exp.Expr]]:
+    """Return the kinds of expressions, whatever brackets are around them."""
+    return frozenset(type(each.unnest()) for each in expressions)
 
 
 def text_of(node: exp.Expr) -> str:
@@ -90,7 +101,7 @@ def grouped(child: Plan, keys: tuple[exp.Expr, ...], expressions: Sequence[exp.E
     by_text: dict[str, Attribute] = {}
     for key, attribute in zip((*keys, *functions), plan.output, strict=True):
         by_text.setdefault(text_of(key), attribute)
-    return Grouped(plan, by_text, plan.key_attributes)
+    return Grouped(plan, by_text, plan.key_attributes, kinds_of((*keys, *functions)))
 
 
 def functions_in(expressions: Iterable[exp.Expr]) -> tuple[exp.Expr, ...]:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.context import Context
-from imp_driver.plan.grouping import SET_FUNCTIONS, Grouped, aggregation, functions_in, text_of
+from imp_driver.plan.grouping import SET_FUNCTIONS, Grouped, aggregation, functions_in, kinds_of, text_of
 from imp_driver.plan.nodes import Attribute, Plan, Project, UnionAll
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -102,7 +102,8 @@ def grouped_by_sets(child: Plan, keys: _Keys, sets: Sequence[_Keys], expressions
         branches.append(Project(plan, tuple(context.computed("", value, plan.output) for value in values), values))
     output = tuple(_united(each, context) for each in zip(*(branch.output for branch in branches), strict=True))
     names = (*every, *map(text_of, functions), *questions)
-    return Grouped(UnionAll(tuple(branches), output), dict(zip(names, output, strict=True)), output[: len(every)])
+    kinds = kinds_of((*every.values(), *functions, *questions.values()))
+    return Grouped(UnionAll(tuple(branches), output), dict(zip(names, output, strict=True)), output[: len(every)], kinds)
 
 
 def _told(question: exp.Expr, every: Sequence[str], own: Collection[str]) -> exp.Expr:

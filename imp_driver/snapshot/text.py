@@ -106,6 +106,11 @@ class Text:
     _grouped: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
 
+    @property
+    def views_text(self) -> str:
+        """The part of the template's text that the views of the query are; empty without any."""
+        return self.template_text.partition(VIEW_MARK)[2]
+
     def cut(self) -> CutBlocks:
         """Return the blocks that may be cut. Raises Refused where there is none."""
         if self._cut is None:

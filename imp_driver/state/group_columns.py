@@ -1,12 +1,13 @@
 """The groups of a relation as columns that nothing changes: threads read them at once, also while a step makes newer groups.
 
 Only who holds the relation makes columns, of the groups as they are then; whoever asks for the versions that these stand for reads what is
-there. A step never changes a column, it leaves all of them behind.
+there. A step never changes a column, it leaves all of them behind; the next ones are copies of them but for the groups that it touched.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +15,35 @@ import pyarrow as pa
 from imp_driver.dataflow.aggregate.accumulator import Copy, Values
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.dataflow.aggregate.touched import Mark
 from imp_driver.snapshot.vector import Vector
+from imp_driver.state.places import Places
 from imp_driver.values.aggregates import AggregateSpecification
 from imp_driver.values.codes import BooleanArray, IntegerArray, plain
 
 QUICKLY_MADE = 10_000
 """Groups whose columns are made whole, however few of them are asked for."""
+MOST_COARSER = 32
+SMALL_BYTES = 1 << 20
+"""Of the coarser groups that are kept; to make larger ones anew takes about as long as to read them."""
+MOST_TOUCHED = 10
+"""One of so many groups may have changed for columns to be taken over."""
 
 
 _Aggregate: TypeAlias = tuple[int, AggregateSpecification]
 """Place of the one whose accumulator is read, and what is read from it."""
+
+
+class CoarserGroups(NamedTuple):
+    """Keys of groups that others fall into, and aggregates of theirs by place."""
+
+    keys: Sequence[pa.Array]
+    values: Mapping[int, Values]
+
+    @property
+    def memory(self) -> int:
+        """Bytes."""
+        return sum(int(each.nbytes) for each in self.keys) + sum(map(_bytes, self.values.values()))
 
 
 class NotThere(LookupError):
@@ -31,17 +51,43 @@ class NotThere(LookupError):
 
 
 class GroupColumns:
-    """The living groups of a relation at one vector, in an order of their own; ``slots`` are those of the state, ascending."""
+    """The living groups of a relation at one vector, in an order of their own.
 
-    def __init__(self, vector: Vector, slots: IntegerArray) -> None:
+    Attributes:
+        slots: those of the state, ascending.
+        mark: what the state was like.
+    """
+
+    def __init__(self, vector: Vector, slots: IntegerArray, mark: Mark) -> None:
         self.vector = vector
         self.slots = slots
+        self.mark = mark
         self.alive: BooleanArray = np.ones(len(slots), dtype=bool)
         self.keys: dict[int, pa.Array] = {}
         self.rows: IntegerArray | None = None
         self.values: dict[_Aggregate, Values] = {}
         self.accumulators: dict[_Aggregate, Copy] = {}
         self.asked: set[int | _Aggregate] = set()
+        self.coarser: dict[str, CoarserGroups] = {}
+
+    @classmethod
+    def of(cls, vector: Vector, state: GroupState, earlier: GroupColumns | None) -> GroupColumns:
+        """Return the columns of a state as it is now; what only few groups have changed in is taken over from earlier ones."""
+        made = cls(vector, np.flatnonzero(state.alive), state.touched.mark)
+        touched = None if earlier is None else state.touched.since(earlier.mark)
+        if earlier is not None and touched is not None and MOST_TOUCHED * len(touched) <= len(made.slots):
+            made._take_over(earlier, Places.between(earlier.slots, made.slots, touched), state)
+        return made
+
+    def _take_over(self, earlier: GroupColumns, places: Places, state: GroupState) -> None:
+        changed = self.slots[places.changed]
+        self.asked = set(earlier.asked)
+        # A dictionary of the changed groups alone would be another one.
+        plain_keys = {index: key for index, key in earlier.keys.items() if not pa.types.is_dictionary(key.type)}
+        self.keys = {index: places.moved(key, state.key_values(index, changed)) for index, key in plain_keys.items()}
+        self.rows = None if earlier.rows is None else places.moved_numbers(earlier.rows, state.rows[changed])
+        for (index, specification), values in earlier.values.items():
+            self.values[index, specification] = places.moved_values(values, state.value_as(specification, index, changed))
 
     def is_made_for(self, name: int | _Aggregate, places: IntegerArray) -> bool:
         """Note that some groups of a column are asked for, a key or an aggregate; say whether it is made whole, as from the second time on.
@@ -58,6 +104,7 @@ class GroupColumns:
         """Bytes."""
         own = int(self.slots.nbytes + self.alive.nbytes) + (0 if self.rows is None else int(self.rows.nbytes))
         own += sum(each.memory for each in list(self.accumulators.values()))
+        own += sum(each.memory for each in list(self.coarser.values()))
         return own + sum(int(each.nbytes) for each in self.keys.values()) + sum(map(_bytes, self.values.values()))
 
 
@@ -120,6 +167,16 @@ class ReadGroups:
             found = columns.accumulators[name] = held.copy_of(specification, index, columns.slots)
         return found.rolled_up(self.rows(places), places, groups)
 
+    def kept(self, name: str, make: Callable[[], CoarserGroups]) -> CoarserGroups:
+        """Return coarser groups by a name that says all that they depend on beside the columns; few of them, if small, are kept."""
+        known = self._columns.coarser
+        found = known.get(name)
+        if found is None:
+            found = make()
+            if len(known) < MOST_COARSER and found.memory <= SMALL_BYTES:
+                known[name] = found
+        return found
+
     @property
     def _held(self) -> GroupState:
         if self._state is None:
@@ -142,7 +199,7 @@ class ColumnCache:
         """Return the groups as they are; the caller holds the relation for as long as it reads them."""
         newest = self._newest
         if newest is None or newest.vector != vector:
-            newest = self._newest = GroupColumns(vector, np.flatnonzero(state.alive))
+            newest = self._newest = GroupColumns.of(vector, state, newest)
         return ReadGroups(newest, state)
 
     def clear(self) -> None:

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 from imp_driver.answer import lifting
 from imp_driver.reasons import Reason, ServedBy
+from imp_driver.state import group_columns
 from tests.soundness.lake_path import LakePath, Rows
 from tests.soundness.typed_shapes import SCHEMAS, Shape, deletion, rows_of
 
@@ -40,6 +41,8 @@ def attack_types(seed: int, number: int, tally: TypedTally) -> None:
     most = FEW_GROUPS if number % 2 else lifting.MOST_GROUPS
     with (
         patch.object(lifting, "MOST_GROUPS", most),
+        # However many groups a step touches, what is known of the others goes on.
+        patch.object(group_columns, "MOST_TOUCHED", 0 if number % 3 else group_columns.MOST_TOUCHED),
         tempfile.TemporaryDirectory() as folder,
         closing(LakePath(Path(folder), "UTC")) as path,
     ):

@@ -31,6 +31,7 @@ from imp_driver.dataflow.aggregate.keys import KeyColumn, Keys, KeyValues, chose
 from imp_driver.dataflow.aggregate.load import loaded, no_parts
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.aggregate.some_groups import SomeGroups
+from imp_driver.dataflow.aggregate.touched import TouchedSlots
 from imp_driver.dataflow.bounds.interval import Interval
 from imp_driver.dataflow.zset import difference
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
@@ -78,6 +79,7 @@ class GroupState:
         self._inexact, self._unchecked = 0, len(rows)
         self._key_intervals: dict[int, Interval] = {}
         self._aggregate_intervals: dict[int, Interval] = {}
+        self.touched = TouchedSlots()
 
     @classmethod
     def capture(
@@ -158,6 +160,7 @@ class GroupState:
         self._index.remove(chosen(keys, gone), slots[gone])
         self._key_intervals.clear()
         self._aggregate_intervals.clear()
+        self.touched.note(slots)
 
     def _grouped(self, delta: ProjectedRows) -> tuple[GroupChange, Keys, IntegerArray]:
         """Return the change per touched group, the groups' keys, and which of them are new."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.dataflow.aggregate.touched import MOST_STEPS, TouchedSlots
 from imp_driver.snapshot.vector import TableState, Vector
 from imp_driver.state import group_columns
 from imp_driver.state.group_columns import ColumnCache, NotThere, ReadGroups
-from imp_driver.values.aggregates import AggregateSpecification
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows, ValueForm
+from imp_driver.values.codes import IntegerArray
 from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, Row, budget, operations, step
 from tests.operators.test_group import KEYS, SPECIFICATIONS, rows_of
@@ -63,6 +66,64 @@ def test_a_step_changes_no_column(place: int, data: st.DataObject, seed: int) ->
             assert cache.at(_vector(version + 1)) is None
             state.apply(block.delta(step(current, changes, chance)))
             assert [_seen(groups, SPECIFICATIONS[place]) for groups, _ in kept] == [seen for _, seen in kept]
+
+
+@pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))
+@budget(10)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_columns_that_are_taken_over_are_those_that_are_made_anew(place: int, data: st.DataObject, seed: int) -> None:
+    chance = random.Random(seed)
+    kind = chance.choice(sorted(KEYS))
+    block = Block((KEYS[kind][0], pa.int64()), (SPECIFICATIONS[place],), RangePartition(KEYS[kind][0], ()))
+    rows = rows_of(kind).map(lambda row: (row[0], (row[1][place],)))
+    current: list[Row] = data.draw(st.lists(rows, max_size=8))
+    cache = ColumnCache()
+    with suppress(StateCorrupt), patch.object(group_columns, "MOST_TOUCHED", 0):
+        state = block.capture(current, chance).state
+        for version, changes in enumerate(data.draw(operations(rows).map(lambda deltas: [each[:2] for each in deltas]))):
+            assert _seen(cache.of(state, _vector(version)), SPECIFICATIONS[place]) == _seen(
+                ColumnCache().of(state, _vector(version)), SPECIFICATIONS[place]
+            )
+            # Now and then nobody reads between two steps.
+            for _ in range(chance.choice([1, 1, 2])):
+                state.apply(block.delta(step(current, changes, chance)))
+                changes = []
+
+
+def test_only_what_was_touched_is_computed_anew() -> None:
+    cache, count = ColumnCache(), 100
+    specification = AggregateSpecification(AccumulatorKind.SUM_INTEGER, ValueForm.TOTAL, pa.int64())
+    parts = {(0, "sum"): pa.array(range(count), pa.decimal128(38, 0)), (0, "count"): pa.array([1] * count)}
+    state = GroupState.capture([pa.array(range(count), pa.int32())], pa.array([1] * count), parts, (specification,), (pa.int32(),))
+    places = np.arange(count)
+    before = cache.of(state, _vector(1)).value_as(specification, 0, places).array
+    state.apply(ProjectedRows((pa.array([3, 200], pa.int32()),), (pa.array([10, 7]),), np.array([1, 1])))
+    read: list[int] = []
+    whole = GroupState.value_as
+
+    def counted(self: GroupState, specification: AggregateSpecification, index: int, slots: IntegerArray, groups: object = None) -> Values:
+        read.append(len(slots))
+        return whole(self, specification, index, slots)
+
+    with patch.object(GroupState, "value_as", counted):
+        after = cache.of(state, _vector(2)).value_as(specification, 0, np.arange(count + 1)).array
+    assert read == [2]
+    assert before.to_pylist() == list(range(count))
+    assert after.to_pylist() == [13 if each == 3 else each for each in range(count)] + [7]
+
+
+def test_marks_of_another_state_and_of_long_ago_tell_nothing() -> None:
+    touched, other = TouchedSlots(), TouchedSlots()
+    mark = touched.mark
+    assert other.since(mark) is None
+    for number in range(MOST_STEPS):
+        touched.note(np.array([number, 0]))
+    found = touched.since(mark)
+    assert found is not None
+    assert found.tolist() == list(range(MOST_STEPS))
+    touched.note(np.array([1]))
+    assert touched.since(mark) is None
+    assert touched.since(touched.mark) is not None
 
 
 def _state() -> GroupState:
