@@ -19,7 +19,7 @@ from imp_driver.answer.keys import Keys, KeySource, Texts, text
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.reuse.atoms import Facts, facts_of, follow
-from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification
+from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.expressions import And, Expression
 
 
@@ -169,8 +169,9 @@ def _holds(held: AggregateSpecification, asked: AggregateSpecification) -> bool:
         return held.kind is not AccumulatorKind.COUNT_ROWS or asked.kind is AccumulatorKind.COUNT_ROWS
     if any({held.kind, asked.kind} <= kinds for kinds in _ALIKE):
         return True
-    if held.kind is AccumulatorKind.SUM_WIDE_DECIMAL and asked.kind is AccumulatorKind.SUM_DECIMAL:
-        return True
+    if {held.kind, asked.kind} == {AccumulatorKind.SUM_WIDE_DECIMAL, AccumulatorKind.SUM_DECIMAL}:
+        # An average of few digits is known of few values without their absolute ones, a sum of many digits is not.
+        return asked.kind is AccumulatorKind.SUM_DECIMAL or asked.form is ValueForm.AVERAGE
     # What is known of the absolute values is needed for averages and for sums that may leave 64 bits.
     return asked.kind in _INTEGERS and held.kind in _INTEGERS and held.kind is not AccumulatorKind.SUM_INTEGER
 

@@ -20,7 +20,7 @@ from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
 
-FORMAT = 3
+FORMAT = 4
 """Of the rows that this driver writes. Rows of another format are skipped, and their states captured again."""
 _CELLS = "cell_"
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from imp_driver.parse.dialect import OrderedPercentile, SparkText
 from imp_driver.plan.convert import constant, row_expression
 from imp_driver.plan.types import infer
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, Share, ValueForm
+from imp_driver.values.aggregates import DIGITS_OF_DOUBLES, AccumulatorKind, AggregateSpecification, Share, ValueForm
 from imp_driver.values.expressions import Expression
 from imp_driver.values.widening import is_number
 
@@ -174,5 +174,7 @@ def sum_kind(kind: pa.DataType, *, is_average: bool) -> AccumulatorKind | None:
             return AccumulatorKind.AVERAGE_INTEGER
         return AccumulatorKind.SUM_LONG if kind.bit_width == 64 else AccumulatorKind.SUM_INTEGER
     if pa.types.is_decimal(kind):
-        return AccumulatorKind.SUM_DECIMAL if is_average or kind.precision <= _SUMMED_DIGITS else AccumulatorKind.SUM_WIDE_DECIMAL
+        # Of both what is known of the absolute values decides what is known of the result.
+        is_bounded = kind.precision <= DIGITS_OF_DOUBLES if is_average else kind.precision > _SUMMED_DIGITS
+        return AccumulatorKind.SUM_WIDE_DECIMAL if is_bounded else AccumulatorKind.SUM_DECIMAL
     return AccumulatorKind.SUM_FLOAT if pa.types.is_floating(kind) else None

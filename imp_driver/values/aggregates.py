@@ -16,6 +16,8 @@ import pyarrow as pa
 from imp_driver.values.cuts import CutName
 from imp_driver.values.expressions import Expression
 
+DIGITS_OF_DOUBLES = 11
+"""Decimals of at most so many digits Spark averages with doubles, which have the four digits more of an average for certain."""
 BUFFER_SIZE = 16
 """How many of the smallest (largest) values of a group are kept for min (max); IMP paper section 6.2, top-l."""
 
@@ -29,7 +31,7 @@ class AccumulatorKind(Enum):
     SUM_LONG = "sum of integers of 64 bits, of which few may leave these"
     AVERAGE_INTEGER = "average of integers"
     SUM_DECIMAL = "sum or average of decimals"
-    SUM_WIDE_DECIMAL = "sum of decimals of so many digits that few may leave 38"
+    SUM_WIDE_DECIMAL = "sum of decimals of so many digits that few may leave 38, or average of few digits"
     SUM_FLOAT = "sum or average of floats"
     SUM_FLOAT_EXACT = "sum or average of floats, rounded once"
     MINIMUM = "minimum"

@@ -7,13 +7,13 @@ import math
 import operator
 import random
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 
-from imp_driver.values.aggregates import OF_MULTISETS, AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.aggregates import DIGITS_OF_DOUBLES, OF_MULTISETS, AccumulatorKind, AggregateSpecification, ValueForm
 
 K = AccumulatorKind
 
@@ -93,6 +93,10 @@ def aggregate(spec: AggregateSpecification, values: Sequence[Any], chance: rando
         case K.SUM_DECIMAL | K.SUM_WIDE_DECIMAL:
             total = sum((Fraction(value) for value in present), Fraction(0))
             scale = scale_of(spec)
+            assert spec.argument_type is not None
+            if average and spec.argument_type.precision <= DIGITS_OF_DOUBLES:
+                double = float(total * 10**scale) / len(present) / 10.0**scale
+                return Decimal(repr(double)).quantize(Decimal(1).scaleb(-scale - 4), ROUND_HALF_UP)
             if average:
                 return exact_decimal(total / len(present), min(38, scale + 4))
             return exact_decimal(total, scale)

@@ -31,7 +31,7 @@ from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.sketch import balance
 from imp_driver.sketch.cut_groups import Cut
-from imp_driver.state import thresholds
+from imp_driver.state import group_columns, thresholds
 from imp_driver.values import stopwatch
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.ranges import RangePartition
@@ -205,7 +205,7 @@ def attack_kind(name: str, seed: int, numbers: Sequence[int]) -> Tally:
     tally, kind = Tally(), KINDS[name]
     # The tables are tiny.
     with ExitStack() as patches:
-        for constant in ((balance, "FEWEST_ROWS", 3), *kind.constants):
+        for constant in ((balance, "FEWEST_ROWS", 3), (group_columns, "MOST_TOUCHED", 0), *kind.constants):
             patches.enter_context(patch.object(*constant))
         for number in numbers:
             case = f"{name} {seed} {number}"

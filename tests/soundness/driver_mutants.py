@@ -264,6 +264,24 @@ DRIVER_MUTANTS = (
         "if newest is None:",
     ),
     Mutant(
+        "steps touch no group",
+        "../dataflow/aggregate/touched.py",
+        "steps = self._steps - mark.steps",
+        "steps = 0",
+    ),
+    Mutant(
+        "coarser groups are kept whatever their condition",
+        "../answer/groups.py",
+        "name = repr((found, [",
+        "name = repr((found.keys, [",
+    ),
+    Mutant(
+        "the greatest key is another one",
+        "../answer/groups.py",
+        "groups.least_codes(codec.reverse(codes) if maximum else codes,",
+        "groups.least_codes(codes,",
+    ),
+    Mutant(
         "equal rows are one row",
         "../answer/groups.py",
         "return found if np.all(copies == 1) else",

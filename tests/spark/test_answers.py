@@ -100,6 +100,32 @@ def served(cursor: imp_driver.Cursor) -> ServedBy:
     return cursor.sketch_report.served_by
 
 
+def test_averages_of_decimals_round_as_sparks_do(cursor: imp_driver.Cursor, engine: imp_driver.Connection) -> None:
+    """Groups of 32, 160 and 800 rows, whose averages lie halfway between two decimals as often as not; up to 11 digits doubles decide."""
+    name, plain = f"answers{next(_numbers)}", engine.cursor()
+    kinds = {"a": "DECIMAL(5, 1)", "b": "DECIMAL(9, 2)", "c": "DECIMAL(11, 0)", "d": "DECIMAL(11, 4)", "e": "DECIMAL(12, 2)"}
+    columns = ", ".join(
+        f"CAST(hash(id, {place}) % {10 ** (4 + place)} / 1{'0' * place} AS {kind}) AS {each}"
+        for place, (each, kind) in enumerate(kinds.items())
+    )
+    cursor.execute(
+        f"CREATE TABLE {name} USING DELTA AS SELECT g, {', '.join(kinds)} FROM (SELECT CAST(id % 60 AS INT) AS g, id DIV 60 AS n, "
+        f"{columns} FROM range(48000)) WHERE n < element_at(array(32, 160, 800), 1 + g % 3)"
+    )
+    averages = ", ".join(f"avg({each}) AS {each}" for each in kinds)
+    texts = (
+        f"SELECT g, {averages}, avg(DISTINCT b) AS x, avg(a) FILTER (WHERE c > 0) AS y FROM {name} GROUP BY g ORDER BY g",
+        f"SELECT g % 5 AS k, avg(b) AS b, avg(d) AS d FROM {name} GROUP BY g % 5 ORDER BY k",
+        f"SELECT avg(a) AS a, avg(c) AS c FROM {name}",
+    )
+    cursor.sketch = "lazy"
+    for text in texts:
+        cursor.execute(text).fetchall()
+        found, expected = cursor.execute(text).fetchall(), plain.execute(text).fetchall()
+        assert (served(cursor), text) == (ServedBy.STATE, text), cursor.sketch_report
+        assert found == expected, text
+
+
 def test_rows_are_sparks_before_and_after_every_change(cursor: imp_driver.Cursor, table: str, engine: imp_driver.Connection) -> None:
     """They are compared here before, and by shadow mode after a change."""
     plain = engine.cursor()

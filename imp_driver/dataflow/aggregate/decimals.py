@@ -3,6 +3,10 @@
 Unscaled sums are held in 64 bits, or in limbs (wide_sums.py), so that they never overflow. Spark answers NULL (or raises) when a sum passes
 38 digits, also on the way there. That is ruled out by the type and the count of the values, or by the sum of their absolute values, which
 is kept of wide types: no order of them can pass it. Where it cannot be ruled out NULL stays possible.
+
+Averages of short decimals Spark computes with doubles (rule DecimalAggregates of its optimizer): the unscaled values are added as doubles,
+divided by their count and by the power of ten, and what that is in digits is rounded. So halves may go either way, always the same one as
+long as the sums are whole numbers that doubles have (short_averages.py).
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ from imp_driver.dataflow.aggregate.double_sums import SLACK, UNIT_ROUNDOFF, Trac
 from imp_driver.dataflow.aggregate.limbs import as_floats, carried, limbs_of
 from imp_driver.dataflow.aggregate.null_counts import Missing
 from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.dataflow.aggregate.short_averages import short_averages
 from imp_driver.dataflow.aggregate.wide_sums import WideSums
 from imp_driver.dataflow.bounds.interval import EXACT_LIMIT, Family, Interval, NumberForm, outward, scaled, widened
+from imp_driver.values.aggregates import DIGITS_OF_DOUBLES
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, FloatArray, IntegerArray
 
 _MAXIMUM_DIGITS = 38
@@ -115,11 +121,20 @@ class DecimalSum:
                 fits |= self._magnitude.upper(slots) * 10.0**self._type.scale < _OVERFLOW
         return fits
 
+    def _are_doubles(self, counts: IntegerArray, slots: Slots) -> BooleanArray:
+        """Say for which groups every sum of some of their unscaled values, in whatever order, is a whole number that doubles have."""
+        exact: BooleanArray = counts * 10.0**self._type.precision < EXACT_LIMIT
+        if self._magnitude is not None:
+            exact |= self._magnitude.upper(slots) * 10.0**self._type.scale < EXACT_LIMIT * (1 - 1e-9)
+        return exact
+
     def interval(self, rows: IntegerArray, slots: Slots) -> Interval:
         counts = self._missing.counts_at(slots, rows)
         values = self._sums.floats(slots)
         lower, upper = _neighbours(values)
         lost = self._lost[slots] | (np.abs(values) >= _OVERFLOW)
+        if self._average and self._type.precision <= DIGITS_OF_DOUBLES:
+            lost |= ~self._are_doubles(counts, slots)
         null = (counts == 0) | ~self._fits(counts, slots)
         precision, scale = self._type.precision, self._type.scale
         if self._average:
@@ -134,7 +149,11 @@ class DecimalSum:
         counts, sums = self._missing.counts_at(slots, rows), self._sums.integers(slots)
         precision, scale = self._type.precision, self._type.scale
         known = ~self._lost[slots] & self._fits(counts, slots)
-        if self._average:
+        if self._average and precision <= DIGITS_OF_DOUBLES:
+            kind = pa.decimal128(precision + _MORE_DIGITS, scale + _MORE_DIGITS)
+            known &= self._are_doubles(counts, slots)
+            sums = short_averages(np.where(known, sums, 0).astype(np.int64), np.maximum(counts, 1), scale)
+        elif self._average:
             kind = pa.decimal128(min(precision + _MORE_DIGITS, _MAXIMUM_DIGITS), min(scale + _MORE_DIGITS, _MAXIMUM_DIGITS))
             # Spark divides to 38 digits or more before it rounds to the scale: no quotient of so small a count is that close to a half.
             known &= (precision <= _AVERAGED_DIGITS) & (counts < _FEW_ROWS)

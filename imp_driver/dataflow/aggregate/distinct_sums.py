@@ -105,7 +105,7 @@ def _integers(found: Occurrences, counts: IntegerArray, *, average: bool) -> Int
 
 def _no_decimals(argument_type: pa.DataType, *, average: bool) -> DecimalSum:
     none = pa.array([], pa.int64())
-    parts = {"count": none, "sum": pa.array([], pa.decimal128(38, argument_type.scale))}
+    parts = {"count": none, "sum": pa.array([], pa.decimal128(38, argument_type.scale)), "magnitude": pa.array([], pa.float64())}
     return DecimalSum.load(parts, np.zeros(0, dtype=np.int64), argument_type, average=average)
 
 
