@@ -62,6 +62,7 @@ class Reason(Enum):
     STORE_NOT_READABLE = "the table's storage cannot be read in process"
     NOT_CLUSTERED = "the files are not clustered by any safe attribute, so ranges would skip nothing; cluster the table by a group key"
     CAPTURE_DEFERRED = "a state that may serve these constants alone, or little, is captured when it is asked for again"
+    ASKED_ONCE = "few of the last queries were asked again; groups are captured when this one is"
     RECAPTURE_DEFERRED = "only a new capture would do after this change; it is made when the same versions are asked for again"
     MAINTENANCE_DEFERRED = (
         "to bring the sketch up to date would cost more than it saves; it is done when the same versions are asked for again"
@@ -75,7 +76,7 @@ class Reason(Enum):
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
 
 
-BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE, Reason.ROWS_NEEDED})
+BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE, Reason.ROWS_NEEDED, Reason.ASKED_ONCE})
 """Why a query runs unchanged once, or some times, since groups for all its constants, or its rows, are there or are captured."""
 
 

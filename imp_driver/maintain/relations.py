@@ -31,6 +31,7 @@ from imp_driver.state.hulls import Hulls
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
+from imp_driver.state.returning import Returning
 from imp_driver.state.thresholds import Thresholds
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.bounded_cache import BoundedCache
@@ -43,6 +44,8 @@ MOST_OF_A_SHAPE = 8
 """States that serve one constant alone, wherever it stands in a text, and were asked for once."""
 FIRST_BYTES = 4 << 20
 """Of groups from which a query is answered that is asked for the first time: more of them take longer to fetch than a small query."""
+LARGE_BYTES = 100 << 20
+"""Of the files that a query reads; beside reading so many a capture costs little, whether it is of use or not (workload ``adhoc``)."""
 FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
 
@@ -74,6 +77,7 @@ class Relations:
         self.checkpoint = Checkpoint(repository, source)
         self.recovery = Recovery(self.registry, repository, source, self.checkpoint.awaits)
         self.admission = Admission()
+        self.returning = Returning()
         self.constants = SeenConstants()
         self.hulls = Hulls()
         self.thresholds = Thresholds()
@@ -160,12 +164,13 @@ class Relations:
         self.upkeep_times.note(changed, upkeep.delta_source, time.perf_counter() - begin)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
         self._count(upkeep)
-        self.note_read(relation, request)
+        self.note_read(relation, request, means.token.query_id)
         return request, upkeep
 
-    def note_read(self, relation: Maintained, request: Request) -> None:
-        """Learn that a query reads a relation, which need not be held."""
+    def note_read(self, relation: Maintained, request: Request, run: str | None = None) -> None:
+        """Learn that a query reads a relation, which need not be held; ``run`` is None where it cannot have captured it."""
         relation.used()
+        self.returning.note(request.shape[0], run)
         self.eager.note_use(relation, request)
 
     def _read_back(self, request: Request, relation: Maintained, means: Means) -> bool:
@@ -186,6 +191,8 @@ class Relations:
     def _admit(self, request: Request, relation: Maintained, run: str | None) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
         identity, first = relation.identity, request.names[0] if request.names else None
+        if request.by_cost and request.bytes < LARGE_BYTES and not self.returning.is_likely(request.shape[0], run):
+            raise Refused(Reason.ASKED_ONCE)
         if first is not None and first.key is None and self.admission.is_first(identity.key, run):
             raise Refused(Reason.CAPTURE_DEFERRED, f"{first.column} is no group key, so most of the table may be needed")
         if not self.admission.admits(identity.key, {admission_name(request): 1, shape_name(request): MOST_OF_A_SHAPE}, run):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from pyspark.sql import SparkSession
 
 import imp_driver
 from imp_driver.spark import local
+from imp_driver.state import returning
 from imp_driver.values.options import Options
 from tests import jvm
 
@@ -26,6 +29,13 @@ def engine(warehouse: Path) -> Iterator[imp_driver.Connection]:
     """A connection that stays open, so that the engine is not shut down between tests."""
     with imp_driver.connect(warehouse=str(warehouse), sketch="off") as connection:
         yield connection
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _captured_at_once() -> Iterator[None]:
+    """Tests ask most queries once, and are not to depend on those that came before."""
+    with patch.object(returning, "FEWEST", sys.maxsize):
+        yield
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from imp_driver.middleware import Middleware
 from imp_driver.parse.literals import bind_text
 from imp_driver.ports import ResultShape, ResultStream
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.state.returning import FEWEST
+from imp_driver.values.options import Options, Policy, SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.run import Parameters, Run
 from tests.soundness.engine import DuckSession, Files, Row, Warehouse, drained
@@ -63,7 +64,9 @@ class World:
         self.warehouse.commit("s", [(1, 0, 1, 1)])
         self.session = Asked(self.warehouse)
         self.sketches = Sketches(Relations(self.warehouse, 1 << 30))
-        self.path = Middleware(self.session, self.warehouse, self.sketches, Options(answers=True, **options))
+        # What is asked once is captured all the same.
+        given = {"answers": True, "policy": Policy.INCREMENTAL, **options}
+        self.path = Middleware(self.session, self.warehouse, self.sketches, Options(**given))
 
     def ask(self, text: str, parameters: Parameters = None) -> tuple[list[tuple[object, ...]], SketchReport]:
         outcome = self.path.run(Run(text, parameters))
@@ -237,3 +240,18 @@ def test_a_number_among_the_keys_is_no_place_of_a_column(key: str) -> None:
     assert world.checked(text).decision is Decision.CAPTURED
     world.commit((9, 7, 7, 7))
     assert world.checked(text).served_by is ServedBy.STATE
+
+
+def test_where_queries_are_asked_once_groups_are_captured_the_second_time() -> None:
+    world = World(policy=Policy.AUTO)
+    texts = [f"SELECT {key}, sum({value}) AS s FROM r GROUP BY {key}" for key in ("g", "a") for value in ("x", "id", "x + id")]
+    served = [world.checked(text) for text in texts]
+    assert [each.served_by for each in served] == [ServedBy.STATE] * (FEWEST - 1) + [ServedBy.SPARK] * (len(texts) - FEWEST + 1)
+    assert served[-1].not_answered is not None
+    assert served[-1].not_answered.reason is Reason.ASKED_ONCE
+    assert world.checked(texts[-1]).served_by is ServedBy.STATE
+    assert world.checked(texts[-1]).decision is Decision.FRESH
+    for text in texts[:2]:
+        assert world.checked(text).decision is Decision.FRESH
+    # Now that some come back a new one is likely to.
+    assert world.checked("SELECT g, count(*) AS c, min(x) AS lo FROM r GROUP BY g").decision is Decision.CAPTURED
