@@ -152,7 +152,7 @@ class _Asked:
         if specification.kind in (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM):
             assert arguments[0] is not None
             count = len(self.slots) if self._groups is None else self._groups.count
-            return _extremum(arguments[0], RollUp(numbers, count), maximum=specification.kind is AccumulatorKind.MAXIMUM)
+            return extremum(arguments[0], RollUp(numbers, count), maximum=specification.kind is AccumulatorKind.MAXIMUM)
         groups = GroupState.empty((specification,), [pa.int64()])
         try:
             groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
@@ -163,7 +163,7 @@ class _Asked:
         return groups.value_at(0, slots[order])
 
 
-def _extremum(argument: pa.Array, groups: RollUp, *, maximum: bool) -> Values:
+def extremum(argument: pa.Array, groups: RollUp, *, maximum: bool) -> Values:
     """Return the least or greatest value of each group; NULL where it has none."""
     codec = Codec(argument.type)
     codes, nulls = codec.encode(argument)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from datetime import date
+from decimal import Decimal
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
 
-from imp_driver.answer.groups import rows_of
+from imp_driver.answer.groups import extremum, rows_of
 from imp_driver.answer.matching import Match
 from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.plan.bind import bind
 from imp_driver.plan.groupings import groupings
 from imp_driver.plan.resolve import resolve
@@ -128,3 +133,31 @@ def test_a_key_that_is_computed_is_never_minus_zero() -> None:
     block = bind(grouping.block.query, None, {})
     rows = rows_of(ColumnCache().of(state, {}), found, block, grouping.aggregate)
     assert [math.copysign(1, value) for value in rows.column(0).to_pylist()] == [1.0, -1.0]
+
+
+EXTREMES: dict[pa.DataType, list[Any]] = {
+    pa.int32(): [3, -1, None, 7, None, 2],
+    pa.float64(): [1.5, float("nan"), None, -0.0, None, 0.0],
+    pa.string(): ["b", "ab", None, "é", None, ""],
+    pa.decimal128(30, 2): [Decimal("1.50"), Decimal("-12345678901234567890.00"), None, Decimal("0.01"), None, Decimal("0.02")],
+    pa.date32(): [date(2024, 1, 1), date(1, 1, 1), None, date(9999, 12, 31), None, date(2024, 2, 29)],
+    pa.bool_(): [True, False, None, True, None, True],
+}
+
+
+@pytest.mark.parametrize("kind", list(EXTREMES), ids=str)
+@pytest.mark.parametrize("maximum", [False, True])
+def test_least_and_greatest_keys_of_groups(kind: pa.DataType, maximum: bool) -> None:
+    """Three groups of two: of values, of one value and of none."""
+    values = EXTREMES[kind]
+    found = extremum(pa.array(values, kind), RollUp(np.array([0, 0, 2, 1, 2, 1]), 3), maximum=maximum)
+
+    def rank(value: Any) -> Any:
+        return (value != value, value)
+
+    expected = [(max if maximum else min)(values[:2], key=rank), (max if maximum else min)([values[3], values[5]], key=rank), None]
+    assert [repr(each) for each in found.array.to_pylist()] == [
+        repr(0.0 if each == 0.0 and kind == pa.float64() else each) for each in expected
+    ]
+    assert found.exact.all()
+    assert found.array.type == kind
