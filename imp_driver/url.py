@@ -31,7 +31,9 @@ def options_from_url(url: str) -> Options:
         # A message of the library may quote what is secret.
         raise InterfaceError(f"Cannot read the URL {shown!r}. {_EXPECTED}") from None
     if parts.scheme not in ("imp", "imp+spark", "imp+connect"):
-        raise InterfaceError(f"Cannot read the URL {shown!r}: the scheme must be imp, as in imp:///folder?sketch=lazy, or imp+connect.")
+        raise InterfaceError(
+            f"Cannot read the URL {shown!r}: the scheme must be imp, as in imp:///folder?sketch=lazy, imp+spark or imp+connect."
+        )
     if has_control(url) or parts.fragment:
         raise InterfaceError(f"Cannot read the URL {shown!r}: it has a control character or a #. Write them as %0A or %23.")
     if parts.scheme == "imp+connect":

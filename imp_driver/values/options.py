@@ -64,7 +64,7 @@ class Options:
         eager_batch: changed rows that wait before sketch=eager maintains in the background; None: by measured cost.
         fragments: ranges per sketched attribute at most.
         maximum_runs: ranges conjoined to a query at most (measured, docs/how-it-works.md).
-        memory: bytes of operator state that all templates of a warehouse may hold together.
+        memory: bytes of operator state that all templates of a warehouse may hold together; as text also a size such as ``512m``.
         snapshot: moment (seconds since 1970) whose versions the connection reads, and then it cannot write; None: the newest.
         store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
         cores: threads of the embedded Spark.
@@ -180,13 +180,16 @@ def _read(name: str, value: Any) -> Any:
         return _read_truth(name, value)
     if name == "server":
         return _read_server(str(value))
+    if name == "memory" and isinstance(value, str) and (size := _SIZE.fullmatch(value.strip())) is not None:
+        value = int(size[1]) << _UNITS[size[2].lower()]
     if name in _POSITIVE:
         try:
             number = 0 if isinstance(value, (bool, float)) else int(value)
         except (TypeError, ValueError):
             number = 0
         if number <= 0:
-            raise InterfaceError(f"Option {name!r} must be a whole number above 0, not {value!r}.")
+            more = ", or a size such as 512m or 2g" if name == "memory" else ""
+            raise InterfaceError(f"Option {name!r} must be a whole number above 0{more}, not {value!r}.")
         return number
     return _read_text(name, value)
 
@@ -195,6 +198,9 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MASTER = re.compile(r"local(\[[^\]]+\])?|yarn|(spark|k8s|local-cluster)(://|\[).+")
 _OTHER_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _STORES = ("file", "s3", "s3a", "gs", "az", "abfs", "abfss", "wasb", "wasbs", "adl", "hdfs", "memory")
+_SIZE = re.compile(r"([0-9]{1,12})([kmgtKMGT])(?:i?[bB])?")
+_UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+"""Powers of two."""
 _MEMORY = re.compile(r"[1-9]\d{0,9}[kmgt]?b?", re.IGNORECASE)
 
 

@@ -71,6 +71,8 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x",), {"eager_batch": "always"}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x?trace_query_text=maybe",), {}, imp_driver.InterfaceError, "true or false"),
         ((object(),), {}, imp_driver.InterfaceError, "must be text"),
+        (("imp:///x?memory=much",), {}, imp_driver.InterfaceError, "above 0, or a size such as 512m or 2g, not 'much'"),
+        (("imp:///x?memory=0g",), {}, imp_driver.InterfaceError, "above 0"),
         (("imp:///x?shared_files=true",), {}, imp_driver.InterfaceError, "'shared_files' is about"),
         (("imp:///x?master=foo",), {}, imp_driver.InterfaceError, r"must be local\[4\], spark://host:7077, .* not 'foo'"),
         (("imp:///x?store=ftp://h/x",), {}, imp_driver.InterfaceError, "must be a folder, off, or a URL"),
@@ -130,3 +132,10 @@ def test_a_definition_is_asked_for_by_table_and_schema() -> None:
                 connection.definition(*wrong)
     with pytest.raises(imp_driver.InterfaceError, match="closed"):
         connection.definition("t")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1000", 1000), ("64k", 1 << 16), ("512M", 1 << 29), ("2g", 1 << 31), ("1GiB", 1 << 30), ("1tb", 1 << 40)]
+)
+def test_memory_is_a_size(text: str, size: int) -> None:
+    assert Options().with_values({"memory": text}).memory == size
