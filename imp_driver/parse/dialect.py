@@ -117,6 +117,7 @@ class SparkText(Spark):
         FUNCTIONS = {  # noqa: RUF012 - as above
             **SparkParser.FUNCTIONS,
             "EVERY": exp.LogicalAnd.from_arg_list,
+            "MEAN": exp.Avg.from_arg_list,
             "SOME": exp.LogicalOr.from_arg_list,
             "STD": exp.Stddev.from_arg_list,
             "PERCENTILE": _percentile,

@@ -226,7 +226,7 @@ def check_constants(node: exp.Expr) -> None:
     if isinstance(node, exp.Lower) and isinstance(node.this, (exp.Literal, exp.Placeholder)):
         # What it makes is such a text only where its constant is one.
         return
-    if _may_be_any_text(node) and node.find(exp.Column) is None and any(_is_text(each) for each in node.walk()):
+    if _may_be_any_text(node) and node.find(exp.Column, exp.AggFunc) is None and any(_is_text(each) for each in node.walk()):
         raise Refused(Reason.NON_DETERMINISTIC, f"{node.sql(dialect='spark')}, a text computed from constants alone")
 
 

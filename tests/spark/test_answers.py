@@ -34,6 +34,8 @@ QUERIES = (
     "SELECT DISTINCT t FROM {t} GROUP BY t, g ORDER BY t DESC",
     "SELECT z, count(*) AS c FROM {t} GROUP BY z ORDER BY z",
     "SELECT b, f, min(f) AS lo, max(f) AS hi, count(f) FROM {t} GROUP BY b, f ORDER BY b, f",
+    "SELECT g, mean(n), mean(m), CASE WHEN count(*) > 1 THEN 'many' ELSE 'few' END AS size, if(count(m) > 0, 'some', NULL) "
+    "FROM {t} GROUP BY g ORDER BY g",
     "SELECT max(s) AS most, min(c) FROM (SELECT g, sum(m) AS s, count(*) AS c FROM {t} GROUP BY g)",
     "SELECT g, s FROM (SELECT g, sum(n) AS s FROM {t} GROUP BY g) WHERE s > (SELECT avg(n) FROM {t}) ORDER BY g",
     "SELECT g, sum(n) FROM {t} GROUP BY g HAVING sum(n) IS NOT NULL UNION ALL SELECT 0, count(*) FROM {t}",
@@ -124,6 +126,13 @@ def test_averages_of_decimals_round_as_sparks_do(cursor: imp_driver.Cursor, engi
         found, expected = cursor.execute(text).fetchall(), plain.execute(text).fetchall()
         assert (served(cursor), text) == (ServedBy.STATE, text), cursor.sketch_report
         assert found == expected, text
+    rule = "spark.sql.optimizer.excludedRules"
+    cursor.execute(f"SET {rule} = org.apache.spark.sql.catalyst.optimizer.DecimalAggregates")
+    cursor.execute(texts[0]).fetchall()
+    assert served(cursor) is ServedBy.SPARK
+    cursor.execute(f"RESET {rule}")
+    cursor.execute(texts[0]).fetchall()
+    assert served(cursor) is ServedBy.STATE
 
 
 def test_rows_are_sparks_before_and_after_every_change(cursor: imp_driver.Cursor, table: str, engine: imp_driver.Connection) -> None:

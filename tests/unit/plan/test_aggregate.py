@@ -45,6 +45,7 @@ def found(text: str) -> tuple[AggregateSpecification, str | None] | None:
         ("max(DISTINCT f)", K.MAXIMUM, ValueForm.TOTAL, "f"),
         ("count(DISTINCT t)", K.COUNT_DISTINCT, ValueForm.TOTAL, "t"),
         ("count(n, t)", K.COUNT, ValueForm.TOTAL, "CASE WHEN NOT (n) IS NULL AND NOT (t) IS NULL THEN 1 END"),
+        ("mean(m)", K.SUM_DECIMAL, ValueForm.AVERAGE, "m"),
         ("every(b)", K.BOOLEAN_AND, ValueForm.TOTAL, "b"),
         ("bool_and(DISTINCT b)", K.BOOLEAN_AND, ValueForm.TOTAL, "b"),
         ("any(n > 1)", K.BOOLEAN_OR, ValueForm.TOTAL, "n > 1"),

@@ -290,6 +290,8 @@ def test_columns_that_spark_pads_or_collates_are_left_to_spark() -> None:
         ("spark.sql.legacy.setopsPrecedence.enabled", "true", False),
         ("spark.sql.crossJoin.enabled", "false", False),
         ("spark.sql.crossJoin.enabled", "true", True),
+        ("spark.sql.optimizer.excludedRules", "", True),
+        ("spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.DecimalAggregates", False),
     ],
 )
 def test_settings_that_change_what_names_mean(name: str, value: str, fine: bool) -> None:
