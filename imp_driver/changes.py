@@ -11,8 +11,8 @@ from imp_driver.parse.statement import Statement, StatementKind, parse
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.versions import ReadTransaction
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
@@ -27,41 +27,41 @@ class Changes:
         self._transaction = transaction
         self._wake = wake
 
-    def run(self, statement: Statement, run: Run) -> Outcome:
+    def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a statement that changes data, definitions or settings. Raises Error."""
-        report = replace(NO_SKETCH, times=run.watch.times, executed_sql=statement.text)
+        report = replace(NO_SKETCH, times=execution.watch.times, executed_sql=statement.text)
         self._transaction.check(statement)
         before = self.target(statement) if statement.kind is StatementKind.CHANGE else None
-        with run.watch.stage("execute"):
-            stream = self._session.execute(run.with_text(statement.text))
+        with execution.watch.stage("execute"):
+            stream = self._session.execute(execution.with_text(statement.text))
         if statement.kind is not StatementKind.CHANGE:
             return Outcome(stream, -1, report)
         rowcount, version = self._affected(stream, before)
         return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
 
-    def run_many(self, run: Run, rows: Sequence[Parameters], run_one: Callable[[Run], Outcome]) -> Outcome:
+    def run_many(self, execution: Execution, rows: Sequence[Parameters], run_one: Callable[[Execution], Outcome]) -> Outcome:
         """Run a statement for one row or more: an INSERT of VALUES as one append and one commit, others by ``run_one``. Raises Error."""
-        batch = batch_insert(run.text, rows)
+        batch = batch_insert(execution.text, rows)
         if batch is not None:
-            return self._append(batch, run)
-        if parse(run.text).kind is StatementKind.QUERY:
+            return self._append(batch, execution)
+        if parse(execution.text).kind is StatementKind.QUERY:
             raise ProgrammingError("executemany is for changes: the rows of a query would be lost. Use execute for each.")
         total = 0
         for row in rows:
-            outcome = run_one(run.of(run.text, row))
+            outcome = run_one(execution.of(execution.text, row))
             if outcome.stream is not None:
                 outcome.stream.close()
             total = -1 if outcome.rowcount < 0 or total < 0 else total + outcome.rowcount
         return Outcome(None, total, outcome.report)
 
-    def _append(self, batch: BatchInsert, run: Run) -> Outcome:
-        statement = parse(run.text)
+    def _append(self, batch: BatchInsert, execution: Execution) -> Outcome:
+        statement = parse(execution.text)
         self._transaction.check(statement)
         before = self.target(statement)
-        with run.watch.stage("execute"):
-            self._session.append(batch.text, batch.view, batch.rows, run)
+        with execution.watch.stage("execute"):
+            self._session.append(batch.text, batch.view, batch.rows, execution)
         count, version = self._affected(None, before)
-        return Outcome(None, count, replace(NO_SKETCH, version=version, times=run.watch.times, executed_sql=batch.text))
+        return Outcome(None, count, replace(NO_SKETCH, version=version, times=execution.watch.times, executed_sql=batch.text))
 
     def target(self, statement: Statement) -> TableSnapshot | None:
         """Return the Delta table that a statement is about to change."""

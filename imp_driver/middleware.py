@@ -30,11 +30,11 @@ from imp_driver.rewrite.cut_query import CutQueries
 from imp_driver.rewrite.rewriter import Rewriter
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import ReadTransaction, text_at
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import FoundT, Grounds, Refused
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import ChangeSource
 
 _LOG = logging.getLogger("imp_driver")
@@ -63,63 +63,63 @@ class Middleware:
         changes, requests, told = self._changes, self._cut.rewriter.requests, self._answers.told
         self._commands = Commands(self._session, self._sketches, self._advisor, self._transaction, changes, requests, told, self.run)
 
-    def run(self, run: Run) -> Outcome:
+    def run(self, execution: Execution) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
-        with run.watch.stage("parse"):
-            statement = parse(run.text)
-            if may_have_markers(statement, run.parameters):
-                check_values(run.text, run.parameters)
+        with execution.watch.stage("parse"):
+            statement = parse(execution.text)
+            if may_have_markers(statement, execution.parameters):
+                check_values(execution.text, execution.parameters)
         if statement.kind is StatementKind.SKETCH_COMMAND:
-            return self._commands.run(statement, run)
+            return self._commands.run(statement, execution)
         if statement.kind is not StatementKind.QUERY:
-            return self._changes.run(statement, run)
-        outcome = self._query(statement, run)
-        self._advisor.record(run, statement, outcome.report)
+            return self._changes.run(statement, execution)
+        outcome = self._query(statement, execution)
+        self._advisor.record(execution, statement, outcome.report)
         return outcome
 
-    def _query(self, statement: Statement, run: Run) -> Outcome:
-        served = self._served(statement, run)
+    def _query(self, statement: Statement, execution: Execution) -> Outcome:
+        served = self._served(statement, execution)
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
-        return self._comparison.checked(served, run) if isinstance(served, Served) else self._plain(statement, run, *served)
+        return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
 
-    def _served(self, statement: Statement, run: Run) -> Served | tuple[Grounds, Grounds | None]:
+    def _served(self, statement: Statement, execution: Execution) -> Served | tuple[Grounds, Grounds | None]:
         """Answer from groups, or with a sketch, or say why the query is to run unchanged, and why not from groups."""
         if self._options.sketch is SketchMode.OFF:
             return Grounds(Reason.SKETCH_OFF), None
-        means = means_of(self._session, run)
-        reading = self._tried(lambda: self._reader.read(statement, run), run)
+        means = means_of(self._session, execution)
+        reading = self._tried(lambda: self._reader.read(statement, execution), execution)
         if isinstance(reading, Grounds):
             return reading, None
-        answer = self._tried(lambda: self._answers.serve(reading, run, means), run) if self._options.answers else None
+        answer = self._tried(lambda: self._answers.serve(reading, execution, means), execution) if self._options.answers else None
         if answer is not None and (isinstance(answer, Served) or answer.reason in BESIDE_GROUPS):
             # Beside groups for all constants, a sketch for these alone would be captured in vain.
             return answer if isinstance(answer, Served) else (answer, answer)
-        cut = self._tried(lambda: self._cut.serve(reading, run, means), run)
+        cut = self._tried(lambda: self._cut.serve(reading, execution, means), execution)
         return cut.not_answered(answer) if isinstance(cut, Served) else (cut, answer)
 
-    def _tried(self, attempt: Callable[[], FoundT], run: Run) -> FoundT | Grounds:
+    def _tried(self, attempt: Callable[[], FoundT], execution: Execution) -> FoundT | Grounds:
         """Return what an attempt finds, or why it does not, unless the run was cancelled; in shadow mode nothing is hidden."""
         try:
             return attempt()
         except Refused as refused:
             return refused.grounds
         except Exception as error:
-            if run.token.is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
+            if execution.token.is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
                 raise
             _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
             return Grounds(Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
-    def _plain(self, statement: Statement, run: Run, grounds: Grounds, why: Grounds | None) -> Outcome:
+    def _plain(self, statement: Statement, execution: Execution, grounds: Grounds, why: Grounds | None) -> Outcome:
         """Run the caller's own text, in a transaction at its versions; ``why`` it was not answered from groups."""
         text = text_at(statement, self._session, self._transaction) if self._transaction.is_open else statement.text
-        times = run.watch.times
+        times = execution.watch.times
         report = SketchReport(Decision.NOT_USED, grounds.reason, grounds.detail, times=times, executed_sql=text, not_answered=why)
-        with run.watch.stage("execute"):
-            return Outcome(self._session.execute(run.with_text(text)), -1, report)
+        with execution.watch.stage("execute"):
+            return Outcome(self._session.execute(execution.with_text(text)), -1, report)
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""
-        return self._changes.run_many(run, rows, self.run)
+        return self._changes.run_many(execution, rows, self.run)
 
     def using(self, sketch: SketchMode) -> Middleware:
         """Return the path of the same connection with another way to use sketches."""
@@ -133,10 +133,10 @@ class Middleware:
     def end_transaction(self) -> None:
         self._transaction.end()
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Cancel a run, from any thread."""
-        run.token.cancel()
-        self._session.interrupt(run)
+        execution.token.cancel()
+        self._session.interrupt(execution)
 
     def close(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The seams: what the stages need from the engine, and the values that cross them."""
+"""The seams: what the other folders need from the engine, and the values that cross them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 
 CHAR_WIDTH = b"char width"
 """Key in the metadata of a field of Arrow rows: the characters of a CHAR column, in ASCII digits."""
@@ -154,25 +154,25 @@ class TableDefinition:
 class Session(Protocol):
     """One connection's child session of the engine. All methods raise only errors of this driver."""
 
-    def execute(self, run: Run) -> ResultStream:
+    def execute(self, execution: Execution) -> ResultStream:
         """Run any statement; analysis errors and errors before the first batch are raised here."""
 
-    def describe(self, run: Run) -> ResultShape:
+    def describe(self, execution: Execution) -> ResultShape:
         """Analyse a query, which starts nothing. Raises an Error where the engine would not run it."""
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver's own on behalf of a run and return all its rows. Raises ResultTooLarge beyond ``most_bytes``."""
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         """Run a query of the driver's own while ``rows`` are visible as the temporary view named ``view``."""
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> ResultStream:
         """Run a query of the driver's own while rows are visible as temporary views of these names."""
 
-    def buckets(self, run: Run) -> BucketEngine | None:
+    def buckets(self, execution: Execution) -> BucketEngine | None:
         """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled with ``run``."""
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -199,7 +199,7 @@ class Session(Protocol):
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         """Return the version of a Delta table that ``FROM name TIMESTAMP AS OF time`` reads, ``time`` being a literal of SQL.
 
         None where the engine does not tell. Raises an Error where it refuses the time.
@@ -208,7 +208,7 @@ class Session(Protocol):
     def last_commit_version(self) -> int | None:
         """Version of the last Delta commit made in this session; None before the first."""
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Cancel a run, from any thread."""
 
     def close(self) -> None: ...
@@ -272,9 +272,9 @@ class BucketEngine(Protocol):
 class Pipeline(Protocol):
     """Runs statements of one connection. Raises only errors of this driver."""
 
-    def run(self, run: Run) -> Outcome: ...
+    def run(self, execution: Execution) -> Outcome: ...
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
         """Run one statement for many rows."""
 
     def using(self, sketch: SketchMode) -> Pipeline:
@@ -286,7 +286,7 @@ class Pipeline(Protocol):
     def end_transaction(self) -> None:
         """Let the statements that follow read the newest versions; harmless outside a reader's transaction."""
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Cancel a run, from any thread."""
 
     def close(self) -> None: ...

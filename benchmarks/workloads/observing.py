@@ -30,9 +30,9 @@ from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, Pipeline, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 
 STATEMENTS = 2_000
 WRITES = 10
@@ -45,19 +45,19 @@ _LOG = logging.getLogger("imp_driver.observe")
 class _Stages:
     """A pipeline that enters every stage and finds nothing to do there."""
 
-    def run(self, run: Run) -> Outcome:
+    def run(self, execution: Execution) -> Outcome:
         for stage in STAGES:
-            with run.watch.stage(stage):
+            with execution.watch.stage(stage):
                 pass
         report = SketchReport(
             Decision.MAINTAINED, Reason.FILTERED, "", "0123456789ab", "ba9876543210", "spark_catalog.default.r500", "a", 16, 17,
             {"spark_catalog.default.r500": 17}, 20, DeltaSource.CHANGE_FEED, None, 12, 5_001, 3, 4, 64, 1_000_000, 16_000_000, 0.9,
-            run.watch.times,
+            execution.watch.times,
         )  # fmt: skip
         return Outcome(None, -1, report)
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
-        return self.run(run)
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
+        return self.run(execution)
 
     def using(self, sketch: SketchMode) -> _Stages:
         return self
@@ -67,7 +67,7 @@ class _Stages:
 
     def end_transaction(self) -> None: ...
 
-    def interrupt(self, run: Run) -> None: ...
+    def interrupt(self, execution: Execution) -> None: ...
 
     def close(self) -> None: ...
 
@@ -133,7 +133,7 @@ def _turn(pipeline: Pipeline) -> Turn:
     """Run the statement many times; its answer is what the last one's report says, but for the times."""
     begin = time.perf_counter()
     for _ in range(STATEMENTS):
-        outcome = pipeline.run(Run(TEXT))
+        outcome = pipeline.run(Execution(TEXT))
     seconds = time.perf_counter() - begin
     row = (outcome.rowcount, repr(replace(outcome.report, times={})), ", ".join(outcome.report.times))
     return Turn([row], {Quantity.CALL: seconds * 1000 / STATEMENTS})

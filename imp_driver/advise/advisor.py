@@ -30,12 +30,12 @@ from imp_driver.rewrite.use import plan_use
 from imp_driver.sketch.coverage import FileFragments
 from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.sketch.sketch import Sketch
+from imp_driver.values.execution import Execution
 from imp_driver.values.expressions import Column
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options
 from imp_driver.values.quoting import qualified
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 _LOG = logging.getLogger("imp_driver.advise")
@@ -72,13 +72,13 @@ class Advisor:
         self._workload = sketches.workload
         self._asked: tuple[str, list[Request]] = ("", [])
 
-    def asked(self, run: Run, requests: list[Request]) -> None:
+    def asked(self, execution: Execution, requests: list[Request]) -> None:
         """Remember what the run asks for, until ``record``; blocks that no key may cut are nothing to cluster for."""
-        self._asked = (run.tag, [request for request in requests if request.analysis.safe])
+        self._asked = (execution.tag, [request for request in requests if request.analysis.safe])
 
-    def record(self, run: Run, statement: Statement, report: SketchReport) -> None:
+    def record(self, execution: Execution, statement: Statement, report: SketchReport) -> None:
         """Record one run of a query, once it has answered."""
-        requests = self._asked[1] if self._asked[0] == run.tag else []
+        requests = self._asked[1] if self._asked[0] == execution.tag else []
         try:
             if report.reason is not Reason.SKETCH_OFF and statement.tree is not None:
                 question = Question(*text_and_names(statement))
@@ -88,11 +88,11 @@ class Advisor:
             if not requests:
                 self._workload.add(replace(_refused(statement), milliseconds=_spent(report), reason=report.reason.name))
             for request in requests:
-                self._record(run, request, report)
+                self._record(execution, request, report)
         except Exception as error:
             _LOG.warning("A query could not be recorded for ADVISE: %s", described(error))
 
-    def _record(self, run: Run, request: Request, report: SketchReport) -> None:
+    def _record(self, execution: Execution, request: Request, report: SketchReport) -> None:
         template = request.template.identifier
         own = next((each for each in (report, *report.also) if each.template == template), None)
         size = int(_snapshot_of(request).files.sizes.sum())
@@ -105,7 +105,7 @@ class Advisor:
             replace(request, snapshots={name: replace(each, files=_NoFiles()) for name, each in request.snapshots.items()}),
         )
         if reason == Reason.NOT_CLUSTERED.name and total.runs % RUNS_BEFORE_SAMPLE == 0 and not total.shares:
-            self._note(request, self._sampled(request, run))
+            self._note(request, self._sampled(request, execution))
 
     def close(self) -> None:
         """Estimate what costs no query, and write the record."""
@@ -119,7 +119,7 @@ class Advisor:
                 _LOG.warning("An estimate for ADVISE SKETCHES failed: %s", described(error))
         self._workload.write()
 
-    def advise(self, run: Run) -> list[Advice]:
+    def advise(self, execution: Execution) -> list[Advice]:
         """Return which clusterings would pay, then the templates that none would help; of tables that the session may read.
 
         Raises:
@@ -132,24 +132,24 @@ class Advisor:
         found: list[Advice] = []
         rest: list[Record] = []
         for (table, table_id), records in by_table.items():
-            place = self._place(table, table_id, records, run)
+            place = self._place(table, table_id, records, execution)
             if place is None:
                 # A table that is gone or was made anew needs no advice; a statement without a table is only counted.
                 rest += [record for record in records if not record.table_id]
                 continue
-            demands = [self._demand(record, questions.get(record.template), place, run) for record in records]
+            demands = [self._demand(record, questions.get(record.template), place, execution) for record in records]
             advice = advice_for(place.layout, demands)
             found += [] if advice is None else [advice]
             rest += [demand.record for demand in demands if advice is None or advice.clustering not in demand.record.attributes]
         found.sort(key=lambda each: each.saved or 0, reverse=True)
-        return found + self._properties(run) + unserved(rest)
+        return found + self._properties(execution) + unserved(rest)
 
-    def _properties(self, run: Run) -> list[Advice]:
+    def _properties(self, execution: Execution) -> list[Advice]:
         """Return what would make following the tables cheaper that this process has followed. Raises Error."""
         found: list[Advice] = []
         for each in self._sketches.relations.upkeep_times.every():
             if self._session.may_read(each.table) and self._session.resolve(each.table) is not None:
-                detail = self._session.read(f"DESCRIBE DETAIL {qualified(each.table)}", run)
+                detail = self._session.read(f"DESCRIBE DETAIL {qualified(each.table)}", execution)
                 advice = property_for(each, dict(detail.column("properties")[0].as_py() or ()))
                 found += [] if advice is None else [advice]
         return found
@@ -161,7 +161,7 @@ class Advisor:
     def _may_be_told(self, record: Record) -> bool:
         return not record.table or self._session.may_read(tuple(record.table.split(".")))
 
-    def _place(self, table: str, table_id: str, records: Sequence[Record], run: Run) -> _Place | None:
+    def _place(self, table: str, table_id: str, records: Sequence[Record], execution: Execution) -> _Place | None:
         name = tuple(table.split("."))
         relation = self._session.resolve(name) if table_id else None
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
@@ -172,20 +172,20 @@ class Advisor:
             return None
         if snapshot.table_id != table_id:
             return None
-        detail = self._session.read(f"DESCRIBE DETAIL {qualified(relation.name)}", run)
+        detail = self._session.read(f"DESCRIBE DETAIL {qualified(relation.name)}", execution)
         attributes = dict.fromkeys(name for record in records for name in record.attributes)
         return _Place(
             snapshot,
             Layout.of(relation.name, table_id, snapshot.files, tuple(attributes), detail.column("partitionColumns")[0].as_py()),
         )
 
-    def _demand(self, record: Record, question: Request | None, place: _Place, run: Run) -> Demand:
+    def _demand(self, record: Record, question: Request | None, place: _Place, execution: Execution) -> Demand:
         """Bring the estimates of a record up to date where this process knows what was asked."""
         if question is None or _snapshot_of(question).table_id != place.snapshot.table_id:
             return Demand(record)
         request = replace(question, snapshots={**question.snapshots, _table_of(question): place.snapshot})
         try:
-            found = self._from_state(request) or self._known_shares(request) or self._sampled(request, run)
+            found = self._from_state(request) or self._known_shares(request) or self._sampled(request, execution)
         except Error as error:
             raise_if_cancelled(error)
             _LOG.warning("A sample for ADVISE SKETCHES failed: %s", described(error))
@@ -229,13 +229,13 @@ class Advisor:
         rows = np.asarray(columns["rows"].to_numpy(zero_copy_only=False), dtype=np.float64)
         return {request.analysis.attribute(index): shares(columns[f"key_{index}"], rows, [passes]) for index in request.analysis.safe}
 
-    def _sampled(self, request: Request, run: Run) -> dict[str, Shares]:
+    def _sampled(self, request: Request, execution: Execution) -> dict[str, Shares]:
         """Estimate from a sample that Spark takes of the newest version; groups over several tables are not sampled."""
         if not isinstance(request.block.source, Scan):
             return {}
         block, snapshot = request.block, self._source.snapshot(_snapshot_of(request).location)
         fraction = fraction_for(snapshot.row_count)
-        drawn = self._session.read(sample_sql(block, _table_of(request), snapshot.version, fraction), run)
+        drawn = self._session.read(sample_sql(block, _table_of(request), snapshot.version, fraction), execution)
         keys = tuple(_typed(column(drawn, f"key_{index}"), request, index) for index in range(len(block.keys)))
         sample = Sample(keys, tuple(aggregate.specification for aggregate in block.aggregates), drawn, fraction)
         return {request.analysis.attribute(index): each for index, each in estimated_shares(sample, block, request.analysis.safe).items()}

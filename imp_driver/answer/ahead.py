@@ -8,7 +8,7 @@ from typing import TypeAlias
 from imp_driver.maintain.background import Background, Job
 from imp_driver.maintain.upkeep import Means, means_of
 from imp_driver.ports import Session
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 
 Work: TypeAlias = Callable[[Means, int | None], object]
 """Is given how many tasks may read a table; None for all."""
@@ -24,15 +24,15 @@ class Ahead:
 
     def ask(self, key: str, work: Work) -> bool:
         """Have work done soon, once however often it is asked for by this key; say whether it will be."""
-        run = Run("")
+        execution = Execution("")
 
         def do() -> None:
             cores = self._session.parallelism()
             tasks = max(1, int(cores * self._share))
-            work(means_of(self._session, run), tasks if tasks < cores else None)
+            work(means_of(self._session, execution), tasks if tasks < cores else None)
 
         def cancel() -> None:
-            run.token.cancel()
-            self._session.interrupt(run)
+            execution.token.cancel()
+            self._session.interrupt(execution)
 
         return self._background.ask(Job(key, self._session, do, cancel))

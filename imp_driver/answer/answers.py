@@ -28,9 +28,9 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Floats, Options
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,19 +57,19 @@ class Answers:
         self._payoff = Payoff()
         self._patience = Patience()
 
-    def serve(self, reading: Reading, run: Run, means: Means) -> Served:
+    def serve(self, reading: Reading, execution: Execution, means: Means) -> Served:
         """Return the rows of a query, with what compares them with Spark's.
 
         Raises as ``answer``.
         """
-        answer = self.answer(reading, run, means)
+        answer = self.answer(reading, execution, means)
         text = plain_text(reading, answer.parts) if self._options.is_compared else ""
-        report = report_of_groups(answer.parts, run.watch.times)
+        report = report_of_groups(answer.parts, execution.watch.times)
         versions = {".".join(name): version for name, version in versions_of(reading, answer.parts).items()}
         report = replace(report, served_by=answer.served_by, executed_sql=answer.text, tables=versions)
         return Served(answer.rows, report, text, tuple(part.relation for part in answer.parts))
 
-    def answer(self, reading: Reading, run: Run, means: Means) -> Answer:
+    def answer(self, reading: Reading, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query.
 
         Raises:
@@ -78,15 +78,15 @@ class Answers:
         """
         if self._options.is_compared and NOW in reading.text.asked:
             raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}: with Spark's rows, which are to be compared, it is read again")
-        known = self._repeats.find(reading, run.parameters)
+        known = self._repeats.find(reading, execution.parameters)
         if known is not None:
             return self._again(reading, *known)
         rows = reading.text.with_rows()
-        found = None if rows is None else self._with_rows(rows, reading, run, means)
+        found = None if rows is None else self._with_rows(rows, reading, execution, means)
         if isinstance(found, Answer):
             return found
         try:
-            return self._with_groups(reading, run, means)
+            return self._with_groups(reading, execution, means)
         except Refused as refused:
             raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
 
@@ -97,14 +97,14 @@ class Answers:
             self._parts.note_answered(part)
         return Answer(rows, parts, ServedBy.STATE)
 
-    def _with_groups(self, reading: Reading, run: Run, means: Means) -> Answer:
+    def _with_groups(self, reading: Reading, execution: Execution, means: Means) -> Answer:
         """Answer from groups; a query that is always left to Spark in the end is no longer tried each time. Raises as ``answer``."""
         name = f"groups of {reading.text.template_text}"
         grounds = self._patience.why_not(name)
         if grounds is not None:
             raise Refused.on(grounds)
         try:
-            answer = self._from(reading.text.grouped(), reading, run, means)
+            answer = self._from(reading.text.grouped(), reading, execution, means)
         except Refused as refused:
             if refused.reason is Reason.LEFT_TO_SPARK:
                 self._patience.in_vain(name, refused.grounds)
@@ -112,7 +112,7 @@ class Answers:
         self._patience.succeeded(name)
         return answer
 
-    def _with_rows(self, rows: Grouped, reading: Reading, run: Run, means: Means) -> Answer | Refused:
+    def _with_rows(self, rows: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer | Refused:
         """Answer from rows that are kept, beside groups or alone, or say why not.
 
         Raises as ``answer`` where groups are to be waited for.
@@ -122,7 +122,7 @@ class Answers:
         if grounds is not None:
             return Refused.on(grounds)
         try:
-            answer = self._from(rows, reading, run, means)
+            answer = self._from(rows, reading, execution, means)
         except Refused as refused:
             if refused.reason is Reason.ROWS_NEEDED:
                 return refused
@@ -133,55 +133,57 @@ class Answers:
         self._patience.succeeded(template)
         return answer
 
-    def _from(self, grouped: Grouped, reading: Reading, run: Run, means: Means) -> Answer:
+    def _from(self, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
         self._check_permitted(_names(grouped))
         self._payoff.check(reading.text.template_text)
         if grouped.others:
             check_share(sum(map(reading.size, grouped.others)), reading.bytes)
         try:
-            held = self._parts.of(grouped, reading, reading.parameters(run.parameters), means)
+            held = self._parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         self._sketches.relations.evict()
         _check_one_moment(held.parts)
-        return self._finished(held, reading, run)
+        return self._finished(held, reading, execution)
 
-    def _finished(self, held: Held, reading: Reading, run: Run) -> Answer:
-        shape = self._shapes.of(reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else reading.statement.text, run)
+    def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
+        shape = self._shapes.of(
+            reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else reading.statement.text, execution
+        )
         may_round, may_tie = self._options.floats is Floats.ROUNDED, not self._options.is_compared
         try:
             if held.grouped.others:
                 raise NotEvaluable("a table that is not grouped")
-            with run.watch.stage("answer"):
+            with execution.watch.stage("answer"):
                 rows = Finish(held.rows, may_round=may_round).answer(held.plan, may_tie=may_tie)
                 shaped = ShapedRows(rows, shape)
-                self._repeats.keep(reading, run.parameters, shaped, shape, held.parts)
+                self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
                 return Answer(shaped, held.parts, ServedBy.STATE)
         except NotEvaluable as error:
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
-            return self._rest_by_spark(held, reading, shape, run)
+            return self._rest_by_spark(held, reading, shape, execution)
 
-    def _rest_by_spark(self, held: Held, reading: Reading, shape: ResultShape, run: Run) -> Answer:
+    def _rest_by_spark(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         rest = Rest(held.plan, held.rows, versions_of(reading, held.parts))
         before = time.perf_counter()
-        with run.watch.stage("execute"):
-            rows = rest.stream(self._session, shape, run)
+        with execution.watch.stage("execute"):
+            rows = rest.stream(self._session, shape, execution)
         captured = [part.relation.costs.captured for part in held.parts]
         longest = None if None in captured else max(filter(None, captured), default=0.0)
         self._payoff.note(reading.text.template_text, time.perf_counter() - before, longest)
         return Answer(rows, held.parts, ServedBy.STATE_AND_SPARK, rest.text)
 
-    def told(self, statement: Statement, run: Run) -> list[str]:
+    def told(self, statement: Statement, execution: Execution) -> list[str]:
         """Say where the rows of a query would come from, without computing them; nothing where answers are switched off.
 
         Raises Refused as ``answer``, as far as that is known.
         """
         if not self._options.answers:
             return []
-        reading = self._reader.read(statement, run, is_told=True)
+        reading = self._reader.read(statement, execution, is_told=True)
         grouped = reading.text.with_rows() or reading.text.grouped()
         self._check_permitted(_names(grouped))
-        lines = self._parts.told(grouped, reading, reading.parameters(run.parameters))
+        lines = self._parts.told(grouped, reading, reading.parameters(execution.parameters))
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )

@@ -33,9 +33,9 @@ from imp_driver.snapshot.text import Grouped
 from imp_driver.state.group_columns import ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.codes import one_array
+from imp_driver.values.execution import Parameters
 from imp_driver.values.options import Floats, Options
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +192,7 @@ class Parts:
     def note_answered(self, part: Groups) -> None:
         """Count an answer from some groups, and what it has saved."""
         relation = part.relation
-        relation.answered()
+        relation.usage.note_answer()
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
             # What is not computed by Spark would have taken about as long as the capture.

@@ -19,8 +19,8 @@ from imp_driver.parse.moment import NOW
 from imp_driver.ports import ResultShape
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.vector import Vector, vector_of
+from imp_driver.values.execution import Parameters
 from imp_driver.values.options import Options
-from imp_driver.values.run import Parameters
 
 MOST_BYTES = 1 << 16
 """Of the rows of one answer; with more of them the query is answered anew."""

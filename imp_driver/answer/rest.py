@@ -20,9 +20,9 @@ from imp_driver.plan.render import Renderer, read_identifiers
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason
 from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 from imp_driver.values.tables import at_version
 
 MOST_BYTES = 8 << 20
@@ -96,9 +96,9 @@ class Rest:
         renderer = Renderer(lambda scan: at_version(qualified(scan.table), versions[scan.table]), wanted, given=names)
         self.text = renderer.last_sql(plan)
 
-    def stream(self, session: Session, shape: ResultShape, run: Run) -> ResultStream:
+    def stream(self, session: Session, shape: ResultShape, execution: Execution) -> ResultStream:
         """Run it. Raises Refused where Spark gives values of other types than the query has, Error where it fails."""
-        found = session.execute_with(run.of(self.text), self._views)
+        found = session.execute_with(execution.of(self.text), self._views)
         if [each.type for each in found.schema] != [each.type for each in shape.schema]:
             found.close()
             raise Refused(Reason.LEFT_TO_SPARK, "over groups the columns have other types")

@@ -13,7 +13,7 @@ from imp_driver.ports import ResultColumn, ResultShape, Session
 from imp_driver.snapshot.reading import Reading
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.codes import one_array
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 
 MOST_SHAPES = 2_000
 _Key: TypeAlias = tuple[object, ...]
@@ -26,17 +26,17 @@ class Shapes:
         self._session = session
         self._known: BoundedCache[_Key, ResultShape] = BoundedCache(MOST_SHAPES)
 
-    def of(self, reading: Reading, text: Callable[[], str], run: Run) -> ResultShape:
+    def of(self, reading: Reading, text: Callable[[], str], execution: Execution) -> ResultShape:
         """Return the shape of a query. Raises Error where Spark does not accept it.
 
         Args:
             text: gives the query as Spark is to analyse it: at its versions, where these are asked for, columns may be others.
         """
         tables = tuple((name, table.snapshot.table_id, table.snapshot.schema) for name, table in reading.tables.items())
-        key = (typed_text(reading.statement, run.parameters), reading.text.views_text, tables, reading.settings)
+        key = (typed_text(reading.statement, execution.parameters), reading.text.views_text, tables, reading.settings)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._session.describe(run.with_text(text()))
+            found = self._known[key] = self._session.describe(execution.with_text(text()))
         return found
 
 

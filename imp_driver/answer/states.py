@@ -150,7 +150,7 @@ class States:
 
     def _failure(self, request: Request) -> CaptureFailure | None:
         known = self._relations.registry.find(state_key(request))
-        return None if known is None else known.failure
+        return None if known is None else known.attempts.failure
 
     def _capture(self, request: Request, why_too_much: WhyNot) -> Work:
         memory = self._relations.registry.memory_budget

@@ -12,8 +12,8 @@ from imp_driver.parse.clustering import (
     statistics_property,
 )
 from imp_driver.ports import RelationKind, Session
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
-from imp_driver.values.run import Run
 
 _OWN_LAYOUTS = (
     ("partitionColumns", "is partitioned", "OPTIMIZE .. ZORDER BY"),
@@ -22,7 +22,7 @@ _OWN_LAYOUTS = (
 _IDENTITY = "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED"
 
 
-def cluster_statements(argument: str, session: Session, run: Run) -> list[str]:
+def cluster_statements(argument: str, session: Session, execution: Execution) -> list[str]:
     """Return the statements to run one after the other; the last one rewrites the rows in one commit, the table stays what it is.
 
     Raises:
@@ -31,12 +31,12 @@ def cluster_statements(argument: str, session: Session, run: Run) -> list[str]:
     """
     wanted = read_clustering(argument)
     name = _delta_table(wanted.table, session)
-    detail = session.read(f"DESCRIBE DETAIL {name}", run).to_pylist()[0]
+    detail = session.read(f"DESCRIBE DETAIL {name}", execution).to_pylist()[0]
     for kind, what, advice in _OWN_LAYOUTS:
         if detail.get(kind):
             names = ", ".join(detail[kind])
             raise NotSupportedError(f"{name} {what} ({names}), which decides where its rows go. Run {advice} instead.")
-    columns = columns_of(session, name, run)
+    columns = columns_of(session, name, execution)
     column = found_column(columns, wanted.column)
     statistics = statistics_property(columns, column, dict(detail["properties"]))
     files = wanted.files or files_for(int(detail["sizeInBytes"]))
@@ -52,9 +52,9 @@ def check_failure(error: Error) -> None:
         raise NotSupportedError("The table has a column GENERATED ALWAYS AS IDENTITY: its rows cannot be written anew.") from error
 
 
-def columns_of(session: Session, name: str, run: Run) -> Columns:
+def columns_of(session: Session, name: str, execution: Execution) -> Columns:
     """Return the columns of a relation."""
-    rows = session.read(f"DESCRIBE QUERY SELECT * FROM {name}", run).to_pylist()
+    rows = session.read(f"DESCRIBE QUERY SELECT * FROM {name}", execution).to_pylist()
     return [(row["col_name"], row["data_type"]) for row in rows]
 
 

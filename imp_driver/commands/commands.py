@@ -17,7 +17,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import CommandKind, Statement, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 
 _STATEMENTS = (
     "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS and "
@@ -39,9 +39,9 @@ class Commands:
         advisor: Advisor,
         transaction: ReadTransaction,
         changes: Changes,
-        requests: Callable[[Statement, Run], list[Request]],
-        answer: Callable[[Statement, Run], list[str]],
-        run_one: Callable[[Run], Outcome],
+        requests: Callable[[Statement, Execution], list[Request]],
+        answer: Callable[[Statement, Execution], list[str]],
+        run_one: Callable[[Execution], Outcome],
     ) -> None:
         self._session = session
         self._sketches = sketches
@@ -52,7 +52,7 @@ class Commands:
         self._answer = answer
         self._run_one = run_one
 
-    def run(self, statement: Statement, run: Run) -> Outcome:
+    def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""
         command = statement.command
         assert command is not None
@@ -63,14 +63,16 @@ class Commands:
             case CommandKind.UNKNOWN:
                 raise ProgrammingError(f"{command.argument!r} is no statement of the driver. These are {_STATEMENTS}.")
             case CommandKind.ADVISE:
-                return Outcome(advised(self._advisor.advise(run)), -1, NO_SKETCH)
+                return Outcome(advised(self._advisor.advise(execution)), -1, NO_SKETCH)
             case CommandKind.ADVISE_ANSWERS:
                 return Outcome(questioned(self._advisor.questions()), -1, NO_SKETCH)
             case CommandKind.CLUSTER:
-                return self._rewrite_table(cluster_statements(command.argument, self._session, run), run)
+                return self._rewrite_table(cluster_statements(command.argument, self._session, execution), execution)
             case CommandKind.EXPLAIN:
                 explained = parse(command.argument)
-                plan = explain(explained, lambda each: self._answer(each, run), lambda each: self._requests(each, run), self._sketches)
+                plan = explain(
+                    explained, lambda each: self._answer(each, execution), lambda each: self._requests(each, execution), self._sketches
+                )
                 return Outcome(plan, -1, NO_SKETCH)
         self._sketches.restore()
         relations = Permissions(self._session).visible(self._sketches.relations.registry.relations())
@@ -82,11 +84,11 @@ class Commands:
             raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW STATES lists them; DROP STATE ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)
 
-    def _rewrite_table(self, texts: Sequence[str], run: Run) -> Outcome:
+    def _rewrite_table(self, texts: Sequence[str], execution: Execution) -> Outcome:
         """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""
         try:
             for text in texts:
-                outcome = self._run_one(run.of(text))
+                outcome = self._run_one(execution.of(text))
                 if outcome.stream is not None:
                     outcome.stream.close()
         except Error as error:

@@ -1,6 +1,6 @@
 """An indexed Z-set: rows that others are joined with, in memory (IMP paper section 5.2.4).
 
-Its levels are bags of signed rows, never changed, each with an index per key that was asked for. A deleted row is one of weight -1, so
+Its layers are bags of signed rows, never changed, each with an index per key that was asked for. A deleted row is one of weight -1, so
 nothing is searched for when an arrangement changes, and weights multiply.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.runs import Run, levelled
+from imp_driver.dataflow.sorted_runs import SortedRun, compacted
 from imp_driver.values.codes import BooleanArray, CodeArray, Codec, IntegerArray, is_orderable
 from imp_driver.values.tables import ZSet
 
@@ -35,28 +35,28 @@ def may_be_joined(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Level:
+class _Layer:
     """Signed rows; ``indexes`` find their places by the codes of a key, without NULL, which equals nothing."""
 
     zset: ZSet
-    indexes: dict[str, Run] = field(default_factory=dict)
+    indexes: dict[str, SortedRun] = field(default_factory=dict)
 
-    def index(self, key: str) -> Run:
+    def index(self, key: str) -> SortedRun:
         if key not in self.indexes:
             column = self.zset.rows.column(key)
             codes, nulls = Codec(column.type).encode(column)
             if codes.dtype == object and len(codes) > MOST_TEXT_ROWS:
                 raise TooManyRows
             places = np.flatnonzero(~nulls)
-            self.indexes[key] = Run.of(codes[places], places)
+            self.indexes[key] = SortedRun.of(codes[places], places)
         return self.indexes[key]
 
     def __len__(self) -> int:
         return len(self.zset.weights)
 
-    def merged(self, other: _Level) -> _Level:
+    def merged(self, other: _Layer) -> _Layer:
         rows = pa.concat_tables([self.zset.rows, other.zset.rows]).combine_chunks()
-        return _Level(ZSet(rows, np.concatenate((self.zset.weights, other.zset.weights))))
+        return _Layer(ZSet(rows, np.concatenate((self.zset.weights, other.zset.weights))))
 
     @property
     def memory(self) -> int:
@@ -67,19 +67,19 @@ class _Level:
 
 
 class Arrangement:
-    """Rows of one occurrence of a table, or of an operator. Immutable; what comes of a change shares levels and indexes with it."""
+    """Rows of one occurrence of a table, or of an operator. Immutable; what comes of a change shares layers and indexes with it."""
 
     def __init__(self, zset: ZSet) -> None:
-        self._levels: tuple[_Level, ...] = (_Level(ZSet(zset.rows.combine_chunks(), zset.weights)),)
+        self._layers: tuple[_Layer, ...] = (_Layer(ZSet(zset.rows.combine_chunks(), zset.weights)),)
         self._loaded = self._signed = len(zset.weights)
 
     def changed_by(self, zset: ZSet) -> Arrangement:
         """Return an arrangement with more signed rows, of the same columns in any order."""
-        schema = self._levels[0].zset.rows.schema
-        added = _Level(ZSet(zset.rows.select(schema.names).cast(schema).combine_chunks(), zset.weights))
+        schema = self._layers[0].zset.rows.schema
+        added = _Layer(ZSet(zset.rows.select(schema.names).cast(schema).combine_chunks(), zset.weights))
         found = Arrangement.__new__(Arrangement)
-        # The rows that were loaded stay a level of their own: their indexes took longest.
-        found._levels = (self._levels[0], *levelled((*self._levels[1:], added), len, _Level.merged))
+        # The rows that were loaded stay a layer of their own: their indexes took longest.
+        found._layers = (self._layers[0], *compacted((*self._layers[1:], added), len, _Layer.merged))
         found._loaded, found._signed = self._loaded, self._signed + len(added)
         return found
 
@@ -87,7 +87,7 @@ class Arrangement:
         """Return the signed rows whose ``key`` is one of the values; NULL matches nothing. Raises TooManyRows."""
         codes, nulls = Codec(values.type).encode(values)
         wanted = np.unique(codes[~nulls])
-        found = [(level.zset, places) for level, places, _ in self._matches(wanted, np.arange(len(wanted)), key)]
+        found = [(layer.zset, places) for layer, places, _ in self._matches(wanted, np.arange(len(wanted)), key)]
         rows = pa.concat_tables([zset.rows.take(pa.array(places)) for zset, places in found])
         return ZSet(rows, np.concatenate([zset.weights[places] for zset, places in found]))
 
@@ -102,34 +102,34 @@ class Arrangement:
         (key, own), *more = pairs
         codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
         parts = []
-        for level, places, positions in self._matches(codes, np.flatnonzero(~nulls), own):
+        for layer, places, positions in self._matches(codes, np.flatnonzero(~nulls), own):
             for left, right in more:
-                met = _are_equal(zset.rows.column(left), positions, level.zset.rows.column(right), places)
+                met = _are_equal(zset.rows.column(left), positions, layer.zset.rows.column(right), places)
                 places, positions = places[met], positions[met]
             table = zset.rows.take(pa.array(positions))
-            found = level.zset.rows.take(pa.array(places))
+            found = layer.zset.rows.take(pa.array(places))
             for name in found.column_names:
                 table = table.append_column(name, found.column(name))
-            parts.append(ZSet(table, zset.weights[positions] * level.zset.weights[places]))
+            parts.append(ZSet(table, zset.weights[positions] * layer.zset.weights[places]))
         return ZSet(pa.concat_tables([each.rows for each in parts]), np.concatenate([each.weights for each in parts]))
 
     def copies(self, own: str, keys: pa.Array | pa.ChunkedArray) -> IntegerArray:
         """Return for each key how often rows have it, the sum of their weights; 0 for NULL. Raises TooManyRows."""
         codes, nulls = Codec(keys.type).encode(keys)
         found = np.zeros(len(codes), dtype=np.int64)
-        for level in self._levels:
-            index = level.index(own)
+        for layer in self._layers:
+            index = layer.index(own)
             first, last = index.extents(codes)
-            totals = np.concatenate(([0], np.cumsum(level.zset.weights[index.numbers])))
+            totals = np.concatenate(([0], np.cumsum(layer.zset.weights[index.numbers])))
             found += totals[last] - totals[first]
         found[nulls] = 0
         return found
 
-    def _matches(self, codes: CodeArray, wanted: IntegerArray, own: str) -> list[tuple[_Level, IntegerArray, IntegerArray]]:
-        """Return of each level (places of rows, positions in ``codes``) of every pair of equal codes, for the positions ``wanted``."""
+    def _matches(self, codes: CodeArray, wanted: IntegerArray, own: str) -> list[tuple[_Layer, IntegerArray, IntegerArray]]:
+        """Return of each layer (places of rows, positions in ``codes``) of every pair of equal codes, for the positions ``wanted``."""
         matches, total = [], 0
-        for level in self._levels:
-            index = level.index(own)
+        for layer in self._layers:
+            index = layer.index(own)
             first, last = index.extents(codes[wanted])
             counts = last - first
             total += int(counts.sum())
@@ -137,7 +137,7 @@ class Arrangement:
                 raise TooManyRows
             # The places from first to last of each code, one after the other.
             starts = np.repeat(first - np.cumsum(counts) + counts, counts)
-            matches.append((level, index.numbers[starts + np.arange(len(starts))], np.repeat(wanted, counts)))
+            matches.append((layer, index.numbers[starts + np.arange(len(starts))], np.repeat(wanted, counts)))
         return matches
 
     def __len__(self) -> int:
@@ -152,7 +152,7 @@ class Arrangement:
     @property
     def memory(self) -> int:
         """Bytes."""
-        return sum(level.memory for level in self._levels)
+        return sum(layer.memory for layer in self._layers)
 
 
 def _are_equal(one: pa.ChunkedArray, positions: IntegerArray, other: pa.ChunkedArray, places: IntegerArray) -> BooleanArray:

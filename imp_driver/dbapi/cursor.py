@@ -17,9 +17,9 @@ from imp_driver.dbapi.rows import Row, Rows
 from imp_driver.dbapi.typeobjects import Description, describe
 from imp_driver.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from imp_driver.ports import Outcome, Pipeline
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import SketchMode, read_mode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +47,7 @@ class Cursor:
         self._closed = False
         self._connection = connection
         self._pipeline = pipeline
-        self._run: Run | None = None
+        self._execution: Execution | None = None
         self._is_running = False
         self._rows: Rows | None = None
         self.arraysize = 1
@@ -90,8 +90,8 @@ class Cursor:
             operation: SQL with ``?`` markers for a sequence or ``:name`` markers for a mapping.
             parameters: their values, bound by Spark.
         """
-        run = Run(_text(operation), checked(parameters))
-        return self._executed(run, lambda pipeline: pipeline.run(run))
+        execution = Execution(_text(operation), checked(parameters))
+        return self._executed(execution, lambda pipeline: pipeline.run(execution))
 
     def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
         """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
@@ -99,14 +99,14 @@ class Cursor:
             raise ProgrammingError(f"executemany needs a sequence of parameters, one for each run, not {type(seq_of_parameters).__name__}.")
         text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
         if not rows:
-            self._begin(Run(text))
+            self._begin(Execution(text))
             self.rowcount = 0
             return self
-        run = Run(text)
-        return self._executed(run, lambda pipeline: pipeline.run_many(run, rows))
+        execution = Execution(text)
+        return self._executed(execution, lambda pipeline: pipeline.run_many(execution, rows))
 
-    def _executed(self, run: Run, call: Callable[[Pipeline], Outcome]) -> Cursor:
-        self._begin(run)
+    def _executed(self, execution: Execution, call: Callable[[Pipeline], Outcome]) -> Cursor:
+        self._begin(execution)
         pipeline = self._pipeline if self._sketch is None else self._pipeline.using(self._sketch)
         outcome = self._guarded(lambda: call(pipeline))
         if outcome.stream is not None and (self._closed or self._connection.closed):
@@ -120,11 +120,11 @@ class Cursor:
             outcome.stream.close()
         return self
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, execution: Execution) -> None:
         self._check_open()
         self._discard()
         self.rowcount, self.description, self.sketch_report = -1, None, None
-        self._run, self.query_id = run, run.tag
+        self._execution, self.query_id = execution, execution.tag
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
         """Call; on Ctrl-C stop the run in Spark too, then let the interruption through. An error says of which run it is."""
@@ -200,8 +200,8 @@ class Cursor:
 
     def cancel(self) -> None:
         """Stop the run, from any thread; harmless when nothing runs."""
-        if self._run is not None and (self._is_running or not self._closed):
-            self._pipeline.interrupt(self._run)
+        if self._execution is not None and (self._is_running or not self._closed):
+            self._pipeline.interrupt(self._execution)
 
     def close(self) -> None:
         """Free the result, and stop what another thread runs here; harmless when called twice."""

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 _MOST_DIGITS = 38
 _TOGETHER = ({int, float, Decimal}, {datetime.date, datetime.datetime})

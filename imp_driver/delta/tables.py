@@ -1,4 +1,4 @@
-"""Delta tables as the source of changes: the one object of this stage, shared by all connections of a process."""
+"""Delta tables as the source of changes: the one object of this folder, shared by all connections of a process."""
 
 from __future__ import annotations
 

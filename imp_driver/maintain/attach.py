@@ -31,7 +31,7 @@ def cut_relation(relation: Maintained, request: Request, choices: Choices, means
     contents = relation.in_memory
     if contents is None:
         return _with_cut_of_buckets(relation, request)
-    wanted = {*request.names, *choices.of_templates(relation.templates)}
+    wanted = {*request.names, *choices.of_templates(relation.usage.templates)}
     for name, cut in contents.cuts.items():
         if name not in wanted or (isinstance(cut, CellCut) and cut.has_lost_balance):
             relation.detached(name)
@@ -43,7 +43,7 @@ def cut_relation(relation: Maintained, request: Request, choices: Choices, means
 
 
 def _is_attached(relation: Maintained, request: Request, name: CutName, choices: Choices, means: Means, budget: int) -> bool:
-    if relation.counts.uses < 2:
+    if relation.usage.counts.uses < 2:
         return False
     try:
         _attach(relation, request, name, means, budget)

@@ -106,7 +106,7 @@ def attach_buckets(relation: Maintained, request: Request, means: Means) -> bool
         bucketed = restore_buckets(record.cuts[0].cut, record.buckets, request, means.read)
     except (Error, StateCorrupt) as error:
         raise_if_cancelled(error)
-        relation.given_up()
+        relation.invalidated()
         return False
     relation.restored(bucketed, request.block, bucketed.kernel.key_types)
     return True
@@ -157,7 +157,7 @@ def _fragments(relation: Maintained, state: BucketedState, request: Request, mea
         return state.fragments(means.buckets, request.block.condition, _constants(request))
     except (Error, StateCorrupt) as error:
         raise_if_cancelled(error)
-        relation.given_up()
+        relation.invalidated()
         raise Refused(Reason.RECAPTURE_DEFERRED, str(error).split("\n", 1)[0]) from error
 
 

@@ -97,17 +97,17 @@ def size_of(relation: Maintained, request: Request, means: Means) -> tuple[int, 
 
 def _spark_failed(relation: Maintained, request: Request, error: Exception) -> Refused:
     raise_if_cancelled(error)
-    tries = 1 if relation.failure is None else relation.failure.tries + 1
+    tries = 1 if relation.attempts.failure is None else relation.attempts.failure.tries + 1
     return _failed(relation, CaptureFailure(Reason.CAPTURE_FAILED, str(error).split("\n", 1)[0], vector_of(request.tables), tries=tries))
 
 
 def _failed(relation: Maintained, failure: CaptureFailure) -> Refused:
-    relation.failed(failure)
+    relation.attempts.note_failure(failure)
     return Refused(failure.reason, failure.detail)
 
 
 def _contents(relation: Maintained, request: Request, means: Means, budget: int, folder: str | None) -> tuple[Contents, KeyTypes]:
-    deep = relation.needs_deep_buffers or request.rows < FEW_ROWS
+    deep = relation.attempts.needs_deep_buffers or request.rows < FEW_ROWS
     try:
         return _captured(request, means.read, budget, deep_buffers=deep)
     except StateTooLarge as error:

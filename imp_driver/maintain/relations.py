@@ -109,7 +109,7 @@ class Relations:
 
     def _read_or_drop(self, request: Request, relation: Maintained, read: Callable[[Request, Maintained], ReadT]) -> ReadT:
         try:
-            failure = relation.failure
+            failure = relation.attempts.failure
             if failure is not None and failure.stands(vector_of(request.tables), request.rows):
                 raise Refused(failure.reason, failure.detail)
             return read(request, relation)
@@ -132,7 +132,7 @@ class Relations:
     def _cannot_be_captured(self, request: Request) -> bool:
         """Say whether a capture failed: without the conditions on keys an expression may meet rows that it cannot be computed for."""
         relation = self.registry.find(state_key(request))
-        return relation is not None and relation.failure is not None and relation.failure.reason is Reason.CAPTURE_FAILED
+        return relation is not None and relation.attempts.failure is not None and relation.attempts.failure.reason is Reason.CAPTURE_FAILED
 
     def brought_up_to_date(self, request: Request, relation: Maintained, means: Means) -> tuple[Request, Upkeep]:
         """Make a relation that is held stand for the request's snapshots, or for newer ones that another thread has seen.
@@ -169,7 +169,7 @@ class Relations:
 
     def note_read(self, relation: Maintained, request: Request, run: str | None = None) -> None:
         """Learn that a query reads a relation, which need not be held; ``run`` is None where it cannot have captured it."""
-        relation.used()
+        relation.usage.note_use()
         self.returning.note(request.shape[0], run)
         self.eager.note_use(relation, request)
 
@@ -231,7 +231,7 @@ class Relations:
                 return
             problem = why_not(*size_of(relation, own, means))
             if problem:
-                relation.failed(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
+                relation.attempts.note_failure(CaptureFailure(Reason.LIFT_TOO_LARGE, problem, rows=own.rows))
                 return
             capture_into(relation, own, means, FETCHED * most, None, most_held=most)
             self.metrics.count("imp_captures_total", "BACKGROUND")

@@ -55,7 +55,7 @@ class Sketches:
         """Take over what former processes have saved; say whether there was anything new."""
         relations = self.relations.recovery.restored(is_missed=is_missed)
         for relation in relations:
-            self._choices.learn(relation.templates, tuple(cut.name for cut in relation.cuts))
+            self._choices.learn(relation.usage.templates, tuple(cut.name for cut in relation.cuts))
         return bool(relations)
 
     def _names(self, request: Request) -> tuple[CutName, ...]:
@@ -134,7 +134,7 @@ class Sketches:
             or not self.relations.recovery.prove(relation)
         ):
             return []
-        relation.used()
+        relation.usage.note_use()
         relation.costs.note_asked(is_new=False)
         return found
 

@@ -83,10 +83,10 @@ def _put_off_once(relation: Maintained, request: Request) -> None:
     A capture costs about what the query costs, so it pays only where at least two queries see the same tables.
     """
     vector, cause = vector_of(request.tables), relation.cause
-    if cause is not None and cause.reason is RecaptureReason.NOT_INCREMENTAL and not relation.is_deferred_at(vector):
-        relation.deferred(vector)
+    if cause is not None and cause.reason is RecaptureReason.NOT_INCREMENTAL and not relation.costs.is_put_off_at(vector):
+        relation.costs.put_off(vector)
         raise Refused(Reason.RECAPTURE_DEFERRED, cause.detail)
-    relation.resumed()
+    relation.costs.resume()
 
 
 def _maintain(relation: Maintained, request: Request, source: ChangeSource, means: Means) -> Upkeep:
@@ -102,15 +102,15 @@ def _maintain(relation: Maintained, request: Request, source: ChangeSource, mean
 def _check_cost(relation: Maintained, request: Request, changes: Sequence[TableChange]) -> None:
     """Put maintenance off until the same versions are asked for again, or ask for a capture, where the past of this relation says so."""
     vector = vector_of(request.tables)
-    is_new = not relation.is_deferred_at(vector)
+    is_new = not relation.costs.is_put_off_at(vector)
     relation.costs.note_asked(is_new=is_new)
     if not request.by_cost:
         return
     judgement = relation.costs.judge(sum(change.plan.rows or 0 for change in changes))
     if is_new and not judgement.is_worth_it:
-        relation.deferred(vector)
+        relation.costs.put_off(vector)
         raise Refused(Reason.MAINTENANCE_DEFERRED, judgement.detail)
-    relation.resumed()
+    relation.costs.resume()
     if judgement.advice is Advice.RECAPTURE:
         raise ChangesUnavailable(RecaptureReason.COSTS_MORE, judgement.detail)
 
@@ -185,20 +185,20 @@ def _circuit(
         known = None
     if known is not None and known.is_read:
         return known
-    if relation.is_without_circuit:
+    if relation.attempts.is_without_circuit:
         return None
     found = known or circuit_of(block, relation.key_types)
     if found is None:
-        relation.leave_circuit_out()
+        relation.attempts.note_without_circuit()
         return None
-    if not relation.counts.maintained and all(is_linear_in(block, change) for change in changes):
+    if not relation.usage.counts.maintained and all(is_linear_in(block, change) for change in changes):
         found.vector = relation.vector
         return found
     try:
         found.read(request.snapshots, relation.vector, read)
     except Error as error:
         raise_if_cancelled(error)
-        relation.leave_circuit_out()
+        relation.attempts.note_without_circuit()
         return None
     return found
 

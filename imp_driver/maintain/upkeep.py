@@ -9,7 +9,7 @@ import pyarrow as pa
 from imp_driver.ports import BucketEngine, Session, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 from imp_driver.values.cancel import CancellationToken
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 from imp_driver.values.stopwatch import Stopwatch
 
 
@@ -23,13 +23,13 @@ class Means:
     token: CancellationToken = field(default_factory=CancellationToken)
 
 
-def means_of(session: Session, run: Run) -> Means:
+def means_of(session: Session, execution: Execution) -> Means:
     """Return what a run lends."""
 
     def read(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
-        return session.read(text, run, most_bytes) if view is None else session.read_with(text, view, rows, run)
+        return session.read(text, execution, most_bytes) if view is None else session.read_with(text, view, rows, execution)
 
-    return Means(read, run.watch, session.buckets(run), run.token)
+    return Means(read, execution.watch, session.buckets(execution), execution.token)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from imp_driver.observe.spans import Spans
 from imp_driver.parse.statement import StatementKind, parse
 from imp_driver.ports import Outcome, Pipeline, ResultColumn, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.failures import described
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 from imp_driver.values.stopwatch import Stopwatch
 
 _LOG = logging.getLogger("imp_driver.observe")
@@ -38,11 +38,11 @@ class Observed:
         self._observer = observer
         self._spans = spans
 
-    def run(self, run: Run) -> Outcome:
-        return self._observed(run, self.inner.run)
+    def run(self, execution: Execution) -> Outcome:
+        return self._observed(execution, self.inner.run)
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
-        return self._observed(run, lambda watched: self.inner.run_many(watched, rows))
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
+        return self._observed(execution, lambda watched: self.inner.run_many(watched, rows))
 
     def using(self, sketch: SketchMode) -> Observed:
         return Observed(self.inner.using(sketch), self._observer, self._spans)
@@ -53,8 +53,8 @@ class Observed:
     def end_transaction(self) -> None:
         self.inner.end_transaction()
 
-    def interrupt(self, run: Run) -> None:
-        self.inner.interrupt(run)
+    def interrupt(self, execution: Execution) -> None:
+        self.inner.interrupt(execution)
 
     def close(self) -> None:
         """Close the connection; the last one of a warehouse writes its counters before another process may take it."""
@@ -63,17 +63,19 @@ class Observed:
         finally:
             self._observer.disconnect()
 
-    def _observed(self, run: Run, call: Callable[[Run], Outcome]) -> Outcome:
-        operation = operation_of(run.text)
-        with self._spans.statement(run, operation) as span:
+    def _observed(self, execution: Execution, call: Callable[[Execution], Outcome]) -> Outcome:
+        operation = operation_of(execution.text)
+        with self._spans.statement(execution, operation) as span:
             watch, begin = Stopwatch(span.stage), time.perf_counter()
 
             def finished(report: SketchReport | None, rowcount: int, error: BaseException | None) -> Finished:
                 # The text was parsed before, and the parse is remembered.
-                return Finished(run.tag, parse(run.text), operation, time.perf_counter() - begin, watch.times, report, rowcount, error)
+                return Finished(
+                    execution.tag, parse(execution.text), operation, time.perf_counter() - begin, watch.times, report, rowcount, error
+                )
 
             try:
-                outcome = call(run.watched_by(watch))
+                outcome = call(execution.watched_by(watch))
             except BaseException as error:
                 self._tell(partial(finished, None, -1, error), span.finish)
                 raise

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from imp_driver.errors import Error
 from imp_driver.observe.outcome import Finished
+from imp_driver.values.execution import Execution
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.stopwatch import nothing_around
 
 if TYPE_CHECKING:
@@ -57,19 +57,19 @@ class Spans:
         self._tracer = tracer or _tracer()
         self._with_text = with_text
 
-    def statement(self, run: Run, operation: str) -> AbstractContextManager[StatementSpan]:
+    def statement(self, execution: Execution, operation: str) -> AbstractContextManager[StatementSpan]:
         """Return the span of one statement; the spans of its stages, and whatever the application makes meanwhile, are below it."""
-        return _SILENT if self._tracer is None else self._recorded(self._tracer, run, operation)
+        return _SILENT if self._tracer is None else self._recorded(self._tracer, execution, operation)
 
     @contextmanager
-    def _recorded(self, tracer: Tracer, run: Run, operation: str) -> Iterator[StatementSpan]:
+    def _recorded(self, tracer: Tracer, execution: Execution, operation: str) -> Iterator[StatementSpan]:
         from opentelemetry.trace import SpanKind
 
-        attributes: dict[str, AttributeValue] = {"db.system.name": SYSTEM, "imp.query_id": run.tag}
+        attributes: dict[str, AttributeValue] = {"db.system.name": SYSTEM, "imp.query_id": execution.tag}
         if operation:
             attributes["db.operation.name"] = operation
         if self._with_text:
-            attributes["db.query.text"] = run.text
+            attributes["db.query.text"] = execution.text
         # An exception's message may quote values; ``finish`` says its class.
         with tracer.start_as_current_span(
             "imp.statement", kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False

@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.markers import counted, find_markers
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.markers import find_markers
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 _DIALECT = SparkText
 _MAXIMUM_DIGITS = 38

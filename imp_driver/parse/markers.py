@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 _ENDS_AN_EXPRESSION = {
     TokenType.VAR,

@@ -14,7 +14,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 VIEW_MARK = "\n"
 """Begins the text of each view that a template looks through; the query's own text has no line break."""

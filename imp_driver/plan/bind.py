@@ -20,9 +20,9 @@ from imp_driver.plan.rebuild import Change, with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
 from imp_driver.reasons import Reason
 from imp_driver.values.aggregates import OrderKey
+from imp_driver.values.execution import Parameters
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Parameters
 
 
 def _unchanged(node: exp.Expr) -> exp.Expr:

@@ -12,11 +12,11 @@ from imp_driver.ports import Outcome, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.shadow import Answer, check_same
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.execution import Execution
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 
 _LOG = logging.getLogger("imp_driver")
 
@@ -46,7 +46,7 @@ class Comparison:
         self._sketches = sketches
         self._options = options
 
-    def checked(self, served: Served, run: Run) -> Outcome:
+    def checked(self, served: Served, execution: Execution) -> Outcome:
         """Return the outcome of a query: its own answer, or the plain one where that is another.
 
         Raises:
@@ -54,22 +54,22 @@ class Comparison:
             Error: an answer could not be read; the guard gives its own in place of a plain one that fails.
         """
         if served.plain_text and self._options.sketch is SketchMode.SHADOW:
-            with run.watch.stage("shadow"):
+            with execution.watch.stage("shadow"):
                 answer = Answer(served.stream)
-                check_same(answer, self._plain(served, run), served.report.executed_sql or served.plain_text)
+                check_same(answer, self._plain(served, execution), served.report.executed_sql or served.plain_text)
                 return Outcome(answer, -1, served.report)
         if served.plain_text and random.random() < self._options.sketch_guard:
-            with run.watch.stage("guard"):
-                return self._guarded(Answer(served.stream), served, run)
+            with execution.watch.stage("guard"):
+                return self._guarded(Answer(served.stream), served, execution)
         return Outcome(served.stream, -1, served.report)
 
-    def _guarded(self, answer: Answer, served: Served, run: Run) -> Outcome:
+    def _guarded(self, answer: Answer, served: Served, execution: Execution) -> Outcome:
         """Compare with the plain answer; on a difference that one is returned and the template is disabled."""
         report = served.report
         try:
-            plain = self._plain(served, run)
+            plain = self._plain(served, execution)
         except Error as error:
-            if run.token.is_cancelled:
+            if execution.token.is_cancelled:
                 raise
             _LOG.warning("An answer could not be checked: %s", described(error))
             return Outcome(answer, -1, report)
@@ -84,5 +84,5 @@ class Comparison:
         disabled = SketchReport(Decision.NOT_USED, Reason.TEMPLATE_DISABLED, difference, report.template, times=times, executed_sql=text)
         return Outcome(plain, -1, disabled)
 
-    def _plain(self, served: Served, run: Run) -> Answer:
-        return Answer(self._session.execute(run.with_text(served.plain_text)))
+    def _plain(self, served: Served, execution: Execution) -> Answer:
+        return Answer(self._session.execute(execution.with_text(served.plain_text)))

@@ -11,8 +11,8 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.rewrite.rewriter import Rewriter
 from imp_driver.rewrite.summary import report_of
 from imp_driver.snapshot.reading import Reading, is_still
+from imp_driver.values.execution import Execution
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangeSource
 
 
@@ -24,18 +24,18 @@ class CutQueries:
     source: ChangeSource
     rewriter: Rewriter
 
-    def serve(self, reading: Reading, run: Run, means: Means) -> Served:
+    def serve(self, reading: Reading, execution: Execution, means: Means) -> Served:
         """Run a cut query, then make sure that it read the table which its sketches stand for.
 
         Raises:
             Refused: it has no sketch, or it read another table.
             Error: Spark failed.
         """
-        rewritten = self.rewriter.rewrite(reading, run, means)
-        report = replace(report_of(rewritten.parts), executed_sql=rewritten.text, times=run.watch.times)
-        with run.watch.stage("execute"):
-            stream = self.session.execute(run.with_text(rewritten.text))
-        self.rewriter.note_time(rewritten, run.watch.times["execute"] / 1000)
+        rewritten = self.rewriter.rewrite(reading, execution, means)
+        report = replace(report_of(rewritten.parts), executed_sql=rewritten.text, times=execution.watch.times)
+        with execution.watch.stage("execute"):
+            stream = self.session.execute(execution.with_text(rewritten.text))
+        self.rewriter.note_time(rewritten, execution.watch.times["execute"] / 1000)
         if report.reason is Reason.COVERS_ALMOST_ALL:
             return Served(stream, report)
         if not all(is_still(self.source, snapshot) for snapshot in rewritten.snapshots):

@@ -16,9 +16,9 @@ from imp_driver.rewrite.use import Part, Use, conditions_of, gains, plan_use
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused, accepted
-from imp_driver.values.run import Parameters, Run
 from imp_driver.values.tables import TableSnapshot
 
 
@@ -40,25 +40,25 @@ class Rewriter:
         sketches: Sketches,
         options: Options,
         reader: Reader,
-        asked: Callable[[Run, list[Request]], None],
+        asked: Callable[[Execution, list[Request]], None],
     ) -> None:
         self._sketches = sketches
         self._options = options
         self._reader = reader
         self._asked = asked
 
-    def rewrite(self, reading: Reading, run: Run, means: Means) -> Rewritten:
+    def rewrite(self, reading: Reading, execution: Execution, means: Means) -> Rewritten:
         """Return the query with its sketches.
 
         Raises:
             Refused: it has none; the reason says why.
             Error: Spark failed in maintenance.
         """
-        with run.watch.stage("bind"):
-            requests = self._requests(reading, run.parameters)
-        self._asked(run, requests)
+        with execution.watch.stage("bind"):
+            requests = self._requests(reading, execution.parameters)
+        self._asked(execution, requests)
         prepared = self._prepared(requests, means)
-        with run.watch.stage("rewrite"):
+        with execution.watch.stage("rewrite"):
             return self._spliced(reading, prepared)
 
     def note_time(self, rewritten: Rewritten, seconds: float) -> None:
@@ -66,9 +66,9 @@ class Rewriter:
         for prepared, gain in gains(rewritten.parts):
             self._sketches.note_time(prepared, seconds, gain)
 
-    def requests(self, statement: Statement, run: Run) -> list[Request]:
+    def requests(self, statement: Statement, execution: Execution) -> list[Request]:
         """Return what a query that is only told about would ask of the sketches. Raises Refused."""
-        return self._requests(self._reader.read(statement, run, is_told=True), run.parameters)
+        return self._requests(self._reader.read(statement, execution, is_told=True), execution.parameters)
 
     def _requests(self, reading: Reading, parameters: Parameters) -> list[Request]:
         """Bind the blocks of a query; one in which nothing drops groups is left out.

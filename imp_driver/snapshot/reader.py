@@ -9,7 +9,7 @@ from imp_driver.parse.time_travel import time_travel
 from imp_driver.ports import Session
 from imp_driver.snapshot.reading import Reading, read
 from imp_driver.snapshot.versions import TextVersions, Versions
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 from imp_driver.values.tables import ChangeSource
 
 
@@ -19,7 +19,7 @@ class Reader:
     source: ChangeSource
     versions: Versions
 
-    def read(self, statement: Statement, run: Run, *, is_told: bool = False) -> Reading:
+    def read(self, statement: Statement, execution: Execution, *, is_told: bool = False) -> Reading:
         """Read a query; the statement of the reading is without the clauses that ask for versions.
 
         Args:
@@ -28,9 +28,9 @@ class Reader:
         Raises:
             Refused: nothing can be done about it; the reason says why.
         """
-        with run.watch.stage("resolve"):
+        with execution.watch.stage("resolve"):
             travel = time_travel(statement)
             if travel is None:
                 return read(statement, self.session, self.source, self.versions, is_told=is_told)
-            versions = TextVersions(travel.asked, self.versions, lambda name, time: self.session.version_at(name, time, run))
+            versions = TextVersions(travel.asked, self.versions, lambda name, time: self.session.version_at(name, time, execution))
             return read(travel.statement, self.session, self.source, versions, is_told=is_told)

@@ -21,9 +21,9 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.text import Blocks, Text, known_text
 from imp_driver.snapshot.versions import Versions
+from imp_driver.values.execution import Parameters
 from imp_driver.values.quoting import has_variable
 from imp_driver.values.refusal import Grounds, Refused
-from imp_driver.values.run import Parameters
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 _NOT_DELTA = {

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from imp_driver.errors import Error, InterfaceError, NotSupportedError
 from imp_driver.ports import Session
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.quoting import quoted_name
-from imp_driver.values.run import Run
 
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."
@@ -100,7 +100,7 @@ def _opened(spark: Any, options: Options, end: Callable[[], object]) -> Session:
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     session = _wrapped(spark, options, owned_by_application=False, on_close=end)
     if options.schema:
-        session.execute(Run(f"USE {quoted_name(options.schema)}")).close()
+        session.execute(Execution(f"USE {quoted_name(options.schema)}")).close()
     return session
 
 

@@ -38,9 +38,9 @@ from imp_driver.spark.master import cores_of, explain_master, master_of, with_co
 from imp_driver.spark.meaning import DELTA_EXTENSION
 from imp_driver.spark.packages import pyspark_jars, resolve_jars
 from imp_driver.spark.session import SparkChildSession
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.quoting import quoted_name
-from imp_driver.values.run import Run
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ def open_session(options: Options) -> SparkChildSession:
     session = SparkChildSession(child, owned_by_application=False, binds_natively=True, on_close=lambda: _release(engine))
     try:
         if options.schema:
-            session.execute(Run(f"USE {quoted_name(options.schema)}")).close()
+            session.execute(Execution(f"USE {quoted_name(options.schema)}")).close()
     except BaseException:
         session.close()
         raise

@@ -5,9 +5,9 @@ from __future__ import annotations
 from imp_driver.values.settings import ASSUMED
 
 NAMED_SETTINGS = ("spark.sql.ansi.enabled", *ASSUMED)
-"""Settings whose value a stage looks at where it is set."""
+"""Settings whose value the driver looks at where it is set."""
 SETTINGS_OF_TIMES = ("spark.sql.session.timeZone", "spark.sql.timestampType")
-"""Settings whose value a stage looks at, set or not: the default of the first depends on the machine."""
+"""Settings whose value the driver looks at, set or not: the default of the first depends on the machine."""
 SETTINGS_WITHOUT_MEANING = (
     "spark.sql.shuffle.partitions",
     "spark.sql.adaptive.enabled",

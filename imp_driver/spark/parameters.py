@@ -10,7 +10,7 @@ from pyspark.sql import functions
 from pyspark.sql.classic.column import Column
 
 from imp_driver.spark.classes import java_class
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 
 def native(parameters: Parameters, jvm: Any) -> list[Any] | dict[str, Any]:

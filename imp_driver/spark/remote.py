@@ -1,4 +1,4 @@
-"""One session of a Spark Connect server as the driver's stages see it: statements in, Arrow out, without a JVM in this process."""
+"""One session of a Spark Connect server as the driver sees it: statements in, Arrow out, without a JVM in this process."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_TIMES, SETTINGS_WITHOUT_MEANING
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
 from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
-from imp_driver.values.run import Run
 
-_OWN = Run("", tag="imp_driver")
+_OWN = Execution("", tag="imp_driver")
 """Under which the statements run that ask the server about names and settings."""
 
 
@@ -55,7 +55,7 @@ class ConnectSession:
     """A Session over a session of Spark Connect.
 
     Attributes:
-        spark: the SparkSession, for tests; the driver's stages do not touch it.
+        spark: the SparkSession, for tests; the driver does not touch it.
     """
 
     def __init__(
@@ -70,60 +70,60 @@ class ConnectSession:
         self._settings: tuple[tuple[str, str], ...] = ()
         self._closed = False
 
-    def execute(self, run: Run) -> BatchStream:
+    def execute(self, execution: Execution) -> BatchStream:
         """Analyse, start, and read the first batch, so that errors of the statement come from here."""
-        with self._running(run):
+        with self._running(execution):
             # Delta's parser loses parameters that are sent beside the text, and only the server's administrator could mend it.
-            bound = bind_text(run.text, run.parameters) if run.parameters else run.text
+            bound = bind_text(execution.text, execution.parameters) if execution.parameters else execution.text
             try:
                 plan = self.spark.sql(bound)._plan.to_proto(self._client)
             finally:
-                if not run.text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
+                if not execution.text.lstrip().lower().startswith(CHANGES_NO_DEFINITION):
                     self._settings = ()
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
             has_run = plan.root.WhichOneof("rel_type") != "sql"
-            if not has_run and run.token.is_cancelled:
-                raise cancelled(run.tag)
+            if not has_run and execution.token.is_cancelled:
+                raise cancelled(execution.tag)
             responses = self._client.to_table_as_iterator(plan, {})
             struct = _schema(responses)
             schema = arrow_schema(struct)
-            is_over = _never if has_run else (lambda: run.token.is_cancelled)
-            return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, run.tag)
+            is_over = _never if has_run else (lambda: execution.token.is_cancelled)
+            return BatchStream(described(struct), schema, _batches(responses, schema), responses.close, is_over, execution.tag)
 
-    def describe(self, run: Run) -> ResultShape:
+    def describe(self, execution: Execution) -> ResultShape:
         """Have Spark analyse a query."""
-        with self._running(run):
-            schema = self.spark.sql(bind_text(run.text, run.parameters) if run.parameters else run.text).schema
+        with self._running(execution):
+            schema = self.spark.sql(bind_text(execution.text, execution.parameters) if execution.parameters else execution.text).schema
             return ResultShape(described(schema), arrow_schema(schema))
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(run.of(text)), most_bytes)
+        return drained(self.execute(execution.of(text)), most_bytes)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, run):
-            return self.read(text, run)
+        with self._visible(view, rows, execution):
+            return self.read(text, execution)
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> BatchStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> BatchStream:
         """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
         with ExitStack() as visible:
             for view, rows in views.items():
-                visible.enter_context(self._visible(view, rows, run))
-            return self.execute(run)
+                visible.enter_context(self._visible(view, rows, execution))
+            return self.execute(execution)
 
-    def buckets(self, run: Run) -> SparkBuckets:
+    def buckets(self, execution: Execution) -> SparkBuckets:
         """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, run), lambda: self._running(run))
+        return SparkBuckets(self.spark, lambda text: self.read(text, execution), lambda: self._running(execution))
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, run):
-            self.execute(run.of(text)).close()
+        with self._visible(view, rows, execution):
+            self.execute(execution.of(text)).close()
 
     @contextmanager
-    def _visible(self, view: str, rows: pa.Table, run: Run) -> Iterator[None]:
-        with mapped(run.tag):
+    def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
+        with mapped(execution.tag):
             frame: Any = self.spark.createDataFrame(rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
@@ -133,24 +133,24 @@ class ConnectSession:
         try:
             yield
         finally:
-            with mapped(run.tag):
+            with mapped(execution.tag):
                 self.spark.catalog.dropTempView(view)
 
     @contextmanager
-    def _running(self, run: Run) -> Iterator[None]:
+    def _running(self, execution: Execution) -> Iterator[None]:
         """Tag what this thread sends and turn whatever goes wrong into an error of this driver."""
-        if run.token.is_cancelled:
-            raise cancelled(run.tag)
+        if execution.token.is_cancelled:
+            raise cancelled(execution.tag)
         try:
-            with mapped(run.tag), self._cancellation.running(run.tag):
+            with mapped(execution.tag), self._cancellation.running(execution.tag):
                 yield
         except Error as error:
-            raise (cancelled(run.tag) if run.token.is_cancelled else error) from error.__cause__
+            raise (cancelled(execution.tag) if execution.token.is_cancelled else error) from error.__cause__
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Stop what runs on behalf of a run, and what is about to."""
-        run.token.cancel()
-        self._cancellation.cancel(run.tag)
+        execution.token.cancel()
+        self._cancellation.cancel(execution.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for. Asked anew each time: other users of the server may have changed it."""
@@ -212,7 +212,7 @@ class ConnectSession:
         values = ((name, str(value)) for name, value in (*named, *times))
         return (*values, *((name, str(current[name])) for name in current), ("set", digest))
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         """Return None: a server shows no plan in which the version stands."""
         return None
 

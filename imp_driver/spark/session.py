@@ -1,4 +1,4 @@
-"""One session of Spark as the driver's stages see it: statements in, Arrow out, names resolved, runs cancelled."""
+"""One session of Spark as the driver sees it: statements in, Arrow out, names resolved, runs cancelled."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from imp_driver.spark.meaning import (
 from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
-from imp_driver.values.run import Run
 
 _MOST_IN_ORDER = 4
 """Values of ``?`` markers that Spark 4.2 keeps in order; tests/spark/test_session.py notices when it keeps more."""
@@ -60,7 +60,7 @@ class SparkChildSession:
     """A Session over a SparkSession.
 
     Attributes:
-        spark: the SparkSession, for tests; the driver's stages do not touch it.
+        spark: the SparkSession, for tests; the driver does not touch it.
     """
 
     def __init__(self, spark: SparkSession, *, owned_by_application: bool, binds_natively: bool, on_close: Callable[[], None]) -> None:
@@ -80,55 +80,55 @@ class SparkChildSession:
             # it in its own session; what the driver asks about names and settings would make it in any other.
             spark._jsparkSession.sessionState().catalogManager().currentCatalog()
 
-    def execute(self, run: Run) -> BatchStream:
+    def execute(self, execution: Execution) -> BatchStream:
         """Analyse, start, and read the first batch, so that errors of the statement come from here."""
-        with self._running(run):
-            frame = self._frame(run)
+        with self._running(execution):
+            frame = self._frame(execution)
             schema = arrow_schema(frame.schema)
             # A command has run by now, and may have committed: a cancel that comes too late must not deny that.
             plan = OptimizedPlan(frame)
             has_run = plan.is_command
-            is_over = _never if has_run else (lambda: run.token.is_cancelled)
+            is_over = _never if has_run else (lambda: execution.token.is_cancelled)
             if is_over():
-                raise cancelled(run.tag)
+                raise cancelled(execution.tag)
             rows = rows_at_once if has_run or plan.has_few_rows else rows_of_partitions
-            batches = rows(frame, schema, lambda: self._jobs(run))
-            return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, run.tag)
+            batches = rows(frame, schema, lambda: self._jobs(execution))
+            return BatchStream(described(frame.schema), schema, batches, lambda: None, is_over, execution.tag)
 
-    def describe(self, run: Run) -> ResultShape:
+    def describe(self, execution: Execution) -> ResultShape:
         """Have Spark analyse a query."""
-        with self._running(run):
-            schema = self._frame(run).schema
+        with self._running(execution):
+            schema = self._frame(execution).schema
             return ResultShape(described(schema), arrow_schema(schema))
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(run.of(text)), most_bytes)
+        return drained(self.execute(execution.of(text)), most_bytes)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, run):
-            return self.read(text, run)
+        with self._visible(view, rows, execution):
+            return self.read(text, execution)
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> BatchStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> BatchStream:
         """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
         with ExitStack() as visible:
             for view, rows in views.items():
-                visible.enter_context(self._visible(view, rows, run))
-            return self.execute(run)
+                visible.enter_context(self._visible(view, rows, execution))
+            return self.execute(execution)
 
-    def buckets(self, run: Run) -> SparkBuckets:
+    def buckets(self, execution: Execution) -> SparkBuckets:
         """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, run), lambda: self._running(run))
+        return SparkBuckets(self.spark, lambda text: self.read(text, execution), lambda: self._running(execution))
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, run):
-            self.execute(run.of(text)).close()
+        with self._visible(view, rows, execution):
+            self.execute(execution.of(text)).close()
 
     @contextmanager
-    def _visible(self, view: str, rows: pa.Table, run: Run) -> Iterator[None]:
-        with mapped(run.tag):
+    def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
+        with mapped(execution.tag):
             frame = self.spark.createDataFrame(rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
@@ -138,11 +138,11 @@ class SparkChildSession:
         try:
             yield
         finally:
-            with mapped(run.tag):
+            with mapped(execution.tag):
                 self.spark.catalog.dropTempView(view)
 
-    def _frame(self, run: Run) -> DataFrame:
-        text, parameters = run.text, run.parameters
+    def _frame(self, execution: Execution) -> DataFrame:
+        text, parameters = execution.text, execution.parameters
         if parameters and not (self._binds_natively and are_native(parameters)):
             text, parameters = bind_text(text, parameters), None
         elif not isinstance(parameters, Mapping) and len(parameters or ()) > _MOST_IN_ORDER:
@@ -165,18 +165,18 @@ class SparkChildSession:
         return self.spark.sparkContext._jvm
 
     @contextmanager
-    def _running(self, run: Run) -> Iterator[None]:
+    def _running(self, execution: Execution) -> Iterator[None]:
         """Tag the jobs of this thread and turn whatever goes wrong into an error of this driver."""
-        if run.token.is_cancelled:
-            raise cancelled(run.tag)
+        if execution.token.is_cancelled:
+            raise cancelled(execution.tag)
         try:
-            with mapped(run.tag), self._cancellation.running(run.tag):
+            with mapped(execution.tag), self._cancellation.running(execution.tag):
                 yield
         except Error as error:
-            raise (cancelled(run.tag) if run.token.is_cancelled else error) from error.__cause__
+            raise (cancelled(execution.tag) if execution.token.is_cancelled else error) from error.__cause__
 
     @contextmanager
-    def _jobs(self, run: Run) -> Iterator[None]:
+    def _jobs(self, execution: Execution) -> Iterator[None]:
         """Give the jobs that this thread starts inside their tag and the session's settings.
 
         Spark makes the session active, and hands its settings to tasks, only in its own actions. Reading partitions as Arrow is none:
@@ -189,7 +189,7 @@ class SparkChildSession:
         inside.putAll(settings)
         with undone(lambda: core.setLocalProperties(before)), self._active():
             core.setLocalProperties(inside)
-            with self._cancellation.running(run.tag):
+            with self._cancellation.running(execution.tag):
                 yield
 
     @contextmanager
@@ -208,10 +208,10 @@ class SparkChildSession:
             sessions.setActiveSession(self.spark._jsparkSession)
             yield
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Stop what runs on behalf of a run, and what is about to."""
-        run.token.cancel()
-        self._cancellation.cancel(run.tag)
+        execution.token.cancel()
+        self._cancellation.cancel(execution.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for; answers are kept until a statement of this process may have changed them."""
@@ -344,9 +344,9 @@ class SparkChildSession:
             self._relations = {}
             self._readable = {}
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         """Have Spark analyse a read at this time, and return the version that its plan reads; None for a plan of another form."""
-        with self._running(run):
+        with self._running(execution):
             frame = self.spark.sql(f"SELECT * FROM {qualified(name)} TIMESTAMP AS OF {time}")
             relation: Any = frame._jdf.queryExecution().analyzed().collectLeaves().head()
             if relation.getClass().getSimpleName() != "LogicalRelation":

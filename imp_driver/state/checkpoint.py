@@ -240,7 +240,7 @@ def _record(relation: Maintained, contents: Contents) -> Record:
         source=identity.source,
         template=identity.template,
         template_text=identity.template_text,
-        templates=tuple(sorted(relation.templates)),
+        templates=tuple(sorted(relation.usage.templates)),
         table=identity.table,
         location=identity.location,
         tables=(),

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from imp_driver.snapshot.vector import Vector
+
 CHEAP = 0.03
 """Upkeep below this is always done: the estimates are not better than that."""
 FEWEST = 2
@@ -79,6 +81,7 @@ class Costs:
     _rested: int = 0
     _recaptures: bool = False
     _put_off: int = 0
+    _awaited: Vector | None = None
 
     def learned(self) -> dict[str, object]:
         """Return what is worth remembering longer than a process, as values of JSON."""
@@ -112,6 +115,22 @@ class Costs:
         self._rested += 1
         return True
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether upkeep or a capture is put off."""
+        return self._awaited is not None
+
+    def is_put_off_at(self, vector: Vector) -> bool:
+        return self._awaited == vector
+
+    def put_off(self, vector: Vector) -> None:
+        """Let upkeep wait until these versions are asked for again."""
+        self._awaited = vector
+
+    def resume(self) -> None:
+        """Put nothing off any more."""
+        self._awaited = None
+
     def note_asked(self, *, is_new: bool) -> None:
         """Count one query; ``is_new`` for the first at its versions of the tables."""
         if is_new and self._asked:
@@ -119,7 +138,7 @@ class Costs:
         self._asked = 1 if is_new else self._asked + 1
 
     def note_capture(self, seconds: float) -> None:
-        self.captured = seconds
+        self.captured, self._awaited = seconds, None
         self.all_captures += seconds
 
     def note_maintenance(self, rows: int, seconds: float) -> None:

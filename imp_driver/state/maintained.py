@@ -1,6 +1,7 @@
 """A maintained relation: the groups of a block at one vector of table versions, and their life.
 
-Nothing outside assigns a field: a relation is captured, advanced, parked, restored, invalidated or given up, and says what it is then.
+Nothing outside assigns a field. Groups are captured or restored, advanced, cut, saved, parked, and invalidated, and the relation says what
+it is then; what is learned beside them has owners of its own (``usage``, ``costs``, ``attempts``).
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from imp_driver.buckets.state import BucketedState
 from imp_driver.circuit.circuit import Circuit
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.reasons import RecaptureReason
 from imp_driver.sketch.cut_groups import Cut, CutGroups
 from imp_driver.snapshot.vector import Vector, is_ahead
 from imp_driver.state.costs import Costs
 from imp_driver.state.group_columns import ColumnCache
 from imp_driver.state.ownership import Ownership
 from imp_driver.state.sketches import SketchCache
-from imp_driver.state.values import CaptureFailure, Cause, Counts, Identity, Stored, Tally
+from imp_driver.state.values import Attempts, Cause, Identity, Stored, Usage
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.tables import TableSnapshot
 
@@ -40,10 +40,10 @@ class Maintained:
         self.identity = identity
         self.ownership = Ownership()
         self.costs = costs or Costs()
+        self.usage = Usage(templates)
+        self.attempts = Attempts()
         self.columns = ColumnCache()
         self._sketches: dict[CutName, SketchCache] = {}
-        self._templates = frozenset(templates)
-        self._tally = Tally()
         self._contents: Contents | None = None
         self._is_settled = True
         self._stored = stored
@@ -52,21 +52,12 @@ class Maintained:
         self._block: BoundBlock | None = None
         self._key_types: tuple[pa.DataType, ...] = ()
         self._circuit: Circuit | None = None
-        self._is_without_circuit = False
-        self._awaited: Vector | None = None
-        self._failure: CaptureFailure | None = None
         self._cause: Cause | None = None
-        self._needs_deep_buffers = False
         self._is_dropped = False
 
     @property
     def identifier(self) -> str:
         return self.identity.key[:12]
-
-    @property
-    def templates(self) -> frozenset[str]:
-        """Identifiers of all templates that it has served."""
-        return self._templates
 
     @property
     def contents(self) -> Contents | None:
@@ -108,7 +99,7 @@ class Maintained:
     @property
     def is_wanted(self) -> bool:
         """Whether it is worth remembering: it is in service, or a capture failed or was put off."""
-        return self.is_in_service or self._failure is not None or self._awaited is not None
+        return self.is_in_service or self.attempts.failure is not None or self.costs.is_waiting
 
     @property
     def stored(self) -> Stored | None:
@@ -151,33 +142,14 @@ class Maintained:
         return self._circuit
 
     @property
-    def is_without_circuit(self) -> bool:
-        """Whether keeping the tables of a join was tried in vain."""
-        return self._is_without_circuit
-
-    @property
-    def failure(self) -> CaptureFailure | None:
-        """Why the last capture failed."""
-        return self._failure
-
-    @property
     def cause(self) -> Cause | None:
         """Why the groups are to be captured again; None before the first capture and while there are groups."""
         return self._cause
 
     @property
-    def needs_deep_buffers(self) -> bool:
-        """Whether shallow buffers of minima or maxima ran dry before."""
-        return self._needs_deep_buffers
-
-    @property
     def is_dropped(self) -> bool:
         """Whether it is not to be found any more, here or in the store, whoever still uses it."""
         return self._is_dropped
-
-    @property
-    def counts(self) -> Counts:
-        return self._tally.counts
 
     @property
     def targets(self) -> set[str]:
@@ -222,18 +194,6 @@ class Maintained:
         """Say whether another thread has brought the groups beyond some of these snapshots of the same tables."""
         return is_ahead(self._vector, snapshots)
 
-    def served(self, template: str) -> None:
-        """Remember a template."""
-        self._templates |= {template}
-
-    def used(self) -> None:
-        """Count one query, from any thread."""
-        self._tally.add(uses=1)
-
-    def answered(self) -> None:
-        """Count one query whose rows came from the groups."""
-        self._tally.add(answers=1)
-
     def captured(
         self, contents: Contents, block: BoundBlock, key_types: tuple[pa.DataType, ...], vector: Vector, seconds: float = 0.0
     ) -> None:
@@ -241,10 +201,11 @@ class Maintained:
         self._is_settled = False
         self._sketches = {}
         self.columns.clear()
-        self._circuit = self._stored = self._failure = self._cause = self._awaited = None
+        self._circuit = self._stored = self._cause = None
         self._contents, self._block, self._key_types, self._vector, self._is_proven = contents, block, key_types, vector, True
+        self.attempts.note_failure(None)
         self.costs.note_capture(seconds)
-        self._tally.add(captures=1)
+        self.usage.add(captures=1)
         self._is_settled = True
 
     @contextmanager
@@ -265,7 +226,7 @@ class Maintained:
     def advanced(self, vector: Vector, circuit: Circuit | None, delta_rows: int) -> None:
         """Stand for newer versions: the groups were changed by so many signed rows, and the kept tables with them."""
         self._vector, self._circuit = vector, circuit
-        self._tally.add(maintained=1, delta_rows=delta_rows)
+        self.usage.add(maintained=1, delta_rows=delta_rows)
         self._is_settled = True
 
     def attached(self, name: CutName, cut: Cut) -> None:
@@ -283,43 +244,24 @@ class Maintained:
         self._circuit = None
         self._sketches.pop(name, None)
 
-    def leave_circuit_out(self) -> None:
-        """Do not try again to keep the tables of a join."""
-        self._is_without_circuit = True
+    def invalidated(self, cause: Cause | None = None) -> None:
+        """Have no groups any more, here or in the store, until they are captured again.
 
-    def invalidated(self, cause: Cause) -> None:
-        """Have no groups any more, here or in the store, until they are captured again."""
-        self._contents, self._stored, self._cause, self._is_settled = None, None, cause, True
+        Without a cause it is as if they had never been: what they stood for is not certain.
+        """
+        self._contents = self._stored = self._circuit = None
+        self._sketches, self._is_settled, self._is_proven = {}, True, True
         self.columns.clear()
-        self._needs_deep_buffers |= cause.reason is RecaptureReason.INEXACT_STATE
-
-    def given_up(self) -> None:
-        """Forget the groups and every sketch of them: what they stand for is no longer certain."""
-        self._contents, self._stored, self._circuit, self._is_settled = None, None, None, True
-        self._sketches = {}
-        self.columns.clear()
-        self._vector, self._is_proven = {}, True
+        if cause is None:
+            self._vector = {}
+        else:
+            self._cause = cause
+            self.attempts.note_cause(cause)
 
     def dropped(self) -> None:
         """Be saved no more, nor read by who does not hold it."""
         self._is_dropped = True
         self.columns.clear()
-
-    def failed(self, failure: CaptureFailure) -> None:
-        """Remember why there is nothing to be had."""
-        self._failure = failure
-
-    def is_deferred_at(self, vector: Vector) -> bool:
-        """Say whether upkeep was put off at these versions."""
-        return self._awaited == vector
-
-    def deferred(self, vector: Vector) -> None:
-        """Put upkeep off until these versions are asked for again."""
-        self._awaited = vector
-
-    def resumed(self) -> None:
-        """Put nothing off any more."""
-        self._awaited = None
 
     def proven(self) -> None:
         """The tables have the history that the groups are of."""

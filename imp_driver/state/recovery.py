@@ -91,7 +91,7 @@ class Recovery:
             if self._source.commit_digest(table.location, table.version) != table.digest:
                 message = "Sketch %s is of another history of %s, or of one that is gone; it is captured again."
                 _LOG.info(message, relation.identifier, table.location)
-                relation.given_up()
+                relation.invalidated()
                 return False
         relation.proven()
         return True
@@ -106,7 +106,7 @@ class Recovery:
         except (StoreDamaged, StateCorrupt, LookupError, TypeError, ValueError, pa.ArrowException) as error:
             problem = error if isinstance(error, StoreDamaged) else described(error)
             _LOG.warning("A stored state cannot be used and is captured again: %s", problem)
-            relation.given_up()
+            relation.invalidated()
             return False
         relation.restored(groups, block, key_types)
         return True

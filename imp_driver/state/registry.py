@@ -57,7 +57,7 @@ class Registry:
         """Note that a relation serves a template, as the most recently used one."""
         key = relation.identity.key
         with self._lock:
-            relation.served(template)
+            relation.usage.note_template(template)
             if self._relations.get(key) is relation:
                 self._relations.move_to_end(key)
                 self._join(relation)
@@ -88,9 +88,9 @@ class Registry:
 
     def serve(self, relation: Maintained, template: str) -> None:
         """Note that a relation serves a template."""
-        if template not in relation.templates:
+        if template not in relation.usage.templates:
             with self._lock:
-                relation.served(template)
+                relation.usage.note_template(template)
                 if self._relations.get(relation.identity.key) is relation:
                     self._join(relation)
 
@@ -185,5 +185,5 @@ def _groups_of(relation: Maintained) -> Iterator[_Group]:
     yield "family", relation.identity.family
     yield "prefix", relation.identity.prefix
     yield "source", relation.identity.source
-    for template in relation.templates:
+    for template in relation.usage.templates:
         yield "template", template

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from imp_driver.persist.record import Record
@@ -93,12 +94,25 @@ class Counts:
     delta_rows: int = 0
 
 
-class Tally:
-    """Counts of a relation; queries count from any thread."""
+class Usage:
+    """What a relation served: its counts, and the identifiers of all templates. Told from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, templates: Iterable[str] = ()) -> None:
         self.counts = Counts()
+        self.templates = frozenset(templates)
         self._lock = threading.Lock()
+
+    def note_template(self, template: str) -> None:
+        with self._lock:
+            self.templates |= {template}
+
+    def note_use(self) -> None:
+        """Count one query."""
+        self.add(uses=1)
+
+    def note_answer(self) -> None:
+        """Count one query whose rows came from the groups."""
+        self.add(answers=1)
 
     def add(self, *, uses: int = 0, answers: int = 0, captures: int = 0, maintained: int = 0, delta_rows: int = 0) -> None:
         with self._lock:
@@ -110,3 +124,28 @@ class Tally:
                 old.maintained + maintained,
                 old.delta_rows + delta_rows,
             )
+
+
+class Attempts:
+    """What was tried for a relation in vain, and is not tried in that way again.
+
+    Attributes:
+        failure: why the last capture failed; None after one that did not.
+        is_without_circuit: keeping the tables of a join cannot be had.
+        needs_deep_buffers: shallow buffers of minima or maxima ran dry.
+    """
+
+    def __init__(self) -> None:
+        self.failure: CaptureFailure | None = None
+        self.is_without_circuit = False
+        self.needs_deep_buffers = False
+
+    def note_failure(self, failure: CaptureFailure | None) -> None:
+        self.failure = failure
+
+    def note_without_circuit(self) -> None:
+        self.is_without_circuit = True
+
+    def note_cause(self, cause: Cause) -> None:
+        """Learn from why groups are to be captured again."""
+        self.needs_deep_buffers |= cause.reason is RecaptureReason.INEXACT_STATE

@@ -1,4 +1,4 @@
-"""What the delta stage hands on: snapshots of tables, plans of changes, signed rows."""
+"""What delta/ hands on: snapshots of tables, plans of changes, signed rows."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ from imp_driver.middleware import Middleware
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Moment, Relation, RelationKind, ResultColumn, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream, counted, drained
 
@@ -137,15 +137,15 @@ class LakeSession:
     lake: Lake
     zone: str = ""
 
-    def execute(self, run: Run) -> ResultStream:
-        found = self.lake.query(run.text)
+    def execute(self, execution: Execution) -> ResultStream:
+        found = self.lake.query(execution.text)
         return TableStream(found.schema, found.to_batches())
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         return self.lake.query(text)
 
-    def describe(self, run: Run) -> ResultShape:
-        schema = self.lake.query(run.text).schema
+    def describe(self, execution: Execution) -> ResultShape:
+        schema = self.lake.query(execution.text).schema
         return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
 
     def parallelism(self) -> int:
@@ -154,18 +154,18 @@ class LakeSession:
     def has_row_rules(self) -> bool:
         return False
 
-    def buckets(self, run: Run) -> LakeBuckets:
+    def buckets(self, execution: Execution) -> LakeBuckets:
         return LakeBuckets(self.lake.query)
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         with self.lake.holding({view: rows}):
             return self.lake.query(text)
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> ResultStream:
         with self.lake.holding(views):
-            return self.execute(run)
+            return self.execute(execution)
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         raise NotImplementedError
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -186,13 +186,13 @@ class LakeSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         return None
 
     def close(self) -> None:
@@ -215,7 +215,7 @@ class Process:
 
     def ask(self, text: str) -> SketchReport:
         """Run a query; its rows must be those of the plain one, which has several answers where rows at its limit tie."""
-        outcome = self.path.run(Run(text))
+        outcome = self.path.run(Execution(text))
         found = sorted(map(repr, drained(outcome.stream)))
         assert outcome.report.reason is Reason.TIE_AT_LIMIT or found == self.lake.rows(text)
         return outcome.report

@@ -19,7 +19,7 @@ from typing import Any
 
 from imp_driver.capture import capture
 from imp_driver.persist import folders
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 from tests.faults.lake import Lake, Process
 from tests.forks import run_forked
 
@@ -116,7 +116,7 @@ def live(process: Process, acknowledge: Callable[[str], None], reach: Callable[[
     again.lake.insert("r", [(92_000, 5, 1)])
     acknowledge("last")
     again.ask(SUMS)
-    again.path.run(Run("DROP SKETCH ALL"))
+    again.path.run(Execution("DROP SKETCH ALL"))
     again.sketches.relations.checkpoint.flush()
     again.close()
 

@@ -15,8 +15,8 @@ from deltalake import DeltaTable, write_deltalake
 from imp_driver.errors import OperationalError
 from imp_driver.reasons import Decision, RecaptureReason
 from imp_driver.state import checkpoint
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import SketchMode
-from imp_driver.values.run import Run
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 from tests.soundness.engine import drained
@@ -187,10 +187,10 @@ def test_a_pause_between_saves_that_a_clock_makes_endless_ends_with_the_process(
 def test_a_transaction_of_a_clock_that_is_behind_says_that_there_was_nothing(folder: Path) -> None:
     process = Process(folder)
     process.path._transaction._clock = lambda: 1.0
-    process.path.run(Run("BEGIN"))
+    process.path.run(Execution("BEGIN"))
     with pytest.raises(OperationalError, match="was not there yet"):
-        process.path.run(Run(SUMS))
-    process.path.run(Run("COMMIT"))
+        process.path.run(Execution(SUMS))
+    process.path.run(Execution("COMMIT"))
     process.ask(SUMS)
     process.close()
 
@@ -198,13 +198,13 @@ def test_a_transaction_of_a_clock_that_is_behind_says_that_there_was_nothing(fol
 def test_a_transaction_over_delta_tables_reads_one_moment(folder: Path) -> None:
     process = Process(folder)
     before = process.lake.rows(JOIN)
-    process.path.run(Run("BEGIN"))
+    process.path.run(Execution("BEGIN"))
     time.sleep(0.01)
     process.lake.insert("s", [(97_000, 3, 1)])
     process.lake.delete("r", "g = 4")
-    assert sorted(map(repr, drained(process.path.run(Run(JOIN)).stream))) == before
-    assert drained(process.path.run(Run("SELECT count(*) AS n FROM s")).stream) == [{"n": 240}]
-    process.path.run(Run("COMMIT"))
+    assert sorted(map(repr, drained(process.path.run(Execution(JOIN)).stream))) == before
+    assert drained(process.path.run(Execution("SELECT count(*) AS n FROM s")).stream) == [{"n": 240}]
+    process.path.run(Execution("COMMIT"))
     assert process.ask(JOIN).decision is Decision.MAINTAINED
     process.close()
 

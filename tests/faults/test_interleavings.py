@@ -20,9 +20,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.tables import TableSnapshot
 from tests.seeds import WIDE
 from tests.soundness.engine import DuckSession, Row, Warehouse
@@ -95,10 +95,10 @@ class StepwiseWarehouse(Warehouse):
 
 
 class StepwiseSession(DuckSession):
-    def execute(self, run: Run) -> ResultStream:
+    def execute(self, execution: Execution) -> ResultStream:
         assert isinstance(self.warehouse, StepwiseWarehouse)
         self.warehouse.stop("execute")
-        return super().execute(run)
+        return super().execute(execution)
 
     def close(self) -> None:
         return None
@@ -132,7 +132,7 @@ class Reader:
         self._turns.wait(self.name)
         self._warehouse.reading[threading.get_ident()] = self._stop
         try:
-            outcome = self._path.run(Run(self.text, tag=self.name))
+            outcome = self._path.run(Execution(self.text, tag=self.name))
             self.last = self._warehouse.newest("r")
             assert outcome.stream is not None
             while (batch := outcome.stream.next_batch()) is not None:
@@ -186,7 +186,7 @@ def _world(connection: duckdb.DuckDBPyConnection, is_warm: bool) -> Iterator[tup
         sketches = Sketches(Relations(warehouse, 1 << 30))
         if is_warm:
             path = Middleware(StepwiseSession(warehouse), warehouse, sketches, Options(answers=False))
-            path.run(Run(QUERY.format(3), tag="warm"))
+            path.run(Execution(QUERY.format(3), tag="warm"))
             path.close()
         yield warehouse, sketches
     finally:

@@ -18,9 +18,9 @@ from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
 from imp_driver.sketch import balance
 from imp_driver.values import stopwatch
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.pairs.cover import Attack, Outcome
 from tests.pairs.grammar import CHANGES, CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
@@ -83,7 +83,7 @@ class _Play:
         return Outcome(False)
 
     def _ask(self, text: str) -> SketchReport:
-        return self._path.run(Run(text)).report
+        return self._path.run(Execution(text)).report
 
     def _idle(self, report: SketchReport, had_state: bool) -> Iterator[str]:
         """Yield the dimensions whose value had no effect: a state that was made anew has followed no change, and so on."""

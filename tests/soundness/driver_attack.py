@@ -33,9 +33,9 @@ from imp_driver.sketch import balance
 from imp_driver.sketch.cut_groups import Cut
 from imp_driver.state import group_columns, thresholds
 from imp_driver.values import stopwatch
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.ranges import RangePartition
-from imp_driver.values.run import Run
 from imp_driver.values.tables import TableSnapshot
 from tests.pairs.grammar import STATES, asked_before, random_choice, text_of
 from tests.soundness.answer_shapes import of_one_source
@@ -275,7 +275,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         place = chance.randrange(len(asked))
         asked[place] = _other_constants(chance, asked[place])
         try:
-            report = middleware.run(Run(asked[place])).report
+            report = middleware.run(Execution(asked[place])).report
         except InternalError as error:
             tally.differences.append(f"{asked[place]}: {error}")
             return
@@ -303,7 +303,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         entry = next((entry for entry in sketches.relations.registry.relations() if entry.identifier == report.sketch_id), None)
         if entry is not None:
             check_entry(entry, asked[place], report, warehouse, tally)
-            tally.shared += len(entry.templates) > 1
+            tally.shared += len(entry.usage.templates) > 1
             for cut in () if entry.in_memory is None else entry.in_memory.cuts.values():
                 tally.cut_anew += partitions.get(cut, cut.partition) is not cut.partition
                 partitions[cut] = cut.partition

@@ -21,7 +21,7 @@ from sqlglot import exp
 from imp_driver.errors import OperationalError
 from imp_driver.ports import Relation, RelationKind, ResultColumn, ResultShape, ResultStream, ResultTooLarge, TableDefinition
 from imp_driver.reasons import DeltaSource
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.tables import COLUMNS
@@ -186,24 +186,24 @@ class DuckSession:
     warehouse: Warehouse
     joined: int = 0
 
-    def execute(self, run: Run) -> ResultStream:
-        found = self.warehouse.query(run.text)
+    def execute(self, execution: Execution) -> ResultStream:
+        found = self.warehouse.query(execution.text)
         return TableStream(found.schema, found.to_batches())
 
-    def describe(self, run: Run) -> ResultShape:
-        schema = self.warehouse.query(run.text).schema
+    def describe(self, execution: Execution) -> ResultShape:
+        schema = self.warehouse.query(execution.text).schema
         return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         found = self.warehouse.query(text)
         if most_bytes is not None and found.nbytes > most_bytes:
             raise ResultTooLarge(found.nbytes / len(found))
         return found
 
-    def buckets(self, run: Run) -> MemoryBuckets:
+    def buckets(self, execution: Execution) -> MemoryBuckets:
         return self.warehouse.buckets
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         self.joined += 1
         with self.warehouse.lock:
             self.warehouse.connection.register(view, rows)
@@ -212,17 +212,17 @@ class DuckSession:
             finally:
                 self.warehouse.connection.unregister(view)
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> ResultStream:
         with self.warehouse.lock:
             for view, rows in views.items():
                 self.warehouse.connection.register(view, rows)
             try:
-                return self.execute(run)
+                return self.execute(execution)
             finally:
                 for view in views:
                     self.warehouse.connection.unregister(view)
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         raise NotImplementedError
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
@@ -246,13 +246,13 @@ class DuckSession:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return None
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, run: Run) -> None:
+    def interrupt(self, execution: Execution) -> None:
         """Nothing takes long here."""
 
     def close(self) -> None:

@@ -13,9 +13,9 @@ from imp_driver.delta.tables import DeltaTables
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Policy
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.faults.lake import Lake, LakeSession
 from tests.soundness.engine import connect_engine, drained
 
@@ -44,7 +44,7 @@ class LakePath:
 
     def ask(self, text: str) -> tuple[Rows, SketchReport]:
         """Return the rows of a query, and how they came about."""
-        outcome = self._path.run(Run(text))
+        outcome = self._path.run(Execution(text))
         return [tuple(row.values()) for row in drained(outcome.stream)], outcome.report
 
     def table(self, text: str) -> pa.Table:

@@ -9,11 +9,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import OperationalError
 from imp_driver.spark.session import SparkChildSession
-from imp_driver.values.run import Run
+from imp_driver.values.execution import Execution
 
 
 def _rows(session: SparkChildSession, text: str, tag: str = "test") -> list[tuple[object, ...]]:
-    stream = session.execute(Run(text, tag=tag))
+    stream = session.execute(Execution(text, tag=tag))
     rows: list[tuple[object, ...]] = []
     while (batch := stream.next_batch()) is not None:
         rows += [tuple(row.values()) for row in batch.to_pylist()]
@@ -55,7 +55,7 @@ def test_every_partition_arrives_once_and_in_order(session: SparkChildSession, p
 
 
 def test_stream_dropped_half_way_leaves_the_session_usable(session: SparkChildSession) -> None:
-    stream = session.execute(Run("SELECT id FROM range(0, 1000000, 1, 32)"))
+    stream = session.execute(Execution("SELECT id FROM range(0, 1000000, 1, 32)"))
     assert stream.next_batch() is not None
     stream.close()
     assert stream.next_batch() is None
@@ -64,15 +64,15 @@ def test_stream_dropped_half_way_leaves_the_session_usable(session: SparkChildSe
 
 
 def test_result_without_rows_keeps_its_schema(session: SparkChildSession) -> None:
-    stream = session.execute(Run("SELECT id, CAST(id AS STRING) AS s FROM range(0, 10, 1, 4) WHERE id > 99"))
+    stream = session.execute(Execution("SELECT id, CAST(id AS STRING) AS s FROM range(0, 10, 1, 4) WHERE id > 99"))
     assert stream.next_batch() is None or stream.next_batch() is None
     assert stream.schema.names == ["id", "s"]
 
 
 def test_cancel_between_two_groups_of_partitions_ends_the_stream(session: SparkChildSession) -> None:
-    run = Run("SELECT id FROM range(0, 1000000, 1, 64)")
-    stream = session.execute(run)
-    session.interrupt(run)
+    execution = Execution("SELECT id FROM range(0, 1000000, 1, 64)")
+    stream = session.execute(execution)
+    session.interrupt(execution)
     with pytest.raises(OperationalError, match="cancelled"):
         list(iter(stream.next_batch, None))
 
@@ -80,10 +80,10 @@ def test_cancel_between_two_groups_of_partitions_ends_the_stream(session: SparkC
 class _CancelledWhenDone(SparkChildSession):
     """Its INSERTs are cancelled when they have just committed."""
 
-    def _frame(self, run: Run) -> DataFrame:
-        frame = super()._frame(run)
-        if run.text.startswith("INSERT"):
-            self.interrupt(run)
+    def _frame(self, execution: Execution) -> DataFrame:
+        frame = super()._frame(execution)
+        if execution.text.startswith("INSERT"):
+            self.interrupt(execution)
         return frame
 
 
@@ -121,9 +121,9 @@ def test_values_of_every_kind_arrive_alike_in_small_and_large_results(session: S
 class _CancelledWhilePlanning(SparkChildSession):
     """Its jobs are cancelled before there is one, and nothing else says so."""
 
-    def _frame(self, run: Run) -> DataFrame:
-        self._cancellation.cancel(run.tag)
-        return super()._frame(run)
+    def _frame(self, execution: Execution) -> DataFrame:
+        self._cancellation.cancel(execution.tag)
+        return super()._frame(execution)
 
 
 def test_cancel_before_the_first_job_stops_the_jobs_that_follow(spark: SparkSession) -> None:

@@ -20,9 +20,9 @@ from imp_driver.ports import Outcome, Relation, RelationKind, ResultStream
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.versions import Newest, TextVersions
 from imp_driver.url import options_from_url
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, TableStream, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -32,15 +32,15 @@ PLAIN = "SELECT count(*) AS n FROM r"
 class Session(DuckSession):
     """A session that can insert one row and look at settings; its engine outlives it."""
 
-    def execute(self, run: Run) -> ResultStream:
-        if run.text.startswith("INSERT"):
-            table = run.text.split()[2]
+    def execute(self, execution: Execution) -> ResultStream:
+        if execution.text.startswith("INSERT"):
+            table = execution.text.split()[2]
             self.warehouse.commit(table, [*self.warehouse.rows(table), (60, 3, 0, 100)])
             self.committed = self.warehouse.newest(table)
             return TableStream(pa.schema([]), [])
-        if run.text.startswith(("SET", "CREATE")):
+        if execution.text.startswith(("SET", "CREATE")):
             return TableStream(pa.schema([]), [])
-        return super().execute(run)
+        return super().execute(execution)
 
     committed: int | None = None
 
@@ -77,7 +77,7 @@ class World:
         return path
 
     def ask(self, text: str = SUMS, path: Middleware | None = None) -> tuple[Outcome, list[dict[str, Any]]]:
-        outcome = (path or self.path).run(Run(text))
+        outcome = (path or self.path).run(Execution(text))
         assert outcome.stream is not None
         batches = []
         while (batch := outcome.stream.next_batch()) is not None:
@@ -245,7 +245,7 @@ def test_a_query_that_is_cancelled_while_its_time_is_looked_up_ends(kind: str) -
 def test_a_transaction_reads_one_moment_with_and_without_sketches(world: World) -> None:
     other = world.connect()
     world.ask()
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     before, total = world.ask()[1], world.count()
     world.warehouse.now = 50.0
     world.warehouse.commit("r", world.warehouse.rows("r")[7:])
@@ -256,14 +256,14 @@ def test_a_transaction_reads_one_moment_with_and_without_sketches(world: World) 
     assert world.count() == total
     # A table that is read for the first time is read as it was when the transaction began.
     assert world.ask("SELECT count(*) AS n FROM s")[1] == [{"n": 60}]
-    world.path.run(Run("COMMIT"))
+    world.path.run(Execution("COMMIT"))
     assert world.ask("SELECT count(*) AS n FROM s")[1] == [{"n": 0}]
     assert world.ask()[1] == world.plain(SUMS) != before
     other.close()
 
 
 def test_joins_and_subqueries_of_a_transaction_are_of_one_moment(world: World) -> None:
-    world.path.run(Run("START TRANSACTION READ ONLY;"))
+    world.path.run(Execution("START TRANSACTION READ ONLY;"))
     world.warehouse.now = 50.0
     world.warehouse.commit("s", [])
     text = "SELECT count(*) AS n FROM r JOIN s ON r.g = s.k WHERE r.g IN (SELECT k FROM s) OR EXISTS (SELECT 1 FROM s AS z WHERE z.k = r.g)"
@@ -274,28 +274,28 @@ def test_joins_and_subqueries_of_a_transaction_are_of_one_moment(world: World) -
 
 def test_own_writes_are_seen_in_a_transaction_and_those_of_others_are_not(world: World) -> None:
     other = world.connect()
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     assert world.count() == 60
     world.warehouse.now = 50.0
-    other.run(Run("INSERT INTO s VALUES (1)"))
-    world.path.run(Run("INSERT INTO r VALUES (1)"))
+    other.run(Execution("INSERT INTO s VALUES (1)"))
+    world.path.run(Execution("INSERT INTO r VALUES (1)"))
     assert world.count() == 61
     assert world.ask("SELECT count(*) AS n FROM s")[1] == [{"n": 60}]
     with pytest.raises(NotSupportedError, match="what it wrote stays"):
-        world.path.run(Run("ROLLBACK"))
+        world.path.run(Execution("ROLLBACK"))
     assert world.ask("SELECT count(*) AS n FROM s")[1] == [{"n": 61}]
     other.close()
 
 
 def test_a_rollback_of_a_reader_ends_its_transaction(world: World) -> None:
-    world.path.run(Run("BEGIN"))
-    world.path.run(Run("ROLLBACK"))
+    world.path.run(Execution("BEGIN"))
+    world.path.run(Execution("ROLLBACK"))
     with pytest.raises(NotSupportedError, match="no transaction to end"):
-        world.path.run(Run("COMMIT"))
+        world.path.run(Execution("COMMIT"))
 
 
 def test_the_end_of_a_transaction_by_the_connection(world: World) -> None:
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     world.warehouse.now = 50.0
     world.warehouse.commit("r", [])
     assert world.count() == 60
@@ -308,38 +308,38 @@ def test_the_end_of_a_transaction_by_the_connection(world: World) -> None:
 
 
 def test_transactions_do_not_nest(world: World) -> None:
-    world.path.run(Run("begin transaction"))
+    world.path.run(Execution("begin transaction"))
     with pytest.raises(NotSupportedError, match="cannot be nested"):
-        world.path.run(Run("BEGIN"))
+        world.path.run(Execution("BEGIN"))
 
 
 @pytest.mark.parametrize("text", ["CREATE TABLE x AS SELECT 1", "TRUNCATE TABLE r", "RESTORE TABLE r TO VERSION AS OF 0", "DROP TABLE r"])
 def test_definitions_do_not_run_in_a_transaction(world: World, text: str) -> None:
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     with pytest.raises(NotSupportedError, match=f"{text.split()[0]} cannot run in a transaction"):
-        world.path.run(Run(text))
-    world.path.run(Run("SET spark.sql.shuffle.partitions = 2"))
-    world.path.run(Run("COMMIT"))
+        world.path.run(Execution(text))
+    world.path.run(Execution("SET spark.sql.shuffle.partitions = 2"))
+    world.path.run(Execution("COMMIT"))
 
 
 @pytest.mark.parametrize("text", ["SELECT count(*) AS n FROM csv", "SELECT * FROM nowhere", "SELECT ** FROM r", "TABLE r"])
 def test_what_has_no_version_is_refused_in_a_transaction(world: World, text: str) -> None:
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     with pytest.raises(NotSupportedError, match="transaction"):
-        world.path.run(Run(text))
+        world.path.run(Execution(text))
 
 
 def test_a_name_of_a_with_query_and_of_a_table_is_refused_in_a_transaction(world: World) -> None:
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     with pytest.raises(NotSupportedError, match="cannot tell them apart"):
-        world.path.run(Run("SELECT (SELECT max(k) FROM s) AS m, (WITH s AS (SELECT 1 AS k) SELECT max(k) FROM s) AS n"))
+        world.path.run(Execution("SELECT (SELECT max(k) FROM s) AS m, (WITH s AS (SELECT 1 AS k) SELECT max(k) FROM s) AS n"))
 
 
 def test_a_table_that_was_not_there_when_the_transaction_began_is_an_error(world: World) -> None:
     world.warehouse.now = 5.0
-    world.path.run(Run("BEGIN"))
+    world.path.run(Execution("BEGIN"))
     with pytest.raises(OperationalError, match="no version of"):
-        world.path.run(Run(PLAIN))
+        world.path.run(Execution(PLAIN))
 
 
 def test_the_option_reads_the_past_and_cannot_write(world: World) -> None:
@@ -347,9 +347,9 @@ def test_the_option_reads_the_past_and_cannot_write(world: World) -> None:
     assert world.count(past) == 50
     assert world.ask(SUMS, past)[1] == world.plain(_at(1))
     with pytest.raises(NotSupportedError, match="cannot write"):
-        past.run(Run("INSERT INTO r VALUES (1)"))
+        past.run(Execution("INSERT INTO r VALUES (1)"))
     with pytest.raises(NotSupportedError, match="cannot be nested"):
-        past.run(Run("BEGIN"))
+        past.run(Execution("BEGIN"))
     past.close()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from imp_driver.dataflow.aggregate.keys import Keys, KeyValues, chosen
 from imp_driver.dataflow.aggregate.stored_codes import hashes_of
-from imp_driver.dataflow.runs import OrderedNumbers
+from imp_driver.dataflow.sorted_runs import OrderedNumbers
 from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.mixing import HashArray, mixed
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from imp_driver.dataflow.aggregate.accumulator import Commit, nothing
-from imp_driver.dataflow.runs import OrderedNumbers
+from imp_driver.dataflow.sorted_runs import OrderedNumbers
 from imp_driver.values.codes import IntegerArray
 
 _SHIFT = 32

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from imp_driver.dataflow.runs import OrderedNumbers
+from imp_driver.dataflow.sorted_runs import OrderedNumbers
 from imp_driver.values.codes import BooleanArray, CodeArray, IntegerArray
 from imp_driver.values.mixing import HashArray, mixed
 

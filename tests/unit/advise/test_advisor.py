@@ -21,8 +21,8 @@ from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
 from imp_driver.ports import Relation, RelationKind, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from tests.unit.tables import analysis_of
 
@@ -80,7 +80,7 @@ class FakeSession:
     asked: list[str] = field(default_factory=list)
     error: Exception | None = None
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         self.asked.append(text)
         if self.error is not None and not text.startswith("DESCRIBE"):
             raise self.error
@@ -94,19 +94,19 @@ class FakeSession:
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         return Relation(RelationKind.DELTA_TABLE, name, "/t")
 
-    def execute(self, run: Run) -> ResultStream:
+    def execute(self, execution: Execution) -> ResultStream:
         raise AssertionError("nothing else runs")
 
-    def buckets(self, run: Run) -> None:
+    def buckets(self, execution: Execution) -> None:
         return None
 
-    def read_with(self, text: str, view: str, rows: pa.Table, run: Run) -> pa.Table:
+    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         raise AssertionError("nothing else runs")
 
-    def execute_with(self, run: Run, views: Mapping[str, pa.Table]) -> ResultStream:
+    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> ResultStream:
         raise AssertionError("nothing else runs")
 
-    def append(self, text: str, view: str, rows: pa.Table, run: Run) -> None:
+    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         raise AssertionError("nothing else runs")
 
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
@@ -115,7 +115,7 @@ class FakeSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return True
 
-    def describe(self, run: Run) -> ResultShape:
+    def describe(self, execution: Execution) -> ResultShape:
         raise NotImplementedError
 
     def moment(self) -> None:
@@ -130,13 +130,13 @@ class FakeSession:
     def settings(self) -> tuple[tuple[str, str], ...]:
         return ()
 
-    def version_at(self, name: tuple[str, ...], time: str, run: Run) -> int | None:
+    def version_at(self, name: tuple[str, ...], time: str, execution: Execution) -> int | None:
         return None
 
     def last_commit_version(self) -> int | None:
         return None
 
-    def interrupt(self, run: Run) -> None: ...
+    def interrupt(self, execution: Execution) -> None: ...
 
     def close(self) -> None: ...
 
@@ -156,9 +156,9 @@ def _report(reason: Reason, template: str | None = None) -> SketchReport:
 
 def _run(advisor: Advisor, reason: Reason, times: int = 1, text: str = QUERY) -> None:
     for _ in range(times):
-        run = Run(text)
-        advisor.asked(run, [_request(text)])
-        advisor.record(run, parse(text), _report(reason))
+        execution = Execution(text)
+        advisor.asked(execution, [_request(text)])
+        advisor.record(execution, parse(text), _report(reason))
 
 
 def _advisor() -> tuple[Advisor, FakeSession, Sketches]:
@@ -203,10 +203,10 @@ def test_what_says_nothing_of_the_query_is_not_recorded(reason: Reason) -> None:
 
 def test_what_was_asked_counts_only_for_its_own_run() -> None:
     advisor, _, sketches = _advisor()
-    advisor.asked(Run(QUERY), [_request()])
+    advisor.asked(Execution(QUERY), [_request()])
     refused = parse("SELECT g, 'Bob' FROM t WHERE x = 5")
-    advisor.record(Run(refused.text), refused, _report(Reason.NO_AGGREGATION))
-    advisor.record(Run(refused.text), refused, _report(Reason.NO_AGGREGATION))
+    advisor.record(Execution(refused.text), refused, _report(Reason.NO_AGGREGATION))
+    advisor.record(Execution(refused.text), refused, _report(Reason.NO_AGGREGATION))
     (record,) = sketches.workload.records()
     assert (record.text, record.table, record.runs, record.reason) == ("SELECT g, ? FROM t WHERE x = ?", "", 2, "NO_AGGREGATION")
 
@@ -224,23 +224,23 @@ def test_a_failing_sample_is_no_failing_query(caplog: pytest.LogCaptureFixture) 
     _run(advisor, Reason.NOT_CLUSTERED)
     assert len(session.asked) == 2
     assert sketches.workload.records()[0].runs == 2 * RUNS_BEFORE_SAMPLE
-    (advice,) = advisor.advise(Run(""))
+    (advice,) = advisor.advise(Execution(""))
     assert (advice.clustering, advice.bytes_then) == (None, None)
     assert "estimated by ADVISE SKETCHES" in (advice.reason or "")
     session.error = OperationalError("cancelled", error_class=CANCELLED)
     with pytest.raises(OperationalError):
-        advisor.advise(Run(""))
+        advisor.advise(Execution(""))
 
 
 def test_advice_samples_what_was_asked_in_this_process() -> None:
     advisor, session, _ = _advisor()
     _run(advisor, Reason.NOT_CLUSTERED, 3)
-    advisor.record(Run("SELECT g FROM t"), parse("SELECT g FROM t"), _report(Reason.NO_AGGREGATION))
-    best, rest = advisor.advise(Run(""))
+    advisor.record(Execution("SELECT g FROM t"), parse("SELECT g FROM t"), _report(Reason.NO_AGGREGATION))
+    best, rest = advisor.advise(Execution(""))
     assert (best.clustering, best.executions, best.bytes_now, best.bytes_then) == ("g", 3, 48_000, 3_000)
     assert rest.reason is not None
     assert rest.reason.startswith("NO_AGGREGATION")
-    assert advisor.advise(Run(""))[0] == best
+    assert advisor.advise(Execution(""))[0] == best
     assert sum("place" in text for text in session.asked) == 1
 
 
@@ -249,4 +249,4 @@ def test_a_table_that_was_made_anew_needs_no_advice() -> None:
     advisor = Advisor(session, source, Sketches(Relations(source, 1 << 20)))
     _run(advisor, Reason.NOT_CLUSTERED)
     source.table = replace(SNAPSHOT, table_id="another")
-    assert advisor.advise(Run("")) == []
+    assert advisor.advise(Execution("")) == []

@@ -18,17 +18,17 @@ from imp_driver.parse.literals import bind_text
 from imp_driver.ports import ResultShape, ResultStream
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.state.returning import FEWEST
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import Options, Policy, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 from tests.soundness.engine import DuckSession, Files, Row, Warehouse, drained
 
 ROWS: list[Row] = [(1, 0, 5, 1), (2, 0, 6, 2), (3, 1, 5, 3), (4, 1, None, None), (5, None, 7, 4)]
 QUERY = "SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g"
 
 
-def _bound(run: Run) -> Run:
-    return run.of(bind_text(run.text, run.parameters)) if run.parameters else run
+def _bound(execution: Execution) -> Execution:
+    return execution.of(bind_text(execution.text, execution.parameters)) if execution.parameters else execution
 
 
 @dataclass(slots=True)
@@ -40,13 +40,13 @@ class Asked(DuckSession):
     hidden: set[str] = field(default_factory=set)
     rules: bool = False
 
-    def execute(self, run: Run) -> ResultStream:
-        self.executed.append(run.text)
-        return DuckSession.execute(self, _bound(run))
+    def execute(self, execution: Execution) -> ResultStream:
+        self.executed.append(execution.text)
+        return DuckSession.execute(self, _bound(execution))
 
-    def describe(self, run: Run) -> ResultShape:
-        self.described.append(run.text)
-        return DuckSession.describe(self, _bound(run))
+    def describe(self, execution: Execution) -> ResultShape:
+        self.described.append(execution.text)
+        return DuckSession.describe(self, _bound(execution))
 
     def may_read(self, name: tuple[str, ...]) -> bool:
         return name[-1] not in self.hidden
@@ -69,7 +69,7 @@ class World:
         self.path = Middleware(self.session, self.warehouse, self.sketches, Options(**given))
 
     def ask(self, text: str, parameters: Parameters = None) -> tuple[list[tuple[object, ...]], SketchReport]:
-        outcome = self.path.run(Run(text, parameters))
+        outcome = self.path.run(Execution(text, parameters))
         return [tuple(row.values()) for row in drained(outcome.stream)], outcome.report
 
     def checked(self, text: str) -> SketchReport:

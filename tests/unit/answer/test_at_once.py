@@ -21,9 +21,9 @@ from imp_driver.parse.statement import parse
 from imp_driver.reasons import Decision, ServedBy
 from imp_driver.snapshot.reading import Reading
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangePlan, ZSet
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
@@ -85,9 +85,9 @@ class GatedWarehouse(Warehouse):
 class GatedSession(DuckSession):
     captures: Gate = field(default_factory=Gate)
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         self.captures.pass_by()
-        return DuckSession.read(self, text, run, most_bytes)
+        return DuckSession.read(self, text, execution, most_bytes)
 
 
 class World:
@@ -123,20 +123,20 @@ def world() -> Iterator[World]:
 
 
 def asked(connection: Middleware, text: str = SUMS) -> tuple[Rows, SketchReport]:
-    outcome = connection.run(Run(text))
+    outcome = connection.run(Execution(text))
     assert outcome.report.served_by is ServedBy.STATE
     return [tuple(row.values()) for row in drained(outcome.stream)], outcome.report
 
 
 def read_now(connection: Middleware, text: str = SUMS) -> Reading:
     """Look at the tables as a query does first."""
-    return connection._reader.read(parse(text), Run(text))
+    return connection._reader.read(parse(text), Execution(text))
 
 
 def answered(connection: Middleware, reading: Reading, text: str = SUMS) -> Answer:
     """Go on from there."""
-    run = Run(text)
-    return connection._answers.answer(reading, run, means_of(connection._session, run))
+    execution = Execution(text)
+    return connection._answers.answer(reading, execution, means_of(connection._session, execution))
 
 
 def expected(rows: list[Row]) -> Rows:
@@ -155,7 +155,7 @@ def test_readers_wait_for_nobody_where_the_groups_are_of_their_versions(world: W
         found = [future.result(PATIENT) for future in futures]
     assert [rows for rows, _ in found] == [expected(ROWS)] * 4
     assert {report.decision for _, report in found} == {Decision.FRESH}
-    assert world.relation.counts.uses == 5
+    assert world.relation.usage.counts.uses == 5
 
 
 def test_who_looked_before_a_commit_reads_its_versions_while_a_step_makes_newer_ones(world: World) -> None:

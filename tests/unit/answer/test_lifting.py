@@ -9,8 +9,8 @@ from imp_driver.answer import lifting
 from imp_driver.errors import OperationalError
 from imp_driver.maintain import relations
 from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Policy
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Row
 from tests.unit.answer.test_answers import Asked, World
 
@@ -101,11 +101,11 @@ def test_a_lift_that_fails_at_ever_newer_versions_is_given_up(part: str, monkeyp
     world = _world()
     failed: list[str] = []
 
-    def read(session: Asked, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(session: Asked, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         if part in text and " IN " not in text:
             failed.append(text)
             raise OperationalError("[DIVIDE_BY_ZERO] Division by zero.")
-        return DuckSession.read(session, text, run, most_bytes)
+        return DuckSession.read(session, text, execution, most_bytes)
 
     monkeypatch.setattr(Asked, "read", read)
     text = "SELECT g, sum(x) AS s FROM r WHERE a IN ({}, 9) GROUP BY g"
@@ -125,9 +125,9 @@ def test_captures_in_the_background_read_tables_by_a_share_of_the_cores(share: f
     world = World(policy=Policy.INCREMENTAL, background_share=share)
     read: list[str] = []
 
-    def noted(session: Asked, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def noted(session: Asked, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         read.append(text)
-        return DuckSession.read(session, text, run, most_bytes)
+        return DuckSession.read(session, text, execution, most_bytes)
 
     monkeypatch.setattr(Asked, "parallelism", lambda session: 4)
     monkeypatch.setattr(Asked, "read", noted)
@@ -193,7 +193,7 @@ def test_too_many_groups_are_given_up_with_the_estimate(monkeypatch: pytest.Monk
     for number in (10, 20):
         world.checked(text.format(number))
     assert world.sketches.relations.background.settle(30)
-    (failure,) = (each.failure for each in world.sketches.relations.registry.relations() if each.failure)
+    (failure,) = (each.attempts.failure for each in world.sketches.relations.registry.relations() if each.attempts.failure)
     assert failure.reason is Reason.LIFT_TOO_LARGE
     assert "groups of 62 rows" in failure.detail
     # It is not tried again; the same constants have a state of their own once they are asked for again.

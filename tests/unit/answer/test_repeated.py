@@ -13,8 +13,8 @@ from imp_driver.middleware import Middleware
 from imp_driver.parse.moment import TODAY
 from imp_driver.plan.nodes import Plan
 from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Floats, Options, SketchMode
-from imp_driver.values.run import Run
 from tests.soundness.engine import drained
 from tests.unit.answer.lake_table import LakeTable
 from tests.unit.answer.test_answers import QUERY, World
@@ -50,17 +50,17 @@ def test_rows_are_computed_once_for_each_version(finished: list[Plan]) -> None:
         report = world.checked(QUERY)
     assert (len(finished), report.served_by, report.version) == (2, ServedBy.STATE, world.warehouse.newest("r"))
     (relation,) = world.sketches.relations.registry.relations()
-    assert relation.counts.answers == 5
+    assert relation.usage.counts.answers == 5
 
 
 def test_another_connection_has_the_rows_too(finished: list[Plan]) -> None:
     world = World()
     world.checked(QUERY)
     other = Middleware(world.session, world.warehouse, world.sketches, Options(answers=True))
-    assert len(drained(other.run(Run(QUERY)).stream)) == 3
+    assert len(drained(other.run(Execution(QUERY)).stream)) == 3
     assert len(finished) == 1
     exact = Middleware(world.session, world.warehouse, world.sketches, Options(answers=True, floats=Floats.SPARK))
-    assert len(drained(exact.run(Run(QUERY)).stream)) == 3
+    assert len(drained(exact.run(Execution(QUERY)).stream)) == 3
     assert len(finished) == 2
 
 
@@ -87,7 +87,7 @@ def test_who_may_not_read_the_table_gets_none_of_its_rows() -> None:
 def test_states_that_are_dropped_answer_no_more(finished: list[Plan]) -> None:
     world = World()
     world.checked(QUERY)
-    world.path.run(Run("DROP STATE ALL"))
+    world.path.run(Execution("DROP STATE ALL"))
     assert world.checked(QUERY).decision is Decision.CAPTURED
     assert len(finished) == 2
 

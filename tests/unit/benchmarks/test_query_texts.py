@@ -21,8 +21,8 @@ from imp_driver.plan.groupings import groupings
 from imp_driver.plan.nodes import Aggregate, Plan, children
 from imp_driver.safety.analysis import Analysis, analysed_groups
 from imp_driver.snapshot.text import Grouped, Text, known_text
+from imp_driver.values.execution import Parameters
 from imp_driver.values.refusal import Grounds, Refused
-from imp_driver.values.run import Parameters
 from imp_driver.values.tables import SchemaColumn
 from tests.soundness.published import Catalog
 

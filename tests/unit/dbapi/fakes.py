@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from imp_driver.ports import Outcome, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Parameters, Run
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)
 
@@ -41,14 +41,14 @@ class FakePipeline:
         self.modes: list[SketchMode] = []
         self.closed = False
 
-    def run(self, run: Run) -> Outcome:
-        self.asked.append((run.text, run.parameters))
+    def run(self, execution: Execution) -> Outcome:
+        self.asked.append((execution.text, execution.parameters))
         if self.error is not None:
             raise self.error
         return Outcome(self.stream, self.rowcount, REPORT)
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
-        self.asked.append((run.text, list(rows)))
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
+        self.asked.append((execution.text, list(rows)))
         return Outcome(None, len(rows), REPORT)
 
     def using(self, sketch: SketchMode) -> FakePipeline:
@@ -58,8 +58,8 @@ class FakePipeline:
     def definition(self, name: tuple[str, ...]) -> TableDefinition | None:
         return TableDefinition("{}", (), {"name": ".".join(name)}, None, None)
 
-    def interrupt(self, run: Run) -> None:
-        self.interrupted.append(run.tag)
+    def interrupt(self, execution: Execution) -> None:
+        self.interrupted.append(execution.tag)
 
     def end_transaction(self) -> None:
         self.asked.append(("COMMIT", None))

@@ -20,8 +20,8 @@ from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Rows
 from imp_driver.ports import Outcome
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import SketchMode
-from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
 
@@ -118,9 +118,9 @@ def test_closing_stops_what_another_thread_runs(by_connection: bool) -> None:
     closing: list[Connection | imp_driver.Cursor] = []
 
     class ClosedMeanwhile(FakePipeline):
-        def run(self, run: Run) -> Outcome:
+        def run(self, execution: Execution) -> Outcome:
             closing[0].close()
-            return super().run(run)
+            return super().run(execution)
 
     pipeline = ClosedMeanwhile(stream)
     connection = Connection(pipeline)

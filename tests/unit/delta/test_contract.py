@@ -20,8 +20,8 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
-from imp_driver.values.run import Run
 from imp_driver.values.tables import (
     WEIGHT_COLUMN,
     ChangePlan,
@@ -128,11 +128,11 @@ class Lists:
 class Engine(DuckSession):
     """The engine knows the format's version numbers."""
 
-    def execute(self, run: Run) -> ResultStream:
-        return super().execute(run.with_text(_own_versions(run.text)))
+    def execute(self, execution: Execution) -> ResultStream:
+        return super().execute(execution.with_text(_own_versions(execution.text)))
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
-        return super().read(_own_versions(text), run, most_bytes)
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
+        return super().read(_own_versions(text), execution, most_bytes)
 
 
 def _own_versions(text: str) -> str:
@@ -159,7 +159,7 @@ class House:
 
     def asked(self, low: int = 55) -> tuple[Decision, Reason]:
         """Ask, compare the rows with plain ones, and return what was done about the sketch."""
-        outcome = self.driver.run(Run(QUERY.format(low)))
+        outcome = self.driver.run(Execution(QUERY.format(low)))
         rows: list[dict[str, object]] = []
         while outcome.stream is not None and (batch := outcome.stream.next_batch()) is not None:
             rows += batch.to_pylist()
@@ -238,6 +238,6 @@ def test_time_travel_is_in_the_words_of_the_engine() -> None:
     house = House()
     house.change()
     house.asked()
-    report = house.driver.run(Run(QUERY.format(60))).report
+    report = house.driver.run(Execution(QUERY.format(60))).report
     assert f"VERSION AS OF {STEP}" in report.executed_sql
     assert report.version == STEP

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 import imp_driver
 from imp_driver.ports import Outcome, TableDefinition
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import SketchMode
-from imp_driver.values.run import Parameters, Run
 from tests.unit.dbapi.fakes import REPORT, FakeStream, numbers
 
 PATIENCE = 20.0
@@ -41,18 +41,18 @@ class FakePipeline:
         self.threads: set[threading.Thread] = set()
         self.closed = False
 
-    def run(self, run: Run) -> Outcome:
+    def run(self, execution: Execution) -> Outcome:
         self.threads.add(threading.current_thread())
-        self.asked.append(run.text)
+        self.asked.append(execution.text)
         if self.error is not None:
             error, self.error = self.error, None
             raise error
-        if run.text == self.slow:
-            self._wait(run.tag)
-        if run.text.startswith("INSERT"):
+        if execution.text == self.slow:
+            self._wait(execution.tag)
+        if execution.text.startswith("INSERT"):
             return Outcome(None, 1, REPORT)
         known = {"VALUES (version())": text_row("4.2.0"), "VALUES (current_schema())": text_row("default")}
-        return Outcome(known.get(run.text, self.stream), -1, REPORT)
+        return Outcome(known.get(execution.text, self.stream), -1, REPORT)
 
     def _wait(self, tag: str) -> None:
         self.began.set()
@@ -62,7 +62,7 @@ class FakePipeline:
         if tag in self.interrupted:
             raise imp_driver.OperationalError("The statement was cancelled.")
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
         self.threads.add(threading.current_thread())
         return Outcome(None, len(rows), REPORT)
 
@@ -74,8 +74,8 @@ class FakePipeline:
         self.threads.add(threading.current_thread())
         return None
 
-    def interrupt(self, run: Run) -> None:
-        self.interrupted.append(run.tag)
+    def interrupt(self, execution: Execution) -> None:
+        self.interrupted.append(execution.tag)
         self.released.set()
 
     def end_transaction(self) -> None:

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import imp_driver
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import SketchMode
-from imp_driver.values.run import Run
 from imp_sqlalchemy import ImpAsyncDialect
 from imp_sqlalchemy.aio_connection import AwaitedConnection
 from imp_sqlalchemy.aio_dialect import ImpAsyncModule
@@ -113,7 +113,7 @@ def test_a_timeout_is_a_timeout() -> None:
 def test_a_cancel_that_fails_is_logged_and_the_end_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
     driver = FakeDriver()
 
-    def fail(run: Run) -> None:
+    def fail(execution: Execution) -> None:
         driver.pipelines[0].released.set()
         raise imp_driver.OperationalError("gone")
 

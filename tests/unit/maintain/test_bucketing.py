@@ -18,9 +18,9 @@ from imp_driver.persist.tables import DeltaRepository
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.recovery import Recovery
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
@@ -51,12 +51,12 @@ class SmallProcess:
 
     def ask(self, text: str) -> SketchReport:
         """Run a query, whose rows shadow mode compares."""
-        outcome = self.middleware.run(Run(text))
+        outcome = self.middleware.run(Execution(text))
         drained(outcome.stream)
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        return drained(self.middleware.run(Run("SHOW SKETCHES")).stream)
+        return drained(self.middleware.run(Execution("SHOW SKETCHES")).stream)
 
 
 def a_warehouse() -> Warehouse:

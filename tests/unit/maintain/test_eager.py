@@ -21,9 +21,9 @@ from imp_driver.ports import ResultStream
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse
 
@@ -63,11 +63,11 @@ class Counting(Warehouse):
 class SharedSession(DuckSession):
     """A session whose engine serves others too; every INSERT adds one row to ``r``."""
 
-    def execute(self, run: Run) -> ResultStream:
-        if run.text.startswith("INSERT"):
+    def execute(self, execution: Execution) -> ResultStream:
+        if execution.text.startswith("INSERT"):
             self.warehouse.commit("r", [*self.warehouse.rows("r"), (60, 3, 0, 100)])
             return TableStream(pa.schema([]), [])
-        return super().execute(run)
+        return super().execute(execution)
 
     def close(self) -> None:
         return None
@@ -91,7 +91,7 @@ class Opened:
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
-        outcome = self.middleware.run(Run(text))
+        outcome = self.middleware.run(Execution(text))
         assert outcome.stream is not None
         batches = []
         while (batch := outcome.stream.next_batch()) is not None:
@@ -115,7 +115,7 @@ class Opened:
 
     def shown(self) -> dict[str, Any]:
         """Return the only row of SHOW SKETCHES."""
-        stream = self.middleware.run(Run("SHOW SKETCHES")).stream
+        stream = self.middleware.run(Execution("SHOW SKETCHES")).stream
         assert stream is not None
         batch = stream.next_batch()
         assert batch is not None
@@ -356,7 +356,7 @@ def test_a_query_that_the_worker_overtook_gets_the_sketch_of_the_version_that_it
             return found
 
         world.warehouse.snapshot = changing  # type: ignore[method-assign]
-        outcome = world.middleware.run(Run(SUMS))
+        outcome = world.middleware.run(Execution(SUMS))
         assert world.entry.version == 2
         assert outcome.report.decision is Decision.FRESH
         assert outcome.report.executed_sql is not None
@@ -409,7 +409,7 @@ def test_commits_of_others_are_noticed_without_being_told(monkeypatch: pytest.Mo
 def test_a_statement_that_commits_wakes_the_worker() -> None:
     with opened() as world:
         world.ask()
-        world.middleware.run(Run("INSERT INTO r VALUES (60, 3, 0, 100)"))
+        world.middleware.run(Execution("INSERT INTO r VALUES (60, 3, 0, 100)"))
         world.wait_for_version(1)
 
 

@@ -8,9 +8,9 @@ from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 FILES = 600
@@ -42,7 +42,7 @@ class Process:
         )
 
     def ask(self, text: str) -> SketchReport:
-        outcome = self.path.run(Run(text))
+        outcome = self.path.run(Execution(text))
         drained(outcome.stream)
         return outcome.report
 

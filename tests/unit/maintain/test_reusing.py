@@ -8,8 +8,8 @@ import pytest
 from imp_driver.errors import DataError
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession
 from tests.unit.maintain.test_sharing import World
 
@@ -66,10 +66,10 @@ def test_conditions_on_groups_are_asked_of_a_state_with_more_groups() -> None:
 class _Overflowing(DuckSession):
     """Finds a row with a large key, for which ``g * 2`` cannot be computed, where no condition on keys keeps it away."""
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         if "* 2" in text and "g < " not in text.replace("`", ""):
             raise DataError("[ARITHMETIC_OVERFLOW] overflow", error_class="ARITHMETIC_OVERFLOW")
-        return DuckSession.read(self, text, run, most_bytes)
+        return DuckSession.read(self, text, execution, most_bytes)
 
 
 def test_where_all_groups_cannot_be_captured_those_that_the_conditions_leave_are() -> None:

@@ -12,9 +12,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -38,7 +38,7 @@ class World:
         )
 
     def ask(self, text: str) -> SketchReport:
-        outcome = self.middleware.run(Run(text))
+        outcome = self.middleware.run(Execution(text))
         drained(outcome.stream)
         return outcome.report
 
@@ -92,7 +92,7 @@ def test_states_of_other_rows_or_other_groups_are_apart() -> None:
 
 
 def explained(world: World, text: str) -> str:
-    stream = world.middleware.run(Run(f"EXPLAIN SKETCH {text}")).stream
+    stream = world.middleware.run(Execution(f"EXPLAIN SKETCH {text}")).stream
     assert stream is not None
     batch = stream.next_batch()
     assert batch is not None

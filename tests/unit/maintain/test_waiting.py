@@ -15,9 +15,9 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > 3"
@@ -31,12 +31,12 @@ class _Slow(DuckSession):
         super().__init__(warehouse)
         self.began, self.go = threading.Event(), threading.Event()
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         self.began.set()
         assert self.go.wait(PATIENT)
-        if run.token.is_cancelled:
-            raise cancelled(run.tag)
-        return super().read(text, run, most_bytes)
+        if execution.token.is_cancelled:
+            raise cancelled(execution.tag)
+        return super().read(text, execution, most_bytes)
 
 
 class _Asking(threading.Thread):
@@ -44,7 +44,7 @@ class _Asking(threading.Thread):
 
     def __init__(self, middleware: Middleware) -> None:
         super().__init__()
-        self.asked = Run(SUMS)
+        self.asked = Execution(SUMS)
         self.decision: Decision | None = None
         self.error: OperationalError | None = None
         self._middleware = middleware
@@ -88,7 +88,7 @@ def test_who_waits_for_the_capture_of_another_can_be_cancelled(warehouse: Wareho
     session.go.set()
     capturing.join(PATIENT)
     assert capturing.decision is Decision.CAPTURED
-    assert second.run(Run(SUMS)).report.decision is Decision.FRESH
+    assert second.run(Execution(SUMS)).report.decision is Decision.FRESH
 
 
 def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehouse: Warehouse) -> None:
@@ -108,7 +108,7 @@ def test_who_waited_for_a_capture_that_failed_leaves_its_own_for_others(warehous
     assert capturing.error is not None
     assert waiting.decision is Decision.CAPTURED
     assert [each.is_ready for each in sketches.relations.registry.relations()] == [True]
-    assert second.run(Run(SUMS)).report.decision is Decision.FRESH
+    assert second.run(Execution(SUMS)).report.decision is Decision.FRESH
 
 
 def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: Warehouse) -> None:
@@ -120,7 +120,7 @@ def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: W
     }
     for text, reason in texts.items():
         for _ in range(2):
-            outcome = middleware.run(Run(text))
+            outcome = middleware.run(Execution(text))
             assert outcome.report.reason is reason
             assert outcome.stream is not None
             outcome.stream.close()
@@ -130,13 +130,13 @@ def test_no_refusal_that_is_remembered_keeps_what_it_was_found_with(warehouse: W
 
 def test_what_another_connection_is_changing_can_be_shown(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     middleware = Middleware(DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False))
-    middleware.run(Run(SUMS))
+    middleware.run(Execution(SUMS))
 
     def changing(_: Maintained) -> int:
         raise RuntimeError("dictionary changed size during iteration")
 
     monkeypatch.setattr(Maintained, "memory", property(changing))
-    stream = middleware.run(Run("SHOW SKETCHES")).stream
+    stream = middleware.run(Execution("SHOW SKETCHES")).stream
     assert stream is not None
     batch = stream.next_batch()
     assert batch is not None

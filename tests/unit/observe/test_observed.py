@@ -16,10 +16,10 @@ from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.outcome import operation_of
 from imp_driver.observe.registry import Observer, metrics, observer_of
 from imp_driver.reasons import Decision, Reason, RecaptureReason
+from imp_driver.values.execution import Execution
 from imp_driver.values.failures import described
 from imp_driver.values.options import Options, Policy, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import REPORT, numbers
 from tests.unit.observe.watched import SECRET, BreakingStream, FakeWatched, World, observed, rows_of
 
@@ -95,7 +95,7 @@ def test_states_that_were_dropped_for_their_size() -> None:
 def test_a_statement_that_fails_is_counted_and_fails_as_it_would(error: BaseException, label: str) -> None:
     pipeline, observer = observed(FakeWatched(error=error))
     with pytest.raises(type(error)) as caught:
-        pipeline.run(Run("INSERT INTO t SELECT 1"))
+        pipeline.run(Execution("INSERT INTO t SELECT 1"))
     assert caught.value is error
     assert _counters(observer, "imp_errors_total") == {(label,): 1}
     assert _counters(observer, "imp_statements_total") == {("change",): 1}
@@ -106,7 +106,7 @@ def test_a_statement_that_fails_is_counted_and_fails_as_it_would(error: BaseExce
 def test_an_error_in_the_middle_of_the_rows_is_counted() -> None:
     error = DataError("division by zero")
     pipeline, observer = observed(FakeWatched(BreakingStream(error)))
-    outcome = pipeline.run(Run("SELECT 1"))
+    outcome = pipeline.run(Execution("SELECT 1"))
     with pytest.raises(DataError) as caught:
         rows_of(outcome.stream)
     assert caught.value is error
@@ -116,14 +116,14 @@ def test_an_error_in_the_middle_of_the_rows_is_counted() -> None:
 def test_the_rows_and_the_report_are_handed_on() -> None:
     inner = FakeWatched(numbers(5, [2]), rowcount=7)
     pipeline, observer = observed(inner)
-    outcome = pipeline.run(Run("SELECT n FROM t", (1,)))
+    outcome = pipeline.run(Execution("SELECT n FROM t", (1,)))
     assert outcome.stream is not None
     assert inner.stream is not None
     assert (outcome.stream.columns, outcome.stream.schema) == (inner.stream.columns, inner.stream.schema)
     assert rows_of(outcome.stream) == 5
     outcome.stream.close()
     assert (inner.stream.closed, outcome.rowcount, outcome.report, inner.asked) == (True, 7, REPORT, [("SELECT n FROM t", (1,))])
-    assert pipeline.run_many(Run("INSERT INTO t VALUES (?)"), [(1,), (2,)]).rowcount == 2
+    assert pipeline.run_many(Execution("INSERT INTO t VALUES (?)"), [(1,), (2,)]).rowcount == 2
     assert _counters(observer, "imp_statements_total") == {("query",): 1, ("change",): 1}
 
 
@@ -131,9 +131,9 @@ def test_the_rest_of_a_pipeline_is_handed_on() -> None:
     inner = FakeWatched()
     pipeline, observer = observed(inner)
     assert isinstance(pipeline.using(SketchMode.OFF), Observed)
-    run = Run("SELECT 1", tag="a")
-    pipeline.using(SketchMode.SHADOW).run(run)
-    pipeline.interrupt(run)
+    execution = Execution("SELECT 1", tag="a")
+    pipeline.using(SketchMode.SHADOW).run(execution)
+    pipeline.interrupt(execution)
     definition = pipeline.definition(("s", "t"))
     assert definition is not None
     assert definition.properties == {"name": "s.t"}
@@ -151,7 +151,7 @@ def test_counting_that_fails_is_no_failing_statement(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(observer.metrics, "count", fail)
     with caplog.at_level(logging.WARNING, "imp_driver"):
-        assert rows_of(pipeline.run(Run("SELECT 1")).stream) == 1
+        assert rows_of(pipeline.run(Execution("SELECT 1")).stream) == 1
     assert "A statement could not be counted: RuntimeError in" in caplog.text
     assert str(SECRET) not in caplog.text
 
@@ -192,7 +192,7 @@ def test_a_statement_that_fails_has_its_line(caplog: pytest.LogCaptureFixture) -
     error = ProgrammingError(f"no column {SECRET}", error_class="UNRESOLVED_COLUMN", sqlstate="42703")
     pipeline, _ = observed(FakeWatched(error=error))
     with caplog.at_level(logging.DEBUG, "imp_driver"), pytest.raises(ProgrammingError):
-        pipeline.run(Run("SELECT x"))
+        pipeline.run(Execution("SELECT x"))
     assert 'error="ProgrammingError UNRESOLVED_COLUMN 42703"' in caplog.text
     assert str(SECRET) not in caplog.text
 

@@ -13,8 +13,8 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultColumn, ResultStream
 from imp_driver.reasons import Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Policy, SketchMode
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.observe.watched import rows_of
 
@@ -47,12 +47,12 @@ class _Failing(DuckSession):
         self.is_interrupted = False
         self.path: Middleware | None = None
 
-    def execute(self, run: Run) -> ResultStream:
+    def execute(self, execution: Execution) -> ResultStream:
         if len(self.streams) == 1:
             if self.is_interrupted and self.path is not None:
-                self.path.interrupt(run)
+                self.path.interrupt(execution)
             raise OperationalError("a worker was lost", error_class=CANCELLED if self.is_interrupted else None)
-        self.streams.append(_Noted(super().execute(run)))
+        self.streams.append(_Noted(super().execute(execution)))
         return self.streams[-1]
 
 
@@ -67,7 +67,7 @@ def _asked(options: Options) -> tuple[_Failing, Middleware]:
 def test_an_answer_that_cannot_be_checked_is_given(caplog: pytest.LogCaptureFixture) -> None:
     session, path = _asked(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     with caplog.at_level(logging.WARNING, "imp_driver"):
-        outcome = path.run(Run(SUMS))
+        outcome = path.run(Execution(SUMS))
     assert outcome.report.reason is Reason.FILTERED
     assert rows_of(outcome.stream) == len(session.warehouse.query(SUMS))
     assert session.streams[0].is_closed
@@ -78,7 +78,7 @@ def test_who_cancels_the_check_cancels_the_query() -> None:
     session, path = _asked(Options(answers=False, policy=Policy.INCREMENTAL, sketch_guard=1.0))
     session.is_interrupted = True
     with pytest.raises(OperationalError) as caught:
-        path.run(Run(SUMS))
+        path.run(Execution(SUMS))
     assert caught.value.error_class == CANCELLED
     assert session.streams[0].is_closed
 
@@ -86,5 +86,5 @@ def test_who_cancels_the_check_cancels_the_query() -> None:
 def test_in_shadow_mode_an_answer_without_its_comparison_is_an_error_and_closed() -> None:
     session, path = _asked(Options(answers=False, sketch=SketchMode.SHADOW))
     with pytest.raises(OperationalError, match="a worker was lost"):
-        path.run(Run(SUMS))
+        path.run(Execution(SUMS))
     assert session.streams[0].is_closed

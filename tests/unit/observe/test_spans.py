@@ -17,8 +17,8 @@ from imp_driver.errors import DataError
 from imp_driver.observe import spans
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Policy
-from imp_driver.values.run import Run
 from tests.unit.dbapi.fakes import numbers
 from tests.unit.observe.watched import SECRET, FakeWatched, World, observed
 
@@ -93,7 +93,7 @@ def test_an_error_is_told_by_its_class_alone(recorded: Recorded) -> None:
     error = DataError(f"division of {SECRET} by zero", error_class="DIVIDE_BY_ZERO", sqlstate="22012")
     pipeline, _ = observed(FakeWatched(error=error), Spans(with_text=False, tracer=recorded.tracer))
     with pytest.raises(DataError):
-        pipeline.run(Run(f"SELECT {SECRET} / 0"))
+        pipeline.run(Execution(f"SELECT {SECRET} / 0"))
     every = recorded.take()
     attributes = every[0].attributes or {}
     assert every[0].status.status_code is StatusCode.ERROR
@@ -106,7 +106,7 @@ def test_an_error_is_told_by_its_class_alone(recorded: Recorded) -> None:
 def test_an_error_of_another_kind_has_the_name_of_its_class(recorded: Recorded) -> None:
     pipeline, _ = observed(FakeWatched(error=KeyError(SECRET)), Spans(with_text=False, tracer=recorded.tracer))
     with pytest.raises(KeyError):
-        pipeline.run(Run("SELECT 1"))
+        pipeline.run(Execution("SELECT 1"))
     assert (recorded.take()[0].attributes or {})["error.type"] == "KeyError"
 
 
@@ -121,7 +121,7 @@ def test_the_text_is_there_when_asked_for(recorded: Recorded, with_text: bool) -
 def test_the_statement_is_below_the_span_of_the_application(recorded: Recorded) -> None:
     pipeline, _ = observed(FakeWatched(numbers(1, [])), Spans(with_text=False, tracer=recorded.tracer))
     with recorded.tracer.start_as_current_span("request") as request:
-        pipeline.run(Run("SELECT 1"))
+        pipeline.run(Execution("SELECT 1"))
     statement = next(span for span in recorded.take() if span.name == "imp.statement")
     assert statement.parent is not None
     assert statement.parent.span_id == request.get_span_context().span_id
@@ -133,9 +133,9 @@ class Noting(FakeWatched):
 
     around: object = None
 
-    def run(self, run: Run) -> Outcome:
-        self.around = run.watch._around
-        return super().run(run)
+    def run(self, execution: Execution) -> Outcome:
+        self.around = execution.watch._around
+        return super().run(execution)
 
 
 def test_stages_cost_nothing_where_the_statement_is_not_sampled() -> None:
@@ -143,7 +143,7 @@ def test_stages_cost_nothing_where_the_statement_is_not_sampled() -> None:
     for tracer in (provider.get_tracer("test"), get_tracer("no provider")):
         inner = Noting(numbers(1, []))
         pipeline, _ = observed(inner, Spans(with_text=False, tracer=tracer))
-        pipeline.run(Run("SELECT 1"))
+        pipeline.run(Execution("SELECT 1"))
         assert inner.around == spans._SILENT.enter_result.stage
     provider.shutdown()
 
@@ -154,7 +154,7 @@ def test_without_the_extra_there_are_no_spans(monkeypatch: pytest.MonkeyPatch) -
     try:
         inner = Noting(numbers(1, []))
         pipeline, observer = observed(inner, Spans(with_text=True))
-        pipeline.run(Run("SELECT 1"))
+        pipeline.run(Execution("SELECT 1"))
         assert inner.around == spans._SILENT.enter_result.stage
         assert observer.metrics.snapshot().counters["imp_statements_total", ("query",)] == 1
     finally:

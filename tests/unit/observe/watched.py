@@ -13,8 +13,8 @@ from imp_driver.observe.instrumentation import Observed
 from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, ResultStream
+from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.run import Parameters, Run
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
@@ -26,13 +26,13 @@ SUMS = "SELECT g, sum(a) AS f FROM r GROUP BY g HAVING sum(a) > ?"
 class FakeWatched(FakePipeline):
     """Spends nothing in one stage inside another."""
 
-    def run(self, run: Run) -> Outcome:
-        with run.watch.stage("maintain"), run.watch.stage("capture"):
-            return super().run(run)
+    def run(self, execution: Execution) -> Outcome:
+        with execution.watch.stage("maintain"), execution.watch.stage("capture"):
+            return super().run(execution)
 
-    def run_many(self, run: Run, rows: Sequence[Parameters]) -> Outcome:
-        self.asked += [(run.text, row) for row in rows]
-        with run.watch.stage("execute"):
+    def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
+        self.asked += [(execution.text, row) for row in rows]
+        with execution.watch.stage("execute"):
             return Outcome(None, len(rows), REPORT)
 
     def using(self, sketch: SketchMode) -> FakeWatched:
@@ -75,7 +75,7 @@ class World:
 
     def ask(self, text: str) -> Outcome:
         """Run a query and read its rows."""
-        outcome = self.pipeline.run(Run(text, tag="tag-1"))
+        outcome = self.pipeline.run(Execution(text, tag="tag-1"))
         assert outcome.stream is not None
         while outcome.stream.next_batch() is not None:
             pass

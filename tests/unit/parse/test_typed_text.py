@@ -9,7 +9,7 @@ import pytest
 
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import typed_text
-from imp_driver.values.run import Parameters
+from imp_driver.values.execution import Parameters
 
 
 def _typed(text: str, parameters: Parameters = None) -> tuple[object, ...]:

@@ -12,9 +12,9 @@ from imp_driver.plan.bind import BoundBlock, bind
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import analyse
+from imp_driver.values.execution import Parameters
 from imp_driver.values.expressions import AggregateReference, And, Comparison, Constant, KeyReference, Not, Opaque, Or
 from imp_driver.values.refusal import Refused, accepted
-from imp_driver.values.run import Parameters
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import analysis_of, plan_of
 

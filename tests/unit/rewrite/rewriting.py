@@ -14,8 +14,8 @@ from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Reason
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 PAIRS = Path(__file__).with_name("pairs")
@@ -57,7 +57,7 @@ def rewritten(question: str, warehouse: Warehouse) -> str:
         DuckSession(warehouse), warehouse, Sketches(Relations(warehouse, 1 << 30)), Options(answers=False, sketch=SketchMode.SHADOW)
     )
     for _ in range(2):
-        outcome = middleware.run(Run(question))
+        outcome = middleware.run(Execution(question))
         assert outcome.stream is not None
         outcome.stream.close()
     report = outcome.report

@@ -19,8 +19,8 @@ from imp_driver.middleware import Middleware
 from imp_driver.ports import Relation, RelationKind, ResultStream, View, ViewColumn
 from imp_driver.reasons import Decision
 from imp_driver.spark.locations import is_open_folder
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Warehouse
 
 QUERY = "SELECT g, sum(a) AS f FROM r WHERE g >= {} GROUP BY g HAVING sum(a) > 40"
@@ -42,16 +42,16 @@ class Guarded(DuckSession):
     hidden: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
 
-    def execute(self, run: Run) -> ResultStream:
-        self._check(run.text)
-        text = run.text.replace("FROM v ", "FROM (SELECT g, a FROM r) v ").replace("FROM w ", "FROM (SELECT g, x FROM r) w ")
-        return super().execute(run.with_text(text))
+    def execute(self, execution: Execution) -> ResultStream:
+        self._check(execution.text)
+        text = execution.text.replace("FROM v ", "FROM (SELECT g, a FROM r) v ").replace("FROM w ", "FROM (SELECT g, x FROM r) w ")
+        return super().execute(execution.with_text(text))
 
-    def read(self, text: str, run: Run, most_bytes: int | None = None) -> pa.Table:
+    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         self._check(text)
         if text.startswith("DESCRIBE DETAIL"):
             return pa.table({"partitionColumns": pa.array([[]], pa.list_(pa.string()))})
-        return super().read(text, run)
+        return super().read(text, execution)
 
     def _check(self, text: str) -> None:
         self.asked.append(text)
@@ -77,7 +77,7 @@ class Users:
     session: Guarded
 
     def run(self, text: str) -> list[dict[str, object]]:
-        stream = self.guest.run(Run(text, tag="guest")).stream
+        stream = self.guest.run(Execution(text, tag="guest")).stream
         rows: list[dict[str, object]] = []
         while stream is not None and (batch := stream.next_batch()) is not None:
             rows += batch.to_pylist()
@@ -93,12 +93,12 @@ def users() -> Users:
     sketches, session = Sketches(Relations(warehouse, 1 << 20)), Guarded(warehouse)
     owner, guest = (Middleware(each, warehouse, sketches, Options(answers=False)) for each in (DuckSession(warehouse), session))
     for low in (0, 1, 2):
-        assert owner.run(Run(QUERY.format(low), tag="owner")).report.decision is not Decision.NOT_USED
+        assert owner.run(Execution(QUERY.format(low), tag="owner")).report.decision is not Decision.NOT_USED
     return Users(warehouse, sketches, owner, guest, session)
 
 
 def test_who_may_read_profits_from_the_sketches_of_others(users: Users) -> None:
-    assert users.guest.run(Run(QUERY.format(2), tag="guest")).report.decision is Decision.FRESH
+    assert users.guest.run(Execution(QUERY.format(2), tag="guest")).report.decision is Decision.FRESH
     assert len(users.run("SHOW SKETCHES")) > 0
 
 
@@ -106,7 +106,7 @@ def test_a_query_is_refused_although_a_sketch_is_there(users: Users) -> None:
     users.session.hidden.add("r")
     for text in (QUERY.format(2), QUERY.format(3)):
         with pytest.raises(ProgrammingError, match="Permission denied on r") as caught:
-            users.guest.run(Run(text, tag="guest"))
+            users.guest.run(Execution(text, tag="guest"))
         # The engine was asked last for the caller's own text, and of the rewritten one nothing is left, not even in the chain of errors.
         assert users.session.asked[-1] == text
         assert any("VERSION AS OF" in each for each in users.session.asked)
@@ -119,7 +119,7 @@ def test_a_query_is_refused_after_a_change_too(users: Users) -> None:
     users.session.hidden.add("r")
     users.warehouse.commit("r", [*users.warehouse.rows("r"), (999, 3, 3, 30)])
     with pytest.raises(ProgrammingError, match="Permission denied on r"):
-        users.guest.run(Run(QUERY.format(2), tag="guest"))
+        users.guest.run(Execution(QUERY.format(2), tag="guest"))
 
 
 @pytest.mark.parametrize("statement", ["SHOW SKETCHES", "ADVISE SKETCHES", f"EXPLAIN SKETCH {QUERY.format(2)}"])
@@ -144,7 +144,7 @@ def test_explain_says_that_it_is_not_permitted(users: Users) -> None:
 
 def test_a_sketch_over_several_tables_is_hidden_with_one_of_them(users: Users) -> None:
     text = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING sum(r.a) > 300"
-    assert users.owner.run(Run(text, tag="owner")).report.decision is Decision.CAPTURED
+    assert users.owner.run(Execution(text, tag="owner")).report.decision is Decision.CAPTURED
     both = len(users.run("SHOW SKETCHES"))
     users.session.hidden.add("s")
     assert len(users.run("SHOW SKETCHES")) == both - 1
@@ -155,7 +155,7 @@ def test_a_sketch_over_several_tables_is_hidden_with_one_of_them(users: Users) -
 def test_a_sketch_of_a_former_process_is_shown_where_all_that_is_known_of_it_may_be_read(users: Users) -> None:
     join = "SELECT r.g, sum(r.a) AS f FROM r JOIN s ON r.g = s.k GROUP BY r.g HAVING sum(r.a) > 300"
     for text in (join, OF_VIEW.replace("a)", "x)").replace("FROM v", "FROM w")):
-        users.guest.run(Run(text, tag="guest"))
+        users.guest.run(Execution(text, tag="guest"))
     every = users.sketches.relations.registry.relations()
     for entry in every:
         entry._block = None
@@ -173,24 +173,24 @@ def test_a_hidden_sketch_is_not_there_to_be_dropped(users: Users) -> None:
     [entry, *_] = users.sketches.relations.registry.relations()
     users.session.hidden.add("r")
     with pytest.raises(ProgrammingError, match="There is no sketch"):
-        users.guest.run(Run(f"DROP SKETCH {entry.identifier}", tag="guest"))
-    assert users.guest.run(Run("DROP SKETCH ALL", tag="guest")).rowcount == 0
+        users.guest.run(Execution(f"DROP SKETCH {entry.identifier}", tag="guest"))
+    assert users.guest.run(Execution("DROP SKETCH ALL", tag="guest")).rowcount == 0
     assert entry in users.sketches.relations.registry.relations()
     users.session.hidden.clear()
-    assert users.guest.run(Run(f"DROP SKETCH {entry.identifier}", tag="guest")).rowcount == 1
+    assert users.guest.run(Execution(f"DROP SKETCH {entry.identifier}", tag="guest")).rowcount == 1
 
 
 @pytest.mark.parametrize("text", ["DROP SKETCH", "EXPLAIN SKETCH", "ADVISE", "SHOW STATE", "SHOW STATES LIKE 'x'", "CLUSTER SKETCH"])
 def test_what_only_begins_like_a_command_gets_the_list_of_all(users: Users, text: str) -> None:
     with pytest.raises(ProgrammingError, match="is no statement of the driver"):
-        users.guest.run(Run(text, tag="guest"))
+        users.guest.run(Execution(text, tag="guest"))
 
 
 def test_a_view_that_may_not_be_read_is_not_unfolded(users: Users) -> None:
-    assert users.guest.run(Run(OF_VIEW, tag="guest")).report.decision is not Decision.NOT_USED
+    assert users.guest.run(Execution(OF_VIEW, tag="guest")).report.decision is not Decision.NOT_USED
     users.session.hidden.add("v")
     with pytest.raises(ProgrammingError, match="Permission denied on v"):
-        users.guest.run(Run(OF_VIEW, tag="guest"))
+        users.guest.run(Execution(OF_VIEW, tag="guest"))
     assert users.session.asked[-1] == OF_VIEW
 
 

@@ -44,8 +44,8 @@ def _captured() -> Maintained:
 
 def test_it_has_groups_from_its_capture_on() -> None:
     relation = _captured()
-    assert (relation.is_ready, relation.groups, relation.version, relation.counts.captures) == (True, 2, 0, 1)
-    assert (relation.cause, relation.failure, relation.is_saved) == (None, None, False)
+    assert (relation.is_ready, relation.groups, relation.version, relation.usage.counts.captures) == (True, 2, 0, 1)
+    assert (relation.cause, relation.attempts.failure, relation.is_saved) == (None, None, False)
 
 
 def test_while_a_step_changes_them_groups_are_held_and_not_ready() -> None:
@@ -54,7 +54,7 @@ def test_while_a_step_changes_them_groups_are_held_and_not_ready() -> None:
         assert (relation.is_held, relation.is_ready, relation.contents, relation.state) == (True, False, None, None)
         relation.advanced(_vector(1), None, 5)
     assert relation.contents is contents
-    assert (relation.version, relation.counts.maintained, relation.counts.delta_rows) == (1, 1, 5)
+    assert (relation.version, relation.usage.counts.maintained, relation.usage.counts.delta_rows) == (1, 1, 5)
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, RuntimeError])
@@ -73,17 +73,17 @@ def test_a_step_that_is_interrupted_leaves_no_groups_and_no_tables_that_may_be_c
 def test_an_invalid_one_stays_in_service_until_it_is_captured_again() -> None:
     relation = _captured()
     relation.invalidated(Cause(RecaptureReason.INEXACT_STATE, "2 groups"))
-    assert (relation.is_held, relation.is_in_service, relation.needs_deep_buffers) == (False, True, True)
+    assert (relation.is_held, relation.is_in_service, relation.attempts.needs_deep_buffers) == (False, True, True)
     assert relation.version == 0
     again = _captured().contents
     assert again is not None
     relation.captured(again, _block(), (pa.int32(),), _vector(3))
-    assert (relation.cause, relation.version, relation.needs_deep_buffers) == (None, 3, True)
+    assert (relation.cause, relation.version, relation.attempts.needs_deep_buffers) == (None, 3, True)
 
 
 def test_what_is_given_up_is_of_no_version() -> None:
     relation = _captured()
-    relation.given_up()
+    relation.invalidated()
     assert (relation.is_in_service, relation.vector, relation.version) == (False, {}, None)
 
 

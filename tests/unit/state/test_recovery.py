@@ -23,9 +23,9 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.state import checkpoint
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Identity
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
-from imp_driver.values.run import Run
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 
 SUMS = "SELECT g, sum(a) AS f, avg(a) AS m, min(x) AS l, count(DISTINCT x) AS d FROM r GROUP BY g HAVING sum(a) > 3"
@@ -59,13 +59,13 @@ class Process:
 
     def ask(self, text: str = SUMS) -> SketchReport:
         """Run a query; its rows must be those of the plain one."""
-        outcome = self.middleware.run(Run(text))
+        outcome = self.middleware.run(Execution(text))
         rows = drained(outcome.stream)
         assert sorted(map(repr, rows)) == sorted(map(repr, self.warehouse.query(text).to_pylist()))
         return outcome.report
 
     def shown(self) -> list[dict[str, Any]]:
-        return drained(self.middleware.run(Run("SHOW SKETCHES")).stream)
+        return drained(self.middleware.run(Execution("SHOW SKETCHES")).stream)
 
 
 @contextmanager
@@ -224,7 +224,7 @@ def test_a_dropped_sketch_does_not_come_back(tmp_path: Path) -> None:
         first.ask(JOIN)
         first.sketches.relations.checkpoint.flush()
         [identifier] = [row["sketch_id"] for row in first.shown() if "JOIN" not in row["statement"]]
-        first.middleware.run(Run(f"DROP SKETCH {identifier}"))
+        first.middleware.run(Execution(f"DROP SKETCH {identifier}"))
     with process(warehouse, tmp_path) as second:
         assert second.ask().decision is Decision.CAPTURED
         assert second.ask(JOIN).decision is Decision.FRESH
@@ -237,7 +237,7 @@ def test_a_dropped_sketch_is_gone_from_the_store_when_the_statement_ends(tmp_pat
         only.ask()
         only.ask(JOIN)
         only.sketches.relations.checkpoint.flush()
-        assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 2
+        assert only.middleware.run(Execution("DROP SKETCH ALL")).rowcount == 2
         assert DeltaRepository(str(tmp_path)).records() == []
         assert only.ask().decision is Decision.CAPTURED
         assert len(only.shown()) == 1
@@ -248,7 +248,7 @@ def test_sketches_of_former_processes_can_be_dropped_before_they_are_used(tmp_pa
     with process(warehouse, tmp_path) as first:
         first.ask()
     with process(warehouse, tmp_path) as second:
-        assert second.middleware.run(Run("DROP SKETCH ALL")).rowcount == 1
+        assert second.middleware.run(Execution("DROP SKETCH ALL")).rowcount == 1
     with process(warehouse, tmp_path) as third:
         assert third.shown() == []
         assert third.ask().decision is Decision.CAPTURED
@@ -311,7 +311,7 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     warehouse = a_warehouse()
     sketches = Sketches(Relations(warehouse, 1 << 30))
     middleware = Middleware(SharedSession(warehouse), warehouse, sketches, Options(answers=False))
-    middleware.run(Run(SUMS))
+    middleware.run(Execution(SUMS))
     middleware.close()
     assert list(tmp_path.iterdir()) == []
     assert [entry.is_saved for entry in sketches.relations.registry.relations()] == [False]
@@ -325,11 +325,11 @@ def test_a_state_that_the_guard_found_wrong_does_not_come_back(tmp_path: Path, m
         guarded = Middleware(first.session, warehouse, first.sketches, Options(answers=False, sketch_guard=1.0))
         plain = SharedSession.execute
 
-        def wrong(own: SharedSession, run: Run) -> ResultStream:
-            return plain(own, run.with_text(run.text.replace("> 3", "> 11")) if "WHERE" in run.text else run)
+        def wrong(own: SharedSession, execution: Execution) -> ResultStream:
+            return plain(own, execution.with_text(execution.text.replace("> 3", "> 11")) if "WHERE" in execution.text else execution)
 
         monkeypatch.setattr(SharedSession, "execute", wrong)
-        assert guarded.run(Run(SUMS)).report.reason is Reason.TEMPLATE_DISABLED
+        assert guarded.run(Execution(SUMS)).report.reason is Reason.TEMPLATE_DISABLED
         guarded.close()
     monkeypatch.undo()
     with process(warehouse, tmp_path) as second:
@@ -361,7 +361,7 @@ def test_what_is_dropped_while_it_is_maintained_does_not_come_back(tmp_path: Pat
         only.sketches.relations.checkpoint.flush()
         [relation] = only.sketches.relations.registry.relations()
         with relation.ownership.held():
-            assert only.middleware.run(Run("DROP SKETCH ALL")).rowcount == 1
+            assert only.middleware.run(Execution("DROP SKETCH ALL")).rowcount == 1
             only.sketches.relations.checkpoint.note(relation)
         only.sketches.relations.checkpoint.flush()
     with process(warehouse, tmp_path) as second:

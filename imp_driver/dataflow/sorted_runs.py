@@ -16,23 +16,23 @@ import numpy.typing as npt
 from imp_driver.values.codes import CodeArray, IntegerArray
 
 Numbers: TypeAlias = npt.NDArray[np.signedinteger[Any]]
-Level = TypeVar("Level")
+Part = TypeVar("Part")
 
 GROWTH = 8
-"""Times that a level is larger than the next one, at least."""
+"""Times that a run is larger than the next one, at least."""
 _FEW = 1_000
 """Codes without a number that may stay however few have one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class SortedRun:
     """Ascending codes, which may repeat, and the number of each."""
 
     codes: CodeArray
     numbers: Numbers
 
     @classmethod
-    def of(cls, codes: CodeArray, numbers: Numbers) -> Run:
+    def of(cls, codes: CodeArray, numbers: Numbers) -> SortedRun:
         """Sort codes in any order."""
         order = np.argsort(codes, kind="stable")
         return cls(codes[order], numbers[order])
@@ -49,10 +49,10 @@ class Run:
         places[inside[self.codes[places[inside]] != codes[inside]]] = -1
         return places
 
-    def merged(self, other: Run) -> Run:
+    def merged(self, other: SortedRun) -> SortedRun:
         """Return the entries of both; cheap where ``other`` is short."""
         places = np.searchsorted(self.codes, other.codes, side="right")
-        return Run(np.insert(self.codes, places, other.codes), np.insert(self.numbers, places, other.numbers))
+        return SortedRun(np.insert(self.codes, places, other.codes), np.insert(self.numbers, places, other.numbers))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -63,11 +63,11 @@ class Run:
         return int(self.codes.nbytes + self.numbers.nbytes)
 
 
-def levelled(levels: tuple[Level, ...], size: Callable[[Level], int], merge: Callable[[Level, Level], Level]) -> tuple[Level, ...]:
-    """Return levels whose sizes shrink by GROWTH: the last ones are merged until they do."""
-    while len(levels) > 1 and size(levels[-2]) <= GROWTH * size(levels[-1]):
-        levels = (*levels[:-2], merge(levels[-2], levels[-1]))
-    return levels
+def compacted(parts: tuple[Part, ...], size: Callable[[Part], int], merge: Callable[[Part, Part], Part]) -> tuple[Part, ...]:
+    """Return parts (runs, or layers of an arrangement) whose sizes shrink by GROWTH: the last ones are merged until they do."""
+    while len(parts) > 1 and size(parts[-2]) <= GROWTH * size(parts[-1]):
+        parts = (*parts[:-2], merge(parts[-2], parts[-1]))
+    return parts
 
 
 class OrderedNumbers:
@@ -76,7 +76,7 @@ class OrderedNumbers:
     def __init__(self, codes: CodeArray, numbers: Numbers, absent: int) -> None:
         """Take over codes in any order, each once, with numbers other than ``absent``."""
         self._absent = absent
-        self._levels: tuple[Run, ...] = (Run.of(codes, numbers),)
+        self._runs: tuple[SortedRun, ...] = (SortedRun.of(codes, numbers),)
         self._living = len(codes)
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class OrderedNumbers:
     def find(self, codes: CodeArray) -> IntegerArray:
         """Return the number of each code."""
         found = np.full(len(codes), self._absent, dtype=np.int64)
-        for run in self._levels:
+        for run in self._runs:
             places = run.places(codes)
             here = places >= 0
             found[here] = run.numbers[places[here]]
@@ -98,7 +98,7 @@ class OrderedNumbers:
             return
         fresh = numbers != self._absent
         self._living += int(np.count_nonzero(fresh))
-        for run in self._levels:
+        for run in self._runs:
             places = run.places(codes)
             here = places >= 0
             places = places[here]
@@ -107,27 +107,27 @@ class OrderedNumbers:
             run.numbers[places] = numbers[here]
             fresh &= ~here
         if fresh.any():
-            added = Run.of(codes[fresh], numbers[fresh].astype(self._levels[0].numbers.dtype))
-            self._levels = levelled((*self._levels, added), len, self._merged)
-        if sum(map(len, self._levels)) > 2 * self._living + _FEW:
-            self._levels = (self.items(),)
+            added = SortedRun.of(codes[fresh], numbers[fresh].astype(self._runs[0].numbers.dtype))
+            self._runs = compacted((*self._runs, added), len, self._merged)
+        if sum(map(len, self._runs)) > 2 * self._living + _FEW:
+            self._runs = (self.items(),)
 
-    def _merged(self, one: Run, other: Run) -> Run:
+    def _merged(self, one: SortedRun, other: SortedRun) -> SortedRun:
         return self._alive(one).merged(self._alive(other))
 
-    def _alive(self, run: Run) -> Run:
+    def _alive(self, run: SortedRun) -> SortedRun:
         kept = run.numbers != self._absent
-        return run if kept.all() else Run(run.codes[kept], run.numbers[kept])
+        return run if kept.all() else SortedRun(run.codes[kept], run.numbers[kept])
 
-    def items(self) -> Run:
+    def items(self) -> SortedRun:
         """Return all codes that have a number, in their order; not to be written to."""
-        levels = [self._alive(run) for run in self._levels]
-        while len(levels) > 1:
-            last = levels.pop()
-            levels[-1] = levels[-1].merged(last)
-        return levels[0]
+        parts = [self._alive(run) for run in self._runs]
+        while len(parts) > 1:
+            last = parts.pop()
+            parts[-1] = parts[-1].merged(last)
+        return parts[0]
 
     @property
     def memory(self) -> int:
         """Bytes."""
-        return sum(run.memory for run in self._levels)
+        return sum(run.memory for run in self._runs)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow import runs
-from imp_driver.dataflow.runs import GROWTH, OrderedNumbers, Run, levelled
+from imp_driver.dataflow import sorted_runs
+from imp_driver.dataflow.sorted_runs import GROWTH, OrderedNumbers, SortedRun, compacted
 from tests.operators.model import budget
 
 CODES = st.integers(-6, 12) | st.sampled_from([-(2**63), 2**63 - 1])
@@ -28,7 +28,7 @@ def test_random_numbers_come_and_go(absent: int, steps: list[dict[int, int]], fe
     ordered = OrderedNumbers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), absent=absent)
     twin: dict[int, int] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "_FEW", few)
+        patch.setattr(sorted_runs, "_FEW", few)
         for step in steps:
             put(ordered, step)
             twin |= step
@@ -45,12 +45,12 @@ def test_random_numbers_come_and_go(absent: int, steps: list[dict[int, int]], fe
 
 def test_what_is_added_does_not_move_what_is_there() -> None:
     ordered = OrderedNumbers(np.arange(100_000), np.arange(100_000), absent=-1)
-    base = ordered._levels[0]
+    base = ordered._runs[0]
     chance = random.Random(1)
     for place in range(200):
         put(ordered, dict.fromkeys(chance.sample(range(200000, 300000), 20), place))
-    assert ordered._levels[0] is base
-    sizes = [len(run) for run in ordered._levels]
+    assert ordered._runs[0] is base
+    sizes = [len(run) for run in ordered._runs]
     assert len(sizes) > 1
     assert all(one > GROWTH * other for one, other in itertools.pairwise(sizes))
 
@@ -65,13 +65,13 @@ def test_codes_without_a_number_do_not_pile_up() -> None:
 
 
 def test_runs_merge_in_order_and_keep_what_repeats() -> None:
-    merged = Run.of(np.array([3, 1, 3]), np.array([0, 1, 2])).merged(Run.of(np.array([2, 3]), np.array([7, 8])))
+    merged = SortedRun.of(np.array([3, 1, 3]), np.array([0, 1, 2])).merged(SortedRun.of(np.array([2, 3]), np.array([7, 8])))
     assert merged.codes.tolist() == [1, 2, 3, 3, 3]
     assert merged.numbers.tolist() == [1, 7, 0, 2, 8]
     assert merged.places(np.array([0, 3, 9])).tolist() == [-1, 2, -1]
 
 
-def test_levels_shrink() -> None:
-    assert levelled((1_000, 100, 20), int, lambda one, other: one + other) == (1_000, 120)
-    assert levelled((1_000, 120, 20, 5), int, lambda one, other: one + other) == (1_145,)
-    assert levelled((1_000,), int, lambda one, other: one + other) == (1_000,)
+def test_runs_shrink() -> None:
+    assert compacted((1_000, 100, 20), int, lambda one, other: one + other) == (1_000, 120)
+    assert compacted((1_000, 120, 20, 5), int, lambda one, other: one + other) == (1_145,)
+    assert compacted((1_000,), int, lambda one, other: one + other) == (1_000,)

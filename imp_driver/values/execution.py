@@ -19,7 +19,7 @@ def _new_tag() -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Execution:
     """What is to be run, and what everything that runs on its behalf shares.
 
     Attributes:
@@ -38,14 +38,14 @@ class Run:
     def __post_init__(self) -> None:
         self.token.query_id = self.tag
 
-    def of(self, text: str, parameters: Parameters = None) -> Run:
+    def of(self, text: str, parameters: Parameters = None) -> Execution:
         """Return another statement on behalf of the same run."""
         return replace(self, text=text, parameters=parameters)
 
-    def with_text(self, text: str) -> Run:
+    def with_text(self, text: str) -> Execution:
         """Return the same statement in other words, with its parameters."""
         return replace(self, text=text)
 
-    def watched_by(self, watch: Stopwatch) -> Run:
+    def watched_by(self, watch: Stopwatch) -> Execution:
         """Return the same run with another watch."""
         return replace(self, watch=watch)
