@@ -9,16 +9,16 @@ Whatever the path cannot be sure of ends in the caller's own text, run unchanged
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
 from imp_driver.advise.advisor import Advisor
+from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
-from imp_driver.errors import Error
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
@@ -30,14 +30,12 @@ from imp_driver.rewrite.cut_query import CutQueries
 from imp_driver.rewrite.rewriter import Rewriter
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import ReadTransaction, text_at
+from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.failures import described
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.refusal import FoundT, Grounds, Refused
+from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangeSource
-
-_LOG = logging.getLogger("imp_driver")
 
 
 class Middleware:
@@ -58,6 +56,7 @@ class Middleware:
         self._options = options
         self._reader = Reader(self._session, self._source, self._transaction)
         self._answers = Answers(self._session, self._sketches, options, self._reader)
+        self._alike = Alike(self._answers, self._reader, options, self._transaction)
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
         self._comparison = Comparison(self._session, self._sketches, options)
         changes, requests, told = self._changes, self._cut.rewriter.requests, self._answers.told
@@ -86,28 +85,20 @@ class Middleware:
         """Answer from groups, or with a sketch, or say why the query is to run unchanged, and why not from groups."""
         if self._options.sketch is SketchMode.OFF:
             return Grounds(Reason.SKETCH_OFF), None
+        tried_here = partial(tried, token=execution.token, is_bare=self._options.sketch is SketchMode.SHADOW)
         means = means_of(self._session, execution)
-        reading = self._tried(lambda: self._reader.read(statement, execution), execution)
+        known = tried_here(lambda: self._alike.serve(statement, execution, means))
+        if known is not None:
+            return known if isinstance(known, Served) else (known, known)
+        reading = tried_here(lambda: self._reader.read(statement, execution))
         if isinstance(reading, Grounds):
             return reading, None
-        answer = self._tried(lambda: self._answers.serve(reading, execution, means), execution) if self._options.answers else None
+        answer = tried_here(lambda: self._answers.serve(reading, execution, means)) if self._options.answers else None
         if answer is not None and (isinstance(answer, Served) or answer.reason in BESIDE_GROUPS):
             # Beside groups for all constants, a sketch for these alone would be captured in vain.
             return answer if isinstance(answer, Served) else (answer, answer)
-        cut = self._tried(lambda: self._cut.serve(reading, execution, means), execution)
+        cut = tried_here(lambda: self._cut.serve(reading, execution, means))
         return cut.not_answered(answer) if isinstance(cut, Served) else (cut, answer)
-
-    def _tried(self, attempt: Callable[[], FoundT], execution: Execution) -> FoundT | Grounds:
-        """Return what an attempt finds, or why it does not, unless the run was cancelled; in shadow mode nothing is hidden."""
-        try:
-            return attempt()
-        except Refused as refused:
-            return refused.grounds
-        except Exception as error:
-            if execution.token.is_cancelled or (self._options.sketch is SketchMode.SHADOW and not isinstance(error, Error)):
-                raise
-            _LOG.warning("The sketch could not be used, the query runs unchanged: %s", described(error))
-            return Grounds(Reason.INTERNAL, f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
     def _plain(self, statement: Statement, execution: Execution, grounds: Grounds, why: Grounds | None) -> Outcome:
         """Run the caller's own text, in a transaction at its versions; ``why`` it was not answered from groups."""

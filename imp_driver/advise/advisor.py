@@ -80,13 +80,13 @@ class Advisor:
         """Record one run of a query, once it has answered."""
         requests = self._asked[1] if self._asked[0] == execution.tag else []
         try:
-            if report.reason is not Reason.SKETCH_OFF and statement.tree is not None:
-                question = Question(*text_and_names(statement))
+            if report.reason is not Reason.SKETCH_OFF and statement.alike.tree is not None:
+                question = Question(*text_and_names(statement.alike))
                 self._sketches.questions.note(question, report.served_by, sum(report.times.values()), report.not_answered)
             if report.reason in _NOT_RECORDED:
                 return
             if not requests:
-                self._workload.add(replace(_refused(statement), milliseconds=_spent(report), reason=report.reason.name))
+                self._workload.add(replace(_refused(statement.alike), milliseconds=_spent(report), reason=report.reason.name))
             for request in requests:
                 self._record(execution, request, report)
         except Exception as error:

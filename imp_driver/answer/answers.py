@@ -147,9 +147,7 @@ class Answers:
         return self._finished(held, reading, execution)
 
     def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
-        shape = self._shapes.of(
-            reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else reading.statement.text, execution
-        )
+        shape = self._shapes.of(reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else execution.text, execution)
         may_round, may_tie = self._options.floats is Floats.ROUNDED, not self._options.is_compared
         try:
             if held.grouped.others:

@@ -33,7 +33,7 @@ class Shapes:
             text: gives the query as Spark is to analyse it: at its versions, where these are asked for, columns may be others.
         """
         tables = tuple((name, table.snapshot.table_id, table.snapshot.schema) for name, table in reading.tables.items())
-        key = (typed_text(reading.statement, execution.parameters), reading.text.views_text, tables, reading.settings)
+        key = (typed_text(reading.statement, execution.parameters, reading.constants), reading.text.views_text, tables, reading.settings)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._session.describe(execution.with_text(text()))

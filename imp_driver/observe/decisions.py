@@ -52,7 +52,7 @@ def _fields(finished: Finished) -> Iterator[tuple[str, str]]:
     yield "kind", finished.statement.kind.value.replace(" ", "_")
     if finished.operation:
         yield "operation", finished.operation
-    shape = _shape(finished.statement)
+    shape = _shape(finished.statement.alike)
     if shape:
         yield "shape", shape
     if finished.error is not None:

@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.patterns import Instance, Patterns
 from imp_driver.values.execution import Parameters
 
 FoundT = TypeVar("FoundT")
@@ -73,17 +74,29 @@ class Statement:
     """One text, parsed.
 
     Attributes:
-        tree: parse tree with markers ``?`` renamed to numbered named ones; None when the text was not parsed, as a long change is not.
-        markers: number of ``?`` markers.
+        parsed: the tree of a text that was parsed at once.
+        markers: places of the ``?`` markers.
         target: name parts of the table that an INSERT, UPDATE, DELETE or MERGE changes; None when unknown.
+        instance: the text as one of many that differ in constants of conditions; it is parsed itself when its own tree is asked for.
     """
 
     text: str
     kind: StatementKind
-    tree: exp.Expr | None = None
+    parsed: exp.Expr | None = None
     markers: tuple[int, ...] = ()
     target: tuple[str, ...] | None = None
     command: SketchCommand | None = None
+    instance: Instance[Statement] | None = None
+
+    @property
+    def tree(self) -> exp.Expr | None:
+        """The parse tree with markers ``?`` renamed to numbered named ones; None when the text was not parsed, as a long change is not."""
+        return self.parsed if self.instance is None else _own_tree(self)
+
+    @property
+    def alike(self) -> Statement:
+        """The statement of all texts that are like this one: that with markers for their constants, or this one."""
+        return self if self.instance is None else self.instance.pattern.made
 
     def position_in_text(self, position: int) -> int:
         """Translate a position in the numbered text, which the tree's nodes know, to the caller's own text."""
@@ -176,11 +189,16 @@ def _parse(text: str) -> Statement:
     if kind not in (StatementKind.QUERY, StatementKind.CHANGE) or word == "TABLE":
         return Statement(text, kind)
     markers = tuple(token.start for token in tokens if token.token_type is TokenType.PLACEHOLDER)
+    instance = _patterns.find(text, tokens) if kind is StatementKind.QUERY else None
+    if instance is not None:
+        return Statement(text, kind, markers=markers, instance=instance)
     tree = _tree(_number_markers(text, markers))
     if tree is None or isinstance(tree, exp.Values):
         return Statement(text, kind, target=_target_by_words(tokens), markers=markers)
     if kind is StatementKind.QUERY and not isinstance(tree, exp.Query):
         kind = StatementKind.CHANGE
+    if kind is StatementKind.QUERY and not markers:
+        _patterns.learn(text, tokens, tree)
     return Statement(text, kind, tree, markers, _target(tree) if kind is StatementKind.CHANGE else None)
 
 
@@ -273,4 +291,10 @@ def _target_by_words(tokens: list[Token]) -> tuple[str, ...] | None:
     return None
 
 
+@per_statement
+def _own_tree(statement: Statement) -> exp.Expr | None:
+    return _tree(_number_markers(statement.text, statement.markers))
+
+
+_patterns: Patterns[Statement] = Patterns(_tree, lambda text, tree: Statement(text, StatementKind.QUERY, tree))
 _parsed: TextCache[Statement] = TextCache(_parse, _TREE_BYTES, _MOST_BYTES)

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from imp_driver.parse.patterns import is_of_condition, kind_of
 from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name
 from imp_driver.values.execution import Parameters
 
@@ -79,9 +80,14 @@ def text_and_names(statement: Statement) -> tuple[str, tuple[tuple[str, ...], ..
     return text_without_constants(statement.tree), tuple(name for name in names if name and name[0] not in common)
 
 
-def typed_text(statement: Statement, parameters: Parameters) -> tuple[object, ...]:
-    """Return what the names and types of a query's columns depend on beside its tables: the types of its constants, seldom their values."""
+def typed_text(statement: Statement, parameters: Parameters, constants: Mapping[str, object] | None = None) -> tuple[object, ...]:
+    """Return what the names and types of a query's columns depend on beside its tables: the types of its constants, seldom their values.
+
+    ``constants`` are those of a text whose statement is that of all texts like it.
+    """
     text, is_named_by_values, counts_digits = _typed(statement)
+    if is_named_by_values and constants:
+        text = f"{text} {sorted(map(repr, constants.items()))}"
     values = parameters.values() if isinstance(parameters, Mapping) else parameters or ()
     return (text, *(_typed_value(value, is_named=is_named_by_values, counts_digits=counts_digits) for value in values))
 
@@ -106,9 +112,12 @@ def _typed(statement: Statement) -> tuple[str, bool, bool]:
     if is_named or any(issubclass(each, (exp.Round, exp.Anonymous)) for each in beside):
         return statement.text, True, True
     copy = statement.tree.copy()
-    for node in list(copy.find_all(exp.Literal)):
+    for node in list(copy.find_all(exp.Literal, exp.Placeholder)):
+        kind = kind_of(node)
+        if kind and is_of_condition(node):
+            node.replace(exp.var(f"?{kind}"))
         # GROUP BY 1 names a column.
-        if node.find_ancestor(exp.Group, exp.Order) is None:
+        elif isinstance(node, exp.Literal) and node.find_ancestor(exp.Group, exp.Order) is None:
             node.replace(exp.var(f"?{_type_of(str(node.this) if node.is_string else _number_of(str(node.this)))}"))
     return copy.sql(dialect=DIALECT, comments=False, copy=False), False, any(issubclass(each, _WIDENING) for each in beside)
 

@@ -168,6 +168,11 @@ class _Values:
 
     def _literal(self, node: exp.Placeholder) -> exp.Expr:
         value = self._value(str(node.this))
+        if isinstance(value, exp.Literal):
+            # A constant of the text (parse/patterns.py).
+            if value.is_string:
+                check_text(str(value.this))
+            return value.copy()
         if isinstance(value, exp.Expr):
             # That of a subquery (plan/scalars.py).
             return exp.Paren(this=value.copy())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from imp_driver.parse.patterns import Instance
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.ports import Session
@@ -34,3 +35,9 @@ class Reader:
                 return read(statement, self.session, self.source, self.versions, is_told=is_told)
             versions = TextVersions(travel.asked, self.versions, lambda name, time: self.session.version_at(name, time, execution))
             return read(travel.statement, self.session, self.source, versions, is_told=is_told)
+
+    def read_alike(self, instance: Instance[Statement], execution: Execution) -> Reading:
+        """Read a query by what is known of all texts like it. Raises as ``read``."""
+        with execution.watch.stage("resolve"):
+            found = read(instance.pattern.made, self.session, self.source, self.versions)
+            return replace(found, constants=instance.values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -44,10 +44,11 @@ class Reading:
     """A query with the version of every table it reads.
 
     Attributes:
-        statement: without clauses that ask for versions.
+        statement: without clauses that ask for versions; that of all texts like it where ``constants`` has those of this one.
         tables: by the name that a scan has.
         is_pinned: some table is read at a version that the query or its transaction asks for.
         moment: when it is run, where it asks for that.
+        constants: values of markers that stand for constants of the text (parse/patterns.py).
     """
 
     statement: Statement
@@ -56,10 +57,12 @@ class Reading:
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
     moment: Moment | None = None
+    constants: Mapping[str, object] = field(default_factory=dict)
 
     def parameters(self, given: Parameters) -> Parameters:
-        """Return the values of a run's markers with those of its day and time beside."""
-        return given if self.moment is None else with_named(given, {TODAY: self.moment.day, NOW: self.moment.instant})
+        """Return the values of an execution's markers with those of its text, and of its day and time, beside."""
+        times = {} if self.moment is None else {TODAY: self.moment.day, NOW: self.moment.instant}
+        return with_named(given, {**self.constants, **times})
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.

@@ -30,6 +30,7 @@ NUMBERS = {
     "scalars": (4, 200),
     "selected": (4, 200),
     "series": (3, 200),
+    "alike": (8, 200),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
 
@@ -153,6 +154,13 @@ def test_joins_with_the_first_ones_of_other_groups(record_property: Recorder) ->
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 50
+
+
+def test_texts_that_differ_in_constants(record_property: Recorder) -> None:
+    tally = attack_kind("alike", 0, numbers("alike"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.alike > 60
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

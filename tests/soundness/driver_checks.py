@@ -33,7 +33,8 @@ class Tally:
     ``in_buckets`` changes of states that do not fit into memory, ``crashed`` warehouses that were given up for an error inside the engine,
     ``shared`` answers from a state that serves several templates, ``several`` those of a block that several sketches filter,
     ``answered`` those whose rows came from groups, ``coarser`` those from finer groups,
-    ``lifted`` states asked for with more keys, ``cut_anew`` times that ranges were split or merged,
+    ``lifted`` states asked for with more keys,
+    ``alike`` answers by the parse of other texts, ``cut_anew`` times that ranges were split or merged,
     ``followed`` operators below groups through which changes were followed in process,
     ``found_in`` the number of the warehouse with a difference.
     """
@@ -54,6 +55,7 @@ class Tally:
     answered: int = 0
     coarser: int = 0
     lifted: int = 0
+    alike: int = 0
     shared: int = 0
     several: int = 0
     followed: Counter[str] = field(default_factory=Counter)

@@ -86,8 +86,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "deleted rows of a side stay",
         "../dataflow/arrangement.py",
-        "zset.weights[positions] * level.zset.weights[places]",
-        "zset.weights[positions] * np.abs(level.zset.weights[places])",
+        "zset.weights[positions] * layer.zset.weights[places]",
+        "zset.weights[positions] * np.abs(layer.zset.weights[places])",
     ),
     Mutant(
         "a first partner adds rows without one",
@@ -388,5 +388,17 @@ DRIVER_MUTANTS = (
         "../answer/granule.py",
         "for each in granules if _is_beginning(value, each.unit))",
         "for each in granules)",
+    ),
+    Mutant(
+        "the constants of another text",
+        "../parse/patterns.py",
+        "if all(tokens[place].text == fixed for place, fixed in pattern.fixed):",
+        "if True:",
+    ),
+    Mutant(
+        "one constant for all places",
+        "../parse/patterns.py",
+        "        text = tokens[place].text\n",
+        "        text = tokens[pattern.places[0][0]].text\n",
     ),
 )
