@@ -86,7 +86,7 @@ class Advisor:
             if report.reason in _NOT_RECORDED:
                 return
             if not requests:
-                self._workload.add(replace(_refused(statement.alike), milliseconds=_spent(report), reason=report.reason.name))
+                self._workload.add(replace(_refused(statement), milliseconds=_spent(report), reason=report.reason.name))
             for request in requests:
                 self._record(execution, request, report)
         except Exception as error:

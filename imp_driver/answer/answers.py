@@ -99,7 +99,7 @@ class Answers:
 
     def _with_groups(self, reading: Reading, execution: Execution, means: Means) -> Answer:
         """Answer from groups; a query that is always left to Spark in the end is no longer tried each time. Raises as ``answer``."""
-        name = f"groups of {reading.text.template_text}"
+        name = f"groups of {reading.template_text}"
         grounds = self._patience.why_not(name)
         if grounds is not None:
             raise Refused.on(grounds)
@@ -117,7 +117,7 @@ class Answers:
 
         Raises as ``answer`` where groups are to be waited for.
         """
-        template = reading.text.template_text
+        template = reading.template_text
         grounds = self._patience.why_not(template)
         if grounds is not None:
             return Refused.on(grounds)
@@ -135,7 +135,7 @@ class Answers:
 
     def _from(self, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
         self._check_permitted(_names(grouped))
-        self._payoff.check(reading.text.template_text)
+        self._payoff.check(reading.template_text)
         if grouped.others:
             check_share(sum(map(reading.size, grouped.others)), reading.bytes)
         try:
@@ -168,7 +168,7 @@ class Answers:
             rows = rest.stream(self._session, shape, execution)
         captured = [part.relation.costs.captured for part in held.parts]
         longest = None if None in captured else max(filter(None, captured), default=0.0)
-        self._payoff.note(reading.text.template_text, time.perf_counter() - before, longest)
+        self._payoff.note(reading.template_text, time.perf_counter() - before, longest)
         return Answer(rows, held.parts, ServedBy.STATE_AND_SPARK, rest.text)
 
     def told(self, statement: Statement, execution: Execution) -> list[str]:

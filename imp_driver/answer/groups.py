@@ -168,8 +168,8 @@ def extremum(argument: pa.Array, groups: RollUp, *, maximum: bool) -> Values:
     codec = Codec(argument.type)
     codes, nulls = codec.encode(argument)
     given = np.flatnonzero(~nulls)
-    found, is_missing = groups.least_codes(codec.reverse(codes) if maximum else codes, given, codec.zero)
-    array = codec.decode(codec.restore(found) if maximum else found, is_missing)
+    least = groups.least(codec.reverse(codes) if maximum else codes, np.zeros(len(codes), dtype=bool), given, codec.zero)
+    array = codec.decode(codec.restore(least.codes) if maximum else least.codes, least.is_missing)
     return Values(array, np.ones(groups.count, dtype=bool))
 
 

@@ -147,7 +147,7 @@ class Parts:
             check_maintained(block)
             check_keys(block, analysis.columns)
             # Numbers below 0 are those of blocks that are answered from.
-            request = request_of(reading, analysis, (block, wide), reading.text.template_text, -1 - place, self._options)
+            request = request_of(reading, analysis, (block, wide), reading.template_text, -1 - place, self._options)
             self._relations.check_trusted(request.template.identifier)
             # Without the threshold these would be all rows.
             yield request if grouped.top is None else replace(request, lifted=None, keeps_conditions=True)

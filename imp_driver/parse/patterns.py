@@ -1,4 +1,4 @@
-"""Texts that differ in constants of conditions alone: they share one parse, with markers in the places of these constants.
+"""Texts that differ in constants of conditions and LIMIT alone: they share one parse, with markers in the places of these constants.
 
 An application writes the values of its filters into its queries, so most texts are new where few patterns are. Which tokens are such
 constants is not guessed: other ones are put in their places, and the trees that the parser makes of both are compared.
@@ -35,6 +35,7 @@ _ABOVE = (exp.And, exp.Or, exp.Not, exp.Paren)
 class _Kind(Enum):
     """What a constant is, by its token and the one before; ``texts`` are those whose meaning is certain."""
 
+    COUNT = re.compile(r"\d{1,9}")
     NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
     TEXT = re.compile(r".*", re.DOTALL)
     DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -52,11 +53,15 @@ class _Kind(Enum):
             return False
         return True
 
+    @property
+    def is_number(self) -> bool:
+        return self in (_Kind.COUNT, _Kind.NUMBER)
+
     def other(self, number: int) -> str:
         """Return a constant of this kind that no text has."""
         match self:
-            case _Kind.NUMBER:
-                return f"{7_310_588_000_000 + number}"
+            case _Kind.COUNT | _Kind.NUMBER:
+                return f"{731_000_000 + number}"
             case _Kind.TEXT:
                 return f"imp~{number}~constant"
             case _:
@@ -118,7 +123,7 @@ class Patterns(Generic[MadeT]):
         if not found:
             return None
         copy = tree.copy()
-        nodes = [(place, node) for place, path in sorted(found.items()) if is_of_condition(node := _at(copy, path))]
+        nodes = [(place, node) for place, path in sorted(found.items()) if is_value(node := _at(copy, path))]
         for place, node in nodes:
             node.replace(exp.Placeholder(this=_name(place, kinds[place])))
         places = tuple((place, kinds[place]) for place, _ in nodes)
@@ -139,16 +144,16 @@ def _instance(pattern: Pattern[MadeT], tokens: Sequence[Token]) -> Instance[Made
         text = tokens[place].text
         if not kind.has(text):
             return None
-        values[_name(place, kind)] = exp.Literal(this=text, is_string=kind is not _Kind.NUMBER)
+        values[_name(place, kind)] = exp.Literal(this=text, is_string=not kind.is_number)
     return Instance(pattern, values)
 
 
 def _name(place: int, kind: _Kind) -> str:
-    return f"{_PREFIX}{place}_{'number' if kind is _Kind.NUMBER else 'text'}"
+    return f"{_PREFIX}{place}_{'number' if kind.is_number else 'text'}"
 
 
 def kind_of(node: exp.Expr) -> str:
-    """Say of a constant of a condition whether it is a number or a text, of a marker that stands for one too; empty for anything else."""
+    """Say of a constant whether it is a number or a text, of a marker that stands for one too; empty for what is not certain."""
     if isinstance(node, exp.Placeholder):
         return str(node.this).rpartition("_")[2] if str(node.this).startswith(_PREFIX) else ""
     if not isinstance(node, exp.Literal):
@@ -157,19 +162,21 @@ def kind_of(node: exp.Expr) -> str:
 
 
 def _kinds(tokens: Sequence[Token]) -> Iterator[tuple[int, _Kind]]:
-    """Yield the constants after the first WHERE or HAVING."""
+    """Yield the constants after the first WHERE or HAVING, and the numbers of LIMIT and OFFSET."""
     begun = False
     for place, token in enumerate(tokens):
         begun |= token.token_type in (TokenType.WHERE, TokenType.HAVING)
-        if not begun or token.token_type not in _CONSTANTS:
+        if token.token_type not in _CONSTANTS:
             continue
-        before = tokens[place - 1].text.upper()
-        kind = _Kind.NUMBER if token.token_type is TokenType.NUMBER else _TYPED.get(before, _Kind.TEXT)
-        if kind.has(token.text):
+        kind = _kind(token, tokens[place - 1].text.upper())
+        if (begun or kind is _Kind.COUNT) and kind.has(token.text):
             yield place, kind
 
 
-_TYPED = {"DATE": _Kind.DATE, "TIMESTAMP": _Kind.TIMESTAMP}
+def _kind(token: Token, before: str) -> _Kind:
+    if token.token_type is TokenType.NUMBER:
+        return _Kind.COUNT if before in ("LIMIT", "OFFSET") else _Kind.NUMBER
+    return {"DATE": _Kind.DATE, "TIMESTAMP": _Kind.TIMESTAMP}.get(before, _Kind.TEXT)
 
 
 def _with_others(text: str, tokens: Sequence[Token], kinds: Mapping[int, _Kind]) -> str:
@@ -178,7 +185,7 @@ def _with_others(text: str, tokens: Sequence[Token], kinds: Mapping[int, _Kind])
     end = 0
     for place, kind in kinds.items():
         other = kind.other(place)
-        pieces += [text[end : tokens[place].start], other if kind is _Kind.NUMBER else f"'{other}'"]
+        pieces += [text[end : tokens[place].start], other if kind.is_number else f"'{other}'"]
         end = tokens[place].end + 1
     return "".join([*pieces, text[end:]])
 
@@ -222,9 +229,11 @@ def _at(tree: exp.Expr, path: _Path) -> exp.Expr:
     return node
 
 
-def is_of_condition(node: exp.Expr) -> bool:
-    """Say whether a constant is compared by a condition of WHERE or HAVING, and nothing is computed of it."""
+def is_value(node: exp.Expr) -> bool:
+    """Say whether a constant is compared by a condition of WHERE or HAVING, and nothing is computed of it, or is the number of a LIMIT."""
     parent = node.parent
+    if isinstance(parent, (exp.Limit, exp.Offset)):
+        return isinstance(parent.parent, exp.Query)
     while isinstance(parent, (exp.Neg, exp.Paren, exp.Cast)):
         parent = parent.parent
     if not isinstance(parent, _COMPARISONS):

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from imp_driver.parse.patterns import is_of_condition, kind_of
+from imp_driver.parse.patterns import is_value, kind_of
 from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name
 from imp_driver.values.execution import Parameters
 
@@ -114,7 +114,7 @@ def _typed(statement: Statement) -> tuple[str, bool, bool]:
     copy = statement.tree.copy()
     for node in list(copy.find_all(exp.Literal, exp.Placeholder)):
         kind = kind_of(node)
-        if kind and is_of_condition(node):
+        if kind and is_value(node):
             node.replace(exp.var(f"?{kind}"))
         # GROUP BY 1 names a column.
         elif isinstance(node, exp.Literal) and node.find_ancestor(exp.Group, exp.Order) is None:

@@ -81,7 +81,7 @@ class Rewriter:
         return accepted(lambda each: self._request(reading, *each, parameters), numbered, lambda each: each[1].may_tie)
 
     def _request(self, reading: Reading, number: int, analysis: Analysis, parameters: Parameters) -> Request:
-        return request_of(reading, analysis, reading.bound(analysis, parameters), reading.text.template_text, number, self._options)
+        return request_of(reading, analysis, reading.bound(analysis, parameters), reading.template_text, number, self._options)
 
     def _prepared(self, requests: list[Request], means: Means) -> list[tuple[Request, Prepared]]:
         """Bring the sketch of each block up to date; a block that has none is left out.

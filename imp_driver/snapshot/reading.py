@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from sqlglot import exp
 
 from imp_driver.errors import OperationalError
 from imp_driver.parse.moment import NOW, TODAY
@@ -57,12 +58,20 @@ class Reading:
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
     moment: Moment | None = None
-    constants: Mapping[str, object] = field(default_factory=dict)
+    constants: Mapping[str, exp.Literal] = field(default_factory=dict)
 
     def parameters(self, given: Parameters) -> Parameters:
         """Return the values of an execution's markers with those of its text, and of its day and time, beside."""
         times = {} if self.moment is None else {TODAY: self.moment.day, NOW: self.moment.instant}
         return with_named(given, {**self.constants, **times})
+
+    @property
+    def template_text(self) -> str:
+        """The template's text, of which the numbers of LIMIT are a part."""
+        text = self.text.template_text
+        for name, value in self.constants.items():
+            text = text.replace(f":{name}", str(value.this))
+        return text
 
     def bound(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         """Return a block of this reading with its constants, and the wider one where it has one; worked out once where no marker is in it.

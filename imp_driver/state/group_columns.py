@@ -68,6 +68,7 @@ class GroupColumns:
         self.values: dict[_Aggregate, Values] = {}
         self.accumulators: dict[_Aggregate, Copy] = {}
         self.asked: set[int | _Aggregate] = set()
+        self.added_up: set[_Aggregate] = set()
         self.coarser: dict[str, CoarserGroups] = {}
 
     @classmethod
@@ -162,7 +163,9 @@ class ReadGroups:
         found = columns.accumulators.get(name)
         if found is None:
             held = self._held
-            if not columns.is_made_for(name, places):
+            if name not in columns.added_up:
+                # No step takes a copy over, so one that is read once before the next would cost more than it saves.
+                columns.added_up.add(name)
                 return held.value_as(specification, index, columns.slots[places], groups)
             found = columns.accumulators[name] = held.copy_of(specification, index, columns.slots)
         return found.rolled_up(self.rows(places), places, groups)

@@ -278,8 +278,8 @@ DRIVER_MUTANTS = (
     Mutant(
         "the greatest key is another one",
         "../answer/groups.py",
-        "groups.least_codes(codec.reverse(codes) if maximum else codes,",
-        "groups.least_codes(codes,",
+        "groups.least(codec.reverse(codes) if maximum else codes,",
+        "groups.least(codes,",
     ),
     Mutant(
         "equal rows are one row",

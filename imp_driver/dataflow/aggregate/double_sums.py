@@ -85,10 +85,13 @@ class TrackedSum:
 
     def rolled_up(self, slots: Slots, groups: RollUp) -> TrackedSum:
         """Return the sums of coarser groups; the rounding of the additions joins their bounds."""
-        values, errors = self.values[slots], self.errors_at(slots)
+        values = self.values[slots]
+        if self._errors is None and not values.any():
+            return TrackedSum(np.zeros(groups.count), np.zeros(groups.count))
         with np.errstate(all="ignore"):
-            rounding = order_error(groups.total(np.ones(len(values), dtype=np.int64)), groups.float_total(np.abs(values)))
-            return TrackedSum(groups.float_total(values), (groups.float_total(errors) + rounding) * SLACK)
+            errors = 0.0 if self._errors is None else groups.float_total(self.errors_at(slots))
+            rounding = order_error(groups.sizes, groups.float_total(np.abs(values)))
+            return TrackedSum(groups.float_total(values), (errors + rounding) * SLACK)
 
     @property
     def memory(self) -> int:

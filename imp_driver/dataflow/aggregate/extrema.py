@@ -136,13 +136,9 @@ class Extremum:
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
         counts, dry = self._missing.counts_at(slots, rows), self._sizes[slots] == 0
         codes = np.where(dry, self._bounds[slots], self._buffers[slots, 0])
-        places = groups.least(codes, dry, np.flatnonzero(counts))
-        found = groups.numbers[places]
-        least = np.full(groups.count, self._zero(), dtype=self._codec.dtype)
-        is_null, known = np.ones(groups.count, dtype=bool), np.ones(groups.count, dtype=bool)
-        least[found[~dry[places]]] = codes[places][~dry[places]]
-        is_null[found], known[found] = False, ~dry[places]
-        return Values(self._codec.decode(self._codec.restore(least) if self._maximum else least, is_null), known)
+        least = groups.least(codes, dry, np.flatnonzero(counts), self._zero())
+        found = np.where(least.is_bound, self._zero(), least.codes)
+        return Values(self._codec.decode(self._codec.restore(found) if self._maximum else found, least.is_missing), ~least.is_bound)
 
     def _zero(self) -> Any:
         """Return a code that can be restored, for groups without a value."""

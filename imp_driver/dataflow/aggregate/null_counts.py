@@ -47,7 +47,8 @@ class Missing:
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> tuple[Missing, IntegerArray]:
         """Return the same of coarser groups, and the rows of these."""
         together = groups.total(rows)
-        return Missing(groups.total(self.counts_at(slots, rows)), together), together
+        counts = together if self._values is None else groups.total(self.counts_at(slots, rows))
+        return Missing(counts, together), together
 
     @property
     def memory(self) -> int:

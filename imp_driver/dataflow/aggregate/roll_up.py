@@ -11,6 +11,15 @@ from imp_driver.values.codes import BooleanArray, CodeArray, FloatArray, Integer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Least:
+    """The least code of each coarser group, which of these have none, and of which it is a bound alone."""
+
+    codes: CodeArray
+    is_missing: BooleanArray
+    is_bound: BooleanArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RollUp:
     """``numbers`` says for each finer group which of ``count`` coarser ones it belongs to."""
 
@@ -20,6 +29,11 @@ class RollUp:
     @property
     def places(self) -> IntegerArray:
         return np.arange(self.count)
+
+    @property
+    def sizes(self) -> IntegerArray:
+        """How many finer groups each coarser one has."""
+        return np.bincount(self.numbers, minlength=self.count)
 
     def total(self, values: IntegerArray) -> IntegerArray:
         """Sum int64 values per coarser group, modulo 2**64."""
@@ -31,24 +45,23 @@ class RollUp:
         """Sum doubles per coarser group, one after the other."""
         return np.bincount(self.numbers, weights=values, minlength=self.count).astype(np.float64)
 
-    def least_codes(self, codes: CodeArray, places: IntegerArray, zero: Any) -> tuple[CodeArray, BooleanArray]:
-        """Return the least code of some places for each coarser group, and which have none of them: their code is ``zero``."""
+    def least(self, codes: CodeArray, is_bound: BooleanArray, places: IntegerArray, zero: Any) -> Least:
+        """Return the least code of some places for each coarser group; ``is_bound`` says which codes are only below others.
+
+        Args:
+            zero: the code of a group that has none of the places.
+        """
         numbers, own = self.numbers[places], codes[places]
         is_missing = np.ones(self.count, dtype=bool)
         is_missing[numbers] = False
         if codes.dtype == object:
             found = np.full(self.count, zero, dtype=object)
-            least = self.least(codes, np.zeros(len(codes), dtype=bool), places)
-            found[self.numbers[least]] = codes[least]
-            return found, is_missing
-        found = np.full(self.count, np.iinfo(np.int64).max)
-        np.minimum.at(found, numbers, own)
-        found[is_missing] = zero
-        return found, is_missing
-
-    def least(self, codes: CodeArray, is_bound: BooleanArray, places: IntegerArray) -> IntegerArray:
-        """Return for each coarser group that has some of these places the one of the least code; of equal ones one that is no bound."""
-        order = places[np.argsort(is_bound[places], kind="stable")]
-        order = order[np.argsort(codes[order], kind="stable")]
-        order = order[np.argsort(self.numbers[order], kind="stable")]
-        return order[np.unique(self.numbers[order], return_index=True)[1]]
+            order = np.argsort(own, kind="stable")[::-1]
+            found[numbers[order]] = own[order]
+        else:
+            found = np.full(self.count, np.iinfo(np.int64).max)
+            np.minimum.at(found, numbers, own)
+            found[is_missing] = zero
+        has_only_bound = ~is_missing
+        has_only_bound[numbers[~is_bound[places] & (own == found[numbers])]] = False
+        return Least(found, is_missing, has_only_bound)

@@ -31,6 +31,8 @@ TEMPLATES = [
     "SELECT g, sum(a) AS alike_{kind} FROM r GROUP BY g HAVING sum(a) > {value}",
     "SELECT g, count(*) AS alike_{kind} FROM r WHERE g >= {value} AND g <> -{value} GROUP BY g",
     "SELECT max(s) AS alike_{kind} FROM (SELECT g, sum(a) AS s FROM r GROUP BY g) WHERE s < {value}",
+    "SELECT g, sum(a) AS alike_{kind} FROM r GROUP BY g ORDER BY 2 DESC, g LIMIT {value} OFFSET 1",
+    "SELECT g, a AS alike_{kind} FROM r WHERE a >= {value} ORDER BY a, g, id LIMIT {value}",
 ]
 
 
@@ -46,6 +48,18 @@ def test_the_rows_are_those_of_each_text(template: str, parses: list[str]) -> No
         if value == 4:
             world.commit((6, 1, 3, 9))
     assert parses == []
+
+
+def test_the_template_is_that_of_the_text_itself() -> None:
+    world = World()
+    text = "SELECT g, sum(a) AS alike_template FROM r WHERE a > {0} GROUP BY g ORDER BY 2, g LIMIT {0}"
+    for value in (1, 2):
+        world.checked(text.format(value))
+    statement, execution = statements.parse(text.format(30)), Execution(text.format(30))
+    assert statement.instance is not None
+    alike = world.path._reader.read_alike(statement.instance, execution)
+    assert alike.template_text == world.path._reader.read(statement, execution).template_text
+    assert "LIMIT 30" in alike.template_text
 
 
 def test_a_question_is_recorded_once_for_all_of_them() -> None:

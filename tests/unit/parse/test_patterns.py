@@ -15,6 +15,7 @@ numbers = st.one_of(
     st.integers(0, 10**17).map(str),
     st.decimals(0, 10**6, places=3).map(str),
 )
+counts = st.integers(0, 10**9 - 1).map(str)
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\\$'"), max_size=12).map(lambda each: f"'{each}'")
 dates = st.dates(datetime.date(1, 1, 1)).map(lambda each: f"DATE '{each.isoformat()}'")
 times = st.datetimes(datetime.datetime(1, 1, 1)).map(lambda each: f"TIMESTAMP '{each.isoformat(' ')}'")
@@ -23,6 +24,7 @@ TEMPLATES = (
     ("SELECT g, sum(a) AS s FROM r WHERE a > {} AND b BETWEEN {} AND -{} GROUP BY g", (numbers, numbers, numbers)),
     ("SELECT g, count(*) FROM r WHERE k IN ({}, {}) OR NOT (d >= {}) GROUP BY g HAVING sum(a) >= {}", (texts, texts, dates, numbers)),
     ("WITH w AS (SELECT g FROM r WHERE t < {}) SELECT g FROM w WHERE g <> {} ORDER BY 1 LIMIT 5", (times, texts)),
+    ("SELECT a FROM r ORDER BY a LIMIT {} OFFSET {}", (counts, counts)),
     ("SELECT avg(a) FROM r WHERE CAST({} AS DATE) < d AND (a <=> {}) AND substring(k, 1, 2) = {}", (texts, numbers, texts)),
     ("SELECT g FROM r WHERE a IN (SELECT b FROM s WHERE c = {}) UNION ALL SELECT g FROM r WHERE a < {} + 1", (numbers, numbers)),
 )
@@ -82,7 +84,8 @@ def test_the_third_text_needs_no_parse() -> None:
         "SELECT u12 FROM r WHERE round(a, {}) > b",
         "SELECT u13 FROM r WHERE CASE WHEN a > {} THEN b > c ELSE c > b END",
         "SELECT u14 FROM r JOIN s ON r.a = s.a AND s.b > {}",
-        "SELECT u15 FROM r LIMIT {}",
+        "SELECT u15 FROM r TABLESAMPLE ({} ROWS)",
+        "SELECT u16 FROM r LIMIT {} + 1",
     ],
 )
 def test_other_constants_are_no_values_of_a_pattern(template: str) -> None:

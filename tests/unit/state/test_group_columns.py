@@ -35,7 +35,9 @@ def _vector(version: int) -> Vector:
 def _seen(groups: ReadGroups, specification: AggregateSpecification) -> list[object]:
     places = np.flatnonzero(groups.alive)
     values = groups.value_as(specification, 0, places)
-    whole = groups.rolled_up(specification, 0, places, RollUp(np.zeros(len(places), dtype=np.int64), 1))
+    # The first time it is read from the state, from the second on from a copy.
+    one = RollUp(np.zeros(len(places), dtype=np.int64), 1)
+    _, whole = (groups.rolled_up(specification, 0, places, one) for _ in range(2))
     keys = [map(canonical, groups.key_values(each, places).to_pylist()) for each in (0, 1)]
     spread = [] if values.spread is None else values.spread.tolist()
     return [
