@@ -66,6 +66,18 @@ def test_the_least_recently_used_leave_first_and_small_ones_last() -> None:
     assert _names(registry.relations()) == ["old"]
 
 
+def test_of_the_older_half_those_leave_first_that_saved_nothing() -> None:
+    relations = [_Weighed(name, 2 * SMALL) for name in ("useful", "vain", "young", "used", "newest")]
+    for each in (relations[0], relations[3]):
+        each.costs.note_query(1.0, 0.5)
+    registry = _registry(8 * SMALL, relations)
+    assert _names(registry.evict()) == ["vain"]
+    registry.memory_budget = 6 * SMALL
+    assert _names(registry.evict()) == ["useful"]
+    registry.memory_budget = 4 * SMALL
+    assert _names(registry.evict()) == ["young"]
+
+
 def test_what_can_be_parked_stays() -> None:
     relations = [_Weighed("first", 10, parked=9), _Weighed("second", 10, parked=9), _Weighed("third", 10)]
     registry = _registry(21, relations)
