@@ -29,7 +29,7 @@ from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from tests.faults.lake_buckets import LakeBuckets
-from tests.soundness.engine import TableStream, counted, drained
+from tests.soundness.engine import TableStream, connect_engine, counted, drained
 
 COLUMNS = ("id", "g", "a")
 SCHEMA = pa.schema([(name, pa.int32()) for name in COLUMNS])
@@ -52,7 +52,7 @@ class Lake:
     """Tables in folders; a table's name is that of its folder. A version is read once for as long as no file of the log changes."""
 
     folder: Path
-    connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
+    connection: duckdb.DuckDBPyConnection = field(default_factory=connect_engine)
     versions: dict[str, Versions] = field(default_factory=dict)
     now: datetime = datetime(2024, 3, 1, tzinfo=UTC)
     lock: threading.RLock = field(default_factory=threading.RLock)

@@ -17,7 +17,7 @@ from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Policy
 from imp_driver.values.report import SketchReport
 from tests.faults.lake import Lake, LakeSession
-from tests.soundness.engine import connect_engine, drained
+from tests.soundness.engine import connect_engine, drained, new_engine
 
 Rows = list[tuple[Any, ...]]
 
@@ -26,7 +26,7 @@ class LakePath:
     """``zone`` is that of the session."""
 
     def __init__(self, folder: Path, zone: str = "") -> None:
-        self._lake = Lake(folder, connect_engine())
+        self._lake = Lake(folder, new_engine() if zone else connect_engine())
         if zone:
             self._lake.connection.execute(f"SET TimeZone = '{zone}'")
         source = DeltaTables()
