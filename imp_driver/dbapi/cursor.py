@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 import pyarrow as pa
 
+from imp_driver.dbapi.interrupts import interruptible
 from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Row, Rows
 from imp_driver.dbapi.typeobjects import Description, describe
@@ -108,14 +109,14 @@ class Cursor:
     def _executed(self, execution: Execution, call: Callable[[Pipeline], Outcome]) -> Cursor:
         self._begin(execution)
         pipeline = self._pipeline if self._sketch is None else self._pipeline.using(self._sketch)
-        outcome = self._guarded(lambda: call(pipeline))
+        outcome = self._guarded(lambda: self._interruptible(lambda: call(pipeline)))
         if outcome.stream is not None and (self._closed or self._connection.closed):
             outcome.stream.close()
         self._check_open()
         self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
         if outcome.stream is not None and outcome.stream.columns:
             self.description = describe(outcome.stream.columns)
-            self._rows = Rows(outcome.stream)
+            self._rows = Rows(outcome.stream, self._interruptible)
         elif outcome.stream is not None:
             outcome.stream.close()
         return self
@@ -140,6 +141,11 @@ class Cursor:
             raise
         finally:
             self._is_running = False
+
+    def _interruptible(self, call: Callable[[], ResultT]) -> ResultT:
+        """Call what may take the engine's time."""
+        with interruptible(self.cancel):
+            return call()
 
     def fetchone(self) -> Row | None:
         rows = self._fetch(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -11,15 +11,24 @@ from imp_driver.errors import DataError
 from imp_driver.ports import ResultStream
 
 Row = tuple[Any, ...]
+Wait: TypeAlias = Callable[[Callable[[], pa.RecordBatch | None]], pa.RecordBatch | None]
 _SLICE = 1024
 """Rows converted at once: enough to be quick, few enough that fetchone on a large batch does not convert all of it."""
 
 
-class Rows:
-    """Reads one stream as rows or as batches. ``position`` is the number of rows handed out."""
+def _without_more(next_batch: Callable[[], pa.RecordBatch | None]) -> pa.RecordBatch | None:
+    return next_batch()
 
-    def __init__(self, stream: ResultStream) -> None:
+
+class Rows:
+    """Reads one stream as rows or as batches. ``position`` is the number of rows handed out.
+
+    ``wait`` calls what waits for the next batch.
+    """
+
+    def __init__(self, stream: ResultStream, wait: Wait = _without_more) -> None:
         self._stream = stream
+        self._wait = wait
         self._batch: pa.RecordBatch | None = None
         self._offset = 0
         self._converted: list[Row] = []
@@ -62,14 +71,14 @@ class Rows:
             if self._batch is not None and self._offset < self._batch.num_rows:
                 rest, self._batch = self._batch.slice(self._offset), None
                 return rest
-            self._batch, self._offset = self._stream.next_batch(), 0
+            self._batch, self._offset = self._wait(self._stream.next_batch), 0
             if self._batch is None:
                 return None
 
     def _convert(self) -> bool:
         """Convert the next slice; False at the end."""
         while self._batch is None or self._offset >= self._batch.num_rows:
-            self._batch, self._offset = self._stream.next_batch(), 0
+            self._batch, self._offset = self._wait(self._stream.next_batch), 0
             if self._batch is None:
                 return False
         piece = self._batch.slice(self._offset, _SLICE)

@@ -62,6 +62,7 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
 
 _END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
 _JAVA_CLASS = re.compile(r"^(?:(?:[\w$]+\.)+[\w$]*(?:Exception|Error): |\((?:[\w$]+\.)+[\w$]+\) )(?=\[)")
+_MISSING_FILE = re.compile(r"^(?:[\w$]+\.)+FileNotFoundException: ")
 _PARSER_POSITION = re.compile(r"\(line (\d+), pos (\d+)\)")
 _SERVER: tuple[tuple[str, str | None, str], ...] = (
     ("UNAVAILABLE", CONNECTION_LOST, "The Spark Connect server does not answer. Check its address and that it runs, then connect again."),
@@ -176,7 +177,7 @@ def _message(error: BaseException) -> str:
             # What follows is the plan that the analyser had reached.
             break
     text = "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
-    return _JAVA_CLASS.sub("", text)
+    return _MISSING_FILE.sub("A file that the statement reads is missing: ", _JAVA_CLASS.sub("", text))
 
 
 def _named(error: BaseException) -> str | None:

@@ -208,6 +208,34 @@ def test_interrupt_key_stops_the_query_and_the_connection_lives(tmp_path: Path) 
     assert result.stdout.splitlines() == ["interrupted", "[(1,)]"], result.stderr
 
 
+_BESIDE = """
+import os, signal, sys, threading, imp_driver
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+one, other = (imp_driver.connect(warehouse=sys.argv[1]) for _ in range(2))
+one.execute("CREATE TABLE t USING DELTA AS SELECT id % 50 AS a, id AS b FROM range(60000)")
+heavy = "SELECT a, sum(b + {0}), max(length(sha2(repeat(cast(b AS STRING), {1}), 512))) FROM t GROUP BY a HAVING count(*) > 3"
+for number in range(4):
+    text, rows = heavy.format(number, 3000 + number), []
+    thread = threading.Thread(target=lambda: rows.extend(one.execute(text).fetchall()))
+    thread.start()
+    threading.Timer(0.3 + 0.15 * number, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        other.execute(text).fetchall()
+        threading.Event().wait(5)
+    except KeyboardInterrupt:
+        thread.join(60)
+        print(thread.is_alive(), len(rows), other.execute("SELECT 1").fetchall(), flush=True)
+os._exit(0)
+"""
+
+
+def test_interrupt_key_leaves_the_statements_of_other_threads_alone(tmp_path: Path) -> None:
+    """The gateway shuts down the connections of all threads where the key ends one of its calls; some of these then wait for ever."""
+    result = _run(_BESIDE, tmp_path / "warehouse")
+    assert result.stdout.splitlines() == ["False 50 [(1,)]"] * 4, result.stderr
+
+
 _OWNED = """
 import sys, warnings
 warnings.simplefilter("ignore")
