@@ -62,7 +62,7 @@ def test_what_failed_in_a_python_worker_is_told_without_its_trace() -> None:
 
 
 def test_a_missing_file_is_told_in_words() -> None:
-    text = "java.io.FileNotFoundException: File file:/warehouse/t/part-0.parquet does not exist\n\tat org.apache.hadoop.fs.Raw.open(Raw.java:1)"
+    text = "java.io.FileNotFoundException: File file:/warehouse/t/part-0.parquet does not exist\n\tat org.apache.Raw.open(Raw.java:1)"
     with pytest.raises(OperationalError) as caught, mapped("tag"):
         raise PySparkException(text)
     assert str(caught.value) == "A file that the statement reads is missing: File file:/warehouse/t/part-0.parquet does not exist"
