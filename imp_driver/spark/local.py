@@ -45,14 +45,16 @@ from imp_driver.values.quoting import quoted_name
 
 @dataclass(slots=True)
 class _Engine:
-    """``connections`` counts the open ones; ``lock_file`` keeps other processes out."""
+    """``connections`` counts the open ones; ``lock_file`` keeps other processes out. It was started with ``options``."""
 
     warehouse: Path
     root: SparkSession
     lock_file: IO[str]
+    options: Options
     connections: int = 0
 
 
+_LOG = logging.getLogger("imp_driver")
 _lock = threading.Lock()
 _engine: _Engine | None = None
 
@@ -107,10 +109,13 @@ def _running(warehouse: Path, options: Options) -> _Engine:
     if _engine is None:
         lock_file = _locked(warehouse)
         try:
-            _engine = _Engine(warehouse, _start(warehouse, options), lock_file)
+            _engine = _Engine(warehouse, _start(warehouse, options), lock_file, options)
         except BaseException:
             lock_file.close()
             raise
+    elif unheard := options.unheard_by(_engine.options):
+        message = "%s: not used here, Spark runs in this process as the first connection to %s has started it."
+        _LOG.warning(message, ", ".join(unheard), warehouse)
     return _engine
 
 

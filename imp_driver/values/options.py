@@ -151,6 +151,14 @@ class Options:
             if needed not in (None, place) and getattr(self, each.name) != each.default:
                 raise InterfaceError(f"Option {each.name!r} is for {_PLACES[str(needed)]}; here it would have no effect. Leave it out.")
 
+    def unheard_by(self, started: Options) -> tuple[str, ...]:
+        """Return the names of options of the embedded engine, given here, that an engine started with others does not follow."""
+        return tuple(
+            each.name
+            for each in fields(self)
+            if _ONLY.get(each.name) == "embedded" and getattr(self, each.name) not in (each.default, getattr(started, each.name))
+        )
+
 
 DEFAULT_PORT = 15002
 """Port on which a Spark Connect server listens when it was not told otherwise."""

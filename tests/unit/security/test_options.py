@@ -11,7 +11,7 @@ from sqlalchemy import URL
 
 from imp_driver.errors import InterfaceError
 from imp_driver.url import options_from_url
-from imp_driver.values.options import Options
+from imp_driver.values.options import Options, SketchMode
 from imp_sqlalchemy.url import connect_arguments
 from tests.hostile import strings
 from tests.seeds import WIDE
@@ -103,3 +103,11 @@ def test_the_dialect_passes_options_on_one_by_one() -> None:
     for text in TEXTS[:2_000]:
         given = connect_arguments(URL.create("imp", database="house", query={"schema": text}))
         assert given == {"schema": text, "warehouse": "house"}
+
+
+def test_what_a_running_engine_does_not_follow_is_named() -> None:
+    started = Options().with_values({"cores": 2, "conf.spark.x": "1"})
+    assert started.unheard_by(started) == ()
+    assert Options(sketch=SketchMode.OFF, memory=1).unheard_by(started) == ()
+    asked = Options().with_values({"cores": 4, "driver_memory": "8g", "conf.spark.x": "2", "fragments": 3})
+    assert asked.unheard_by(started) == ("cores", "driver_memory", "conf")
