@@ -196,6 +196,9 @@ class Session(Protocol):
     def moment(self) -> Moment | None:
         """Return what ``current_date()`` and ``now()`` are in a query that starts now; None where only the engine can tell."""
 
+    def knows_zone(self, name: str) -> bool:
+        """Say whether the rules of the session's zone are known (``values/zones.py``), after the engine was asked for them."""
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Settings that change the meaning of a query: ANSI, time zone, case sensitivity, current catalog and schema."""
 

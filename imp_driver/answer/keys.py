@@ -53,8 +53,12 @@ def is_sparks(expression: Expression, types: Mapping[str, pa.DataType | None]) -
 
 
 def _depends_on_zone(expression: Expression, types: Mapping[str, pa.DataType | None]) -> bool:
-    is_told = isinstance(expression, DatePart | Cast) or (isinstance(expression, Function) and expression.name != "local")
+    is_told = isinstance(expression, DatePart | Cast) or (isinstance(expression, Function) and expression.name not in _OF_INSTANTS)
     return is_told and any(type_of(part, types) == INSTANT for part in parts_of(expression))
+
+
+_OF_INSTANTS = ("local", "shown", "trunc_in_zone")
+"""Functions of a TIMESTAMP that know the zone."""
 
 
 def _asks_for_minus_zero(expression: Expression) -> bool:

@@ -41,6 +41,18 @@ class AtUtc(exp.Cast):
     """A cast between TIMESTAMP and TIMESTAMP_NTZ in a session at UTC, where it changes no digit (plan/zones.py). No text is read as one."""
 
 
+class InZone(exp.Cast):
+    """A cast of a TIMESTAMP to the time without zone that it is in the session's ``zone`` (plan/zones.py). No text is read as one."""
+
+    arg_types = {**exp.Cast.arg_types, "zone": True}  # noqa: RUF012 - as above
+
+
+class TruncatedInZone(exp.Expression, exp.Func):
+    """``date_trunc`` of a TIMESTAMP, in the session's ``zone``. No text is read as one."""
+
+    arg_types = {"this": True, "unit": True, "zone": True}  # noqa: RUF012 - as above
+
+
 def check_installation() -> None:
     """Raise NotSupportedError where the library's classes are compiled ones, none of which can be derived from."""
     try:
@@ -95,6 +107,10 @@ def _format_sql(generator: SparkGenerator, node: DateFormat) -> str:
     return f"DATE_FORMAT({generator.sql(node, 'this')}, {generator.sql(node, 'pattern')})"
 
 
+def _truncated_sql(generator: SparkGenerator, node: TruncatedInZone) -> str:
+    return str(generator.func("DATE_TRUNC", exp.Literal.string(node.args["unit"].name), node.this))
+
+
 def _ordered_sql(generator: SparkGenerator, node: OrderedPercentile) -> str:
     name, direction = "PERCENTILE_DISC" if node.is_discrete else "PERCENTILE_CONT", " DESC" if node.is_descending else ""
     return f"{name}({generator.sql(node, 'quantile')}) WITHIN GROUP (ORDER BY {generator.sql(node, 'this')}{direction})"
@@ -142,6 +158,8 @@ class SparkText(Spark):
             OrderedPercentile: _ordered_sql,
             DateFormat: _format_sql,
             AtUtc: SparkGenerator.cast_sql,
+            InZone: SparkGenerator.cast_sql,
+            TruncatedInZone: _truncated_sql,
         }
 
         def neg_sql(self, expression: exp.Neg) -> str:

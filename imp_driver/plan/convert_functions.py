@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.dialect import AtUtc, DateFormat
+from imp_driver.parse.dialect import AtUtc, DateFormat, InZone, TruncatedInZone
 from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.date_patterns import is_known
@@ -155,6 +155,8 @@ def _of_numbers(node: exp.Expr, convert: Convert) -> Expression | None:
             return Case(((Not(IsNull(convert(node.this))), convert(node.args["true"])),), convert(node.args["false"]))
         case AtUtc():
             return Function("local" if node.to.this is exp.DType.TIMESTAMPNTZ else "instant", (convert(node.this),))
+        case InZone():
+            return Function("shown", (convert(node.this),), (str(node.args["zone"].name),))
         case exp.Cast() if not node.args.get("format") and not _others(node.to, "this", "expressions", "nested"):
             kind = decimal_type(node.to) if node.to.this is exp.DType.DECIMAL else _CASTS.get(node.to.this)
             return None if kind is None else Cast(convert(node.this), kind)
@@ -196,6 +198,9 @@ def _of_dates(node: exp.Expr, convert: Convert) -> Expression | None:
         case exp.TimestampTrunc() if not _others(node, "this", "unit"):
             unit = _TIME_UNITS.get(str(node.args["unit"].name).lower())
             return None if unit is None else Function("date_trunc", (convert(node.this),), (unit,))
+        case TruncatedInZone():
+            unit = _TIME_UNITS.get(str(node.args["unit"].name).lower())
+            return None if unit is None else Function("trunc_in_zone", (convert(node.this),), (unit, str(node.args["zone"].name)))
         case DateFormat():
             pattern = _text(node.args["pattern"]) or ""
             return Function("date_format", (convert(node.this),), (pattern,)) if is_known(pattern) else None

@@ -1,7 +1,9 @@
-"""Times of sessions at UTC, whose days and hours are those of the instants themselves: what depends on the zone says so there.
+"""Times of a session, whose days and hours depend on its zone: what does says so.
 
-A TIMESTAMP is read as the time without zone that it is at UTC, by a cast of its own kind, and what comes of it is brought back. A text or
-a day beside a time is the time that Spark reads from it. In other zones parts of a TIMESTAMP are Spark's: the tables of zones are Java's.
+At UTC they are those of the instants themselves: a TIMESTAMP is read as the time without zone that it is there, by a cast of its own kind,
+and what comes of it is brought back. In another zone whose rules the engine has told (``values/zones.py``) it is the time that the clocks
+show; what is truncated there is an instant by a function of its own, since clocks that are put back show a time twice. A text or a day
+beside a time is the time that Spark reads from it. Without rules parts of a TIMESTAMP are Spark's.
 """
 
 from __future__ import annotations
@@ -12,17 +14,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.parse.dialect import AtUtc, DateFormat
+from imp_driver.parse.dialect import AtUtc, DateFormat, InZone, TruncatedInZone
 from imp_driver.parse.literals import literal_node
 from imp_driver.plan.expressions import made_by
 from imp_driver.plan.moments import computed, time_at_utc
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
+from imp_driver.values import zones
 from imp_driver.values.types import INSTANT, LOCAL, arrow_type
 
+UTC = "UTC"
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
 _UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00", "UTC+00:00", "Etc/GMT", "Zulu", "Etc/Zulu"})
 _INSTANTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?))?")
@@ -33,8 +40,14 @@ _OF_ONE = (*_PARTS, exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.Ts
 
 def is_at_utc(settings: Mapping[str, str]) -> bool:
     """Say whether a session's times are those of UTC, and TIMESTAMP means an instant."""
+    return zone_of(settings) == UTC
+
+
+def zone_of(settings: Mapping[str, str]) -> str:
+    """Return the zone of a session, empty where TIMESTAMP means no instant; every name of UTC is UTC."""
     is_instant = settings.get("spark.sql.timestampType", "TIMESTAMP_LTZ") in ("TIMESTAMP_LTZ", "None")
-    return is_instant and settings.get("spark.sql.session.timeZone", "") in _UTC_NAMES
+    name = settings.get("spark.sql.session.timeZone", "") if is_instant else ""
+    return UTC if name in _UTC_NAMES else name
 
 
 def types_in(plan: Plan) -> dict[str, pa.DataType | None]:
@@ -57,14 +70,21 @@ class Times:
     """Puts what can be computed with in the place of times in expressions over columns of these types."""
 
     types: Mapping[str, pa.DataType | None]
-    is_utc: bool
+    zone: str
     is_needed: bool
 
     @classmethod
-    def of(cls, types: Mapping[str, pa.DataType | None], *, is_utc: bool) -> Times:
-        """Return how times are read in expressions over columns of these types; where none is a time, all stay as they are."""
+    def of(cls, types: Mapping[str, pa.DataType | None], zone: str) -> Times:
+        """Return how times are read in expressions over columns of these types; where none is a time, all stay as they are.
+
+        ``zone`` is that of the session, empty where its rules are not known.
+        """
         kinds = {*types.values()}
-        return cls(types, is_utc, LOCAL in kinds or (is_utc and not kinds.isdisjoint((INSTANT, pa.date32()))))
+        return cls(types, zone, LOCAL in kinds or (bool(zone) and not kinds.isdisjoint((INSTANT, pa.date32()))))
+
+    @property
+    def is_utc(self) -> bool:
+        return self.zone == UTC
 
     def read(self, expression: exp.Expr) -> exp.Expr:
         """Return an expression with the same value."""
@@ -85,8 +105,8 @@ class Times:
         if constant is not None:
             return constant
         if isinstance(node, exp.Cast) and _text(node.this):
-            kind = LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else INSTANT if self.is_utc and node.to.this in _INSTANTS else None
-            return (None if kind is None else _moment(_text(node.this), kind)) or node
+            kind = LOCAL if node.to.this is exp.DType.TIMESTAMPNTZ else INSTANT if self.zone and node.to.this in _INSTANTS else None
+            return (None if kind is None else _moment(_text(node.this), kind, self.zone)) or node
         if isinstance(node, _ORDERED):
             self._beside(node, "this", "expression")
         elif isinstance(node, exp.Between):
@@ -107,7 +127,7 @@ class Times:
                 continue
             written = _day_or_text(node.args[constant])
             kind = infer(node.args[column], self.types) if written else None
-            found = _moment(written, kind) if kind == LOCAL or (kind == INSTANT and self.is_utc) else None
+            found = _moment(written, kind, self.zone) if kind == LOCAL or (kind == INSTANT and self.zone) else None
             if found is not None:
                 node.set(constant, found)
 
@@ -137,11 +157,22 @@ class Times:
         is_of_instant = is_truncated or isinstance(node, DateFormat)
         if is_of_instant and kind == LOCAL and not self.is_utc:
             return _left_to_spark(node, value)
+        if self.zone and not self.is_utc and kind == INSTANT:
+            return self._in_zone(node, place)
         if not self.is_utc or not (kind == INSTANT or (is_of_instant and kind == pa.date32())):
             return node
         changed = node.copy()
         changed.set(place, local(value.copy()) if kind == INSTANT else exp.cast(value.copy(), exp.DType.TIMESTAMPNTZ))
         return instant(changed) if is_truncated else changed
+
+    def _in_zone(self, node: exp.Expr, place: str) -> exp.Expr:
+        """Give a function what the clocks of the zone show at an instant."""
+        value, zone = node.args[place].copy(), exp.Literal.string(self.zone)
+        if isinstance(node, exp.TimestampTrunc):
+            return TruncatedInZone(this=value, unit=node.args["unit"].copy(), zone=zone)
+        changed = node.copy()
+        changed.set(place, InZone(this=value, to=exp.DType.TIMESTAMPNTZ.into_expr(), zone=zone))
+        return changed
 
 
 class _Rounding(Enum):
@@ -178,15 +209,35 @@ def _day_or_text(node: exp.Expr) -> str:
     return _text(inner.this if isinstance(inner, exp.Cast) and inner.to.this is exp.DType.DATE else inner)
 
 
-def _moment(text: str, kind: pa.DataType) -> exp.Expr | None:
-    """Return a text that Spark reads as a time in any session as one of a type; None for other texts."""
+def _moment(text: str, kind: pa.DataType, zone: str) -> exp.Expr | None:
+    """Return a text that Spark reads as a time as one of a type; None for other texts."""
     found = _MOMENT.fullmatch(text)
     try:
         if found is None or datetime.date.fromisoformat(found[1]).year < 1:
             return None
         written = f"{found[1]} {found[2] or '00:00:00'}"
-        datetime.datetime.fromisoformat(written)
+        shown = datetime.datetime.fromisoformat(written)
     except ValueError:
         return None
+    if kind == INSTANT and zone != UTC:
+        found_instant = _instant(shown, zone)
+        if found_instant is None:
+            return None
+        written = found_instant.isoformat(sep=" ", timespec="microseconds")
     literal = exp.Literal.string(f"{written}Z" if kind == INSTANT else written)
     return exp.cast(literal, exp.DType.TIMESTAMPTZ if kind == INSTANT else exp.DType.TIMESTAMPNTZ)
+
+
+def _instant(shown: datetime.datetime, zone: str) -> datetime.datetime | None:
+    """Return when the clocks of a zone show a time, at UTC; None where that is not certain.
+
+    A day that begins when the clocks skip midnight begins at one instant as a day and at another as the text of a time.
+    """
+    rules = zones.known(zone)
+    if rules is None:
+        return None
+    local_time = np.array([(shown - _EPOCH) // _MICROSECOND], np.int64)
+    found = rules.instant(local_time)
+    if not rules.has(found).all() or not np.array_equal(rules.local(found), local_time):
+        return None
+    return _EPOCH + int(found[0]) * _MICROSECOND

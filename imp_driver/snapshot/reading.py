@@ -16,7 +16,7 @@ from imp_driver.plan.bind import bind, with_values
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
-from imp_driver.plan.zones import Times, is_at_utc, types_in
+from imp_driver.plan.zones import UTC, Times, is_at_utc, types_in, zone_of
 from imp_driver.ports import Moment, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
@@ -49,6 +49,7 @@ class Reading:
         tables: by the name that a scan has.
         is_pinned: some table is read at a version that the query or its transaction asks for.
         moment: when it is run, where it asks for that.
+        zone: of the session's times, empty where its rules are not known.
         constants: values of markers that stand for constants of the text (parse/patterns.py).
     """
 
@@ -58,6 +59,7 @@ class Reading:
     settings: tuple[tuple[str, str], ...]
     is_pinned: bool
     moment: Moment | None = None
+    zone: str = ""
     constants: Mapping[str, exp.Literal] = field(default_factory=dict)
 
     def parameters(self, given: Parameters) -> Parameters:
@@ -79,7 +81,7 @@ class Reading:
         Raises:
             Refused: nothing drops groups, or a parameter has no exact literal.
         """
-        name = id(analysis), self.is_at_utc
+        name = id(analysis), self.zone
         known = None if parameters else self.text.blocks.get(name)
         if known is None:
             known = self._blocks(analysis, parameters)
@@ -93,7 +95,7 @@ class Reading:
 
         Raises Refused: a parameter has no exact literal.
         """
-        name = id(analysis), self.is_at_utc
+        name = id(analysis), self.zone
         known = self.text.without_markers.get(name)
         if known is None:
             known = self.text.without_markers[name] = self._without_markers(analysis)
@@ -116,7 +118,7 @@ class Reading:
 
     def with_values(self, plan: Plan, parameters: Parameters) -> Plan:
         """Return a plan of this text with the values of its markers; worked out once where it has none. Raises Refused."""
-        name = id(plan), self.is_at_utc
+        name = id(plan), self.zone
         known = None if parameters else self.text.with_values.get(name)
         if known is None:
             known = with_values(plan, parameters, self.times(plan).read)
@@ -125,16 +127,11 @@ class Reading:
         return known
 
     def _times(self, owner: Plan | Analysis, types: Callable[[], Mapping[str, pa.DataType | None]]) -> Times:
-        name = id(owner), self.is_at_utc
+        name = id(owner), self.zone
         known = self.text.times.get(name)
         if known is None:
-            known = self.text.times[name] = Times.of(types(), is_utc=self.is_at_utc)
+            known = self.text.times[name] = Times.of(types(), self.zone)
         return known
-
-    @property
-    def is_at_utc(self) -> bool:
-        """Whether the session's times are those of UTC."""
-        return is_at_utc(dict(self.settings))
 
     @property
     def bytes(self) -> int:
@@ -222,7 +219,16 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
     moment = _moment(session, known, dict(settings)) if known.asked else None
-    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, moment)
+    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, moment, _zone(session, snapshots, dict(settings)))
+
+
+def _zone(session: Session, snapshots: _Snapshots, settings: Mapping[str, str]) -> str:
+    """Return the zone of the session; the engine is asked for its rules when a table has a time that they are needed for."""
+    name = zone_of(settings)
+    if name == UTC or not name:
+        return name
+    has_instants = any(column.type_name == "timestamp" for table in snapshots.tables.values() for column in table.snapshot.schema)
+    return name if has_instants and session.knows_zone(name) else ""
 
 
 def _moment(session: Session, text: Text, settings: Mapping[str, str]) -> Moment:

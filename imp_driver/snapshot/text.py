@@ -83,7 +83,7 @@ class Text:
         plan: with the order of its rows, unless ``unordered`` says why that is not understood.
         scans: every occurrence of a table, one per place in the text.
         times_read: how many occurrences a place in the text has, by its ``id``.
-        blocks: those that have no markers, bound, by the ``id`` of their analyses and whether the session is at UTC.
+        blocks: those that have no markers, bound, by the ``id`` of their analyses and the zone of the session.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
         times: how times are read in expressions of plans and analyses, likewise.
         with_values: the plans that are answered from, by their own ``id``, likewise, where no marker is in them.
@@ -96,10 +96,10 @@ class Text:
     unordered: Grounds | None
     scans: tuple[Scan, ...]
     times_read: Mapping[int, int]
-    blocks: dict[tuple[int, bool], Blocks] = field(default_factory=dict)
-    without_markers: dict[tuple[int, bool], Blocks | Grounds] = field(default_factory=dict)
-    times: dict[tuple[int, bool], Times] = field(default_factory=dict)
-    with_values: dict[tuple[int, bool], Plan] = field(default_factory=dict)
+    blocks: dict[tuple[int, str], Blocks] = field(default_factory=dict)
+    without_markers: dict[tuple[int, str], Blocks | Grounds] = field(default_factory=dict)
+    times: dict[tuple[int, str], Times] = field(default_factory=dict)
+    with_values: dict[tuple[int, str], Plan] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     _plan_of_groups: Plan | None = None
     _cut: CutBlocks | Grounds | None = None

@@ -193,6 +193,10 @@ class ConnectSession:
         """None: a server has a clock of its own."""
         return None
 
+    def knows_zone(self, name: str) -> bool:
+        """False: the rules of zones are the server's."""
+        return False
+
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""
         settings = () if self._owned_by_application else self._settings

@@ -20,7 +20,7 @@ from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.classes import java_class
-from imp_driver.spark.clock import moment
+from imp_driver.spark.clock import moment, zone_rules
 from imp_driver.spark.definition import identifier_of, read_definition
 from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
@@ -35,6 +35,7 @@ from imp_driver.spark.meaning import (
 from imp_driver.spark.parameters import are_native, native
 from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
+from imp_driver.values import zones
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 
@@ -306,6 +307,18 @@ class SparkChildSession:
         """Return the time, and the day in the session's zone."""
         with mapped():
             return moment(self._jvm, str(self.spark.conf.get(SETTINGS_OF_TIMES[0])))
+
+    def knows_zone(self, name: str) -> bool:
+        """Say whether the rules of the session's zone are known; the JVM tells them once for all sessions of the process.
+
+        Executors in other JVMs may have other rules.
+        """
+        if not str(self.spark.sparkContext.master).startswith("local"):
+            return False
+        if zones.known(name) is None:
+            with mapped():
+                zones.learn(zone_rules(self._jvm, name))
+        return True
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Return the settings that change the meaning of a query."""

@@ -177,6 +177,9 @@ class LakeSession:
     def may_read(self, name: tuple[str, ...]) -> bool:
         return self.resolve(name) is not None
 
+    def knows_zone(self, name: str) -> bool:
+        return False
+
     def moment(self) -> Moment:
         return Moment(self.lake.now.date(), self.lake.now)
 

@@ -267,6 +267,9 @@ class DuckSession:
     def has_row_rules(self) -> bool:
         return False
 
+    def knows_zone(self, name: str) -> bool:
+        return False
+
     def moment(self) -> None:
         return None
 

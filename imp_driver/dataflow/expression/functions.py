@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.dataflow.expression import dates, rounding, texts
+from imp_driver.dataflow.expression import dates, rounding, texts, zones
 from imp_driver.dataflow.expression.arithmetic import absolute, arithmetic, negated, to_double
 from imp_driver.dataflow.expression.casts import cast_as_spark
 from imp_driver.dataflow.expression.comparison import compare
@@ -104,6 +104,8 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "date_format": lambda operands, arguments, kind: formatted(operands[0], arguments[0]),
     "local": lambda operands, _, kind: operands[0].cast(kind),
     "instant": lambda operands, _, kind: operands[0].cast(kind),
+    "shown": lambda operands, arguments, kind: zones.shown(operands[0], arguments[0]),
+    "trunc_in_zone": lambda operands, arguments, kind: zones.truncated_in_zone(operands[0], arguments[0], arguments[1]),
     "negative": lambda operands, _, kind: negated(operands[0]),
     "abs": lambda operands, _, kind: absolute(operands[0]),
     "sign": lambda operands, _, kind: rounding.signs(to_double(operands[0])),

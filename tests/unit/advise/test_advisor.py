@@ -118,6 +118,9 @@ class FakeSession:
     def describe(self, execution: Execution) -> ResultShape:
         raise NotImplementedError
 
+    def knows_zone(self, name: str) -> bool:
+        return False
+
     def moment(self) -> None:
         return None
 

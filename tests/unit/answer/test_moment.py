@@ -13,7 +13,7 @@ import sqlglot
 
 from imp_driver.parse.moment import with_moment
 from imp_driver.parse.statement import DIALECT, parse
-from imp_driver.plan.zones import Times
+from imp_driver.plan.zones import UTC, Times
 from imp_driver.reasons import Decision, Reason, ServedBy
 from tests.unit.answer.lake_table import LakeTable
 
@@ -162,7 +162,7 @@ def test_a_session_in_another_zone_leaves_the_time_to_spark(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("text", ["0001-01-01 00:00:00+05:00", "9999-12-31 23:00:00-05:00", "9999-12-31 12:00:00Z", "0001-01-01 00:00:00Z"])
 def test_times_at_the_ends_of_the_calendar_are_compared_with_days(text: str) -> None:
-    days = Times({"d": pa.date32()}, is_utc=True, is_needed=True)
+    days = Times({"d": pa.date32()}, UTC, is_needed=True)
     for operator in (">=", ">", "<", "<=", "="):
         read = days.read(sqlglot.parse_one(f"`d` {operator} CAST('{text}' AS TIMESTAMP)", read=DIALECT)).sql(dialect="spark")
         assert ("DATE" in read) is (text.endswith("Z") and (text.startswith("0001") or operator in (">", "<=")))

@@ -1,0 +1,92 @@
+"""Rules of time zones as the engine has them: how far the clocks of a zone are ahead of UTC, and since when.
+
+Source: java.time.ZonedDateTime, with which Spark 4.2 reads and truncates times (DateTimeUtils). All times are microseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from imp_driver.values.codes import BooleanArray, IntegerArray
+
+_SECOND = 1_000_000
+BEGIN = -2_208_988_800
+"""1900-01-01, in seconds."""
+REPEATS_FROM = 4_102_444_800
+"""2100-01-01, in seconds: what rules say of later years comes again with the calendar."""
+CYCLE = 146_097 * 86_400
+"""Seconds of 400 years, which are whole weeks."""
+_END = 253_402_300_800
+"""The year 10000, in seconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Zone:
+    """``offsets`` are east of UTC, one more than ``changes``, the instants from which on the next one holds."""
+
+    name: str
+    changes: IntegerArray
+    offsets: IntegerArray
+
+    @classmethod
+    def of(cls, name: str, changes: Sequence[int], offsets: Sequence[int]) -> Zone:
+        """Return a zone from its rules in seconds, from BEGIN to one CYCLE after REPEATS_FROM; later years follow from these."""
+        times, later = np.array(changes, np.int64), np.array(offsets, np.int64)
+        is_repeated = times >= REPEATS_FROM
+        cycles = range(1, (_END - REPEATS_FROM) // CYCLE + 1)
+        times = np.concatenate([times, *(times[is_repeated] + cycle * CYCLE for cycle in cycles)])
+        later = np.concatenate([later, *(later[1:][is_repeated] for _ in cycles)])
+        return cls(name, times * _SECOND, later * _SECOND)
+
+    def has(self, instants: IntegerArray) -> BooleanArray:
+        """Say which instants are of years with known rules."""
+        return (instants >= BEGIN * _SECOND) & (instants < _END * _SECOND)
+
+    def offset_at(self, instants: IntegerArray) -> IntegerArray:
+        """Return how far the clocks are ahead."""
+        found: IntegerArray = self.offsets[np.searchsorted(self.changes, instants, side="right")]
+        return found
+
+    def local(self, instants: IntegerArray) -> IntegerArray:
+        """Return what the clocks show."""
+        return instants + self.offset_at(instants)
+
+    @cached_property
+    def _until(self) -> IntegerArray:
+        """What the clocks show, before and after each change, at the latest."""
+        return self.changes + np.maximum(self.offsets[:-1], self.offsets[1:])
+
+    def instant(self, shown: IntegerArray) -> IntegerArray:
+        """Return when the clocks show a time: the first of two instants, or as much later as they skip it by."""
+        found: IntegerArray = shown - self.offsets[np.searchsorted(self._until, shown, side="right")]
+        return found
+
+    def truncated(self, instants: IntegerArray, shown: IntegerArray) -> IntegerArray:
+        """Return when the clocks show a time that instants were truncated to: with the offset of the instant, where that holds then."""
+        own = self.offset_at(instants)
+        like = shown - own
+        return np.where(self.offset_at(like) == own, like, self.instant(shown))
+
+    def day_start(self, midnights: IntegerArray) -> IntegerArray:
+        """Return when days begin: where the clocks skip midnight, when they have."""
+        found, place = self.instant(midnights), np.searchsorted(self._until, midnights, side="right")
+        changes, offsets = np.append(self.changes, np.iinfo(np.int64).max), np.append(self.offsets, self.offsets[-1])
+        is_skipped = (place < len(self.changes)) & (offsets[place + 1] > offsets[place]) & (midnights >= changes[place] + offsets[place])
+        return np.where(is_skipped, changes[place], found)
+
+
+_known: dict[str, Zone] = {}
+
+
+def learn(zone: Zone) -> None:
+    """Keep the rules of a zone for the process."""
+    _known[zone.name] = zone
+
+
+def known(name: str) -> Zone | None:
+    """Return the rules of a zone, None where they were not learned."""
+    return _known.get(name)

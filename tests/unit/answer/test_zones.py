@@ -1,0 +1,154 @@
+"""Rules of zones against a slow twin, and what they make of expressions; against Spark they are tested in ``tests/spark/test_zones.py``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imp_driver.dataflow.expression import zones as computed
+from imp_driver.dataflow.expression.refusal import NotEvaluable
+from imp_driver.parse.statement import DIALECT
+from imp_driver.plan.zones import Times, zone_of
+from imp_driver.values import zones
+from imp_driver.values.types import INSTANT, LOCAL
+from imp_driver.values.zones import BEGIN, CYCLE, REPEATS_FROM, Zone
+
+NAMES = ("Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _offset(name: str, second: int) -> int:
+    found = (_EPOCH + timedelta(seconds=second)).astimezone(ZoneInfo(name)).utcoffset()
+    assert found is not None
+    return int(found.total_seconds())
+
+
+@cache
+def _zone(name: str) -> Zone:
+    """Return the rules that Python has, found by looking at every day from 1980 to 2040."""
+    first, last, day = 315_532_800, 2_208_988_800, 86_400
+    changes, offsets = [], [_offset(name, first)]
+    for begin in range(first, last, day):
+        low, high = begin, begin + day
+        if _offset(name, high) == offsets[-1]:
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _offset(name, middle) == offsets[-1] else (low, middle)
+        changes.append(high)
+        offsets.append(_offset(name, high))
+    return Zone.of(name, changes, offsets)
+
+
+def _micros(moment: datetime) -> int:
+    return (moment.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+def _when(name: str, shown: datetime) -> list[int]:
+    """Return the instants at which the clocks show a time."""
+    zone = ZoneInfo(name)
+    both = {_micros(shown.replace(tzinfo=zone, fold=fold).astimezone(UTC)) for fold in (0, 1)}
+    return sorted(each for each in both if (_EPOCH + timedelta(microseconds=each)).astimezone(zone).replace(tzinfo=None, fold=0) == shown)
+
+
+def _instants(name: str) -> st.SearchStrategy[datetime]:
+    changes = [_EPOCH + timedelta(microseconds=int(each)) for each in _zone(name).changes] or [datetime(2000, 1, 1, tzinfo=UTC)]
+    near = st.builds(lambda each, seconds: each + timedelta(seconds=seconds), st.sampled_from(changes), st.integers(-90_000, 90_000))
+    return st.one_of(near, st.datetimes(datetime(1981, 1, 1), datetime(2039, 1, 1), timezones=st.just(UTC)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_what_clocks_show_and_when(name: str, data: st.DataObject) -> None:
+    zone, moment = _zone(name), data.draw(_instants(name))
+    instant = np.array([_micros(moment)])
+    shown = moment.astimezone(ZoneInfo(name)).replace(tzinfo=None, fold=0)
+    assert zone.local(instant).tolist() == [_micros(shown)]
+    # The first of two instants; as much later as the clocks skip it by.
+    midnight = shown.replace(hour=0, minute=0, second=0, microsecond=0)
+    for each in (shown, midnight):
+        found = _when(name, each) or [_micros(each.replace(tzinfo=ZoneInfo(name), fold=0).astimezone(UTC))]
+        assert zone.instant(np.array([_micros(each)])).tolist() == [found[0]]
+    begin = int(zone.day_start(np.array([_micros(midnight)]))[0])
+    assert zone.local(np.array([begin]))[0] >= _micros(midnight) > zone.local(np.array([begin - 1]))[0] - 1
+
+
+@pytest.mark.parametrize("unit", ["day", "hour", "minute"])
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_a_time_is_cut_with_its_own_offset_where_that_holds(name: str, unit: str, data: st.DataObject) -> None:
+    zone, moment = _zone(name), data.draw(_instants(name))
+    instant = _micros(moment)
+    shown = moment.astimezone(ZoneInfo(name)).replace(tzinfo=None, fold=0)
+    cleared = {"day": ("hour", "minute", "second", "microsecond"), "hour": ("minute", "second", "microsecond")}
+    cut = shown.replace(**dict.fromkeys(cleared.get(unit, ("second", "microsecond")), 0))  # type: ignore[arg-type]
+    own = _micros(cut) - (_micros(shown) - instant)
+    both = _when(name, cut)
+    expected = own if own in both else both[0] if both else int(zone.instant(np.array([_micros(cut)]))[0])
+    assert zone.truncated(np.array([instant]), np.array([_micros(cut)])).tolist() == [expected]
+    zones.learn(zone)
+    found = computed.truncated_in_zone(pa.array([instant, None], pa.int64()).cast(INSTANT), unit, name)
+    assert found.cast(pa.int64()).to_pylist() == [expected, None]
+
+
+def test_rules_come_again_with_the_calendar() -> None:
+    winter, summer = 3600, 7200
+    zone = Zone.of("Z", [REPEATS_FROM + 100, REPEATS_FROM + 200], [winter, summer, winter])
+    for cycle in (0, 1, 7, 19):
+        begin = REPEATS_FROM + cycle * CYCLE
+        times = np.array([begin + 99, begin + 100, begin + 199, begin + 200]) * 1_000_000
+        assert (zone.offset_at(times) // 1_000_000).tolist() == [winter, summer, summer, winter]
+
+
+def test_what_has_no_rules_is_left_to_spark() -> None:
+    zones.learn(Zone.of("Known", [], [0]))
+    early = pa.array([(BEGIN - 1) * 1_000_000], pa.int64()).cast(INSTANT)
+    with pytest.raises(NotEvaluable, match="1900"):
+        computed.shown(early, "Known")
+    assert computed.shown(pa.nulls(2, INSTANT), "Known").type == LOCAL
+    with pytest.raises(NotEvaluable, match="Nowhere"):
+        computed.shown(early, "Nowhere")
+
+
+TEXTS = [
+    ("t >= '2024-10-27 02:30:00'", "t >= CAST('2024-10-27 00:30:00.000000Z' AS TIMESTAMP)"),
+    ("t < '2024-03-31 02:30:00'", "t < '2024-03-31 02:30:00'"),
+    ("t = DATE '2024-07-01'", "t = CAST('2024-06-30 22:00:00.000000Z' AS TIMESTAMP)"),
+    ("hour(t) = 3", "HOUR(CAST(t AS TIMESTAMP_NTZ)) = 3"),
+    ("date_trunc('DAY', t) = u", "DATE_TRUNC('DAY', t) = u"),
+    ("d = TIMESTAMP '2024-07-01 00:00:00Z'", "d = CAST('2024-07-01 00:00:00Z' AS TIMESTAMP)"),
+]
+
+
+@pytest.fixture
+def berlin() -> str:
+    zones.learn(_zone("Europe/Berlin"))
+    return "Europe/Berlin"
+
+
+@pytest.mark.parametrize(("text", "read"), TEXTS)
+def test_texts_beside_times_are_those_of_the_zone(text: str, read: str, berlin: str) -> None:
+    times = Times.of({"t": INSTANT, "u": INSTANT, "d": pa.date32()}, berlin)
+    assert times.read(sqlglot.parse_one(text, read=DIALECT)).sql(dialect=DIALECT) == read
+    unknown = Times.of({"t": INSTANT, "u": INSTANT, "d": pa.date32()}, "")
+    assert unknown.read(sqlglot.parse_one(text, read=DIALECT)) == sqlglot.parse_one(text, read=DIALECT)
+
+
+@pytest.mark.parametrize(
+    ("settings", "zone"),
+    [
+        ({"spark.sql.session.timeZone": "Etc/UTC"}, "UTC"),
+        ({"spark.sql.session.timeZone": "Europe/Berlin"}, "Europe/Berlin"),
+        ({"spark.sql.session.timeZone": "Europe/Berlin", "spark.sql.timestampType": "TIMESTAMP_NTZ"}, ""),
+    ],
+)
+def test_which_zone_a_session_has(settings: dict[str, str], zone: str) -> None:
+    assert zone_of(settings) == zone
