@@ -3,7 +3,7 @@
 A granule's beginning never comes after the time, and keeps the order of times. So for the beginning ``e`` of any granule, ``t >= e`` says
 the same as ``trunc(t) >= e``, and ``t < e`` the same as ``trunc(t) < e``; ``t > c`` is ``t >= c + 1`` and ``t <= c`` is ``t < c + 1``, in
 days for dates and in microseconds for times. A bound within a granule cuts it, and says nothing of its beginning (StarRocks issue 75150 has
-the wrong rows that follow otherwise).
+the wrong rows that follow otherwise). In a zone all of this holds where the clocks keep units whole (``values/zones.py``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow as pa
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.dates import date_of_text, times_truncated, truncated
 from imp_driver.dataflow.expression.evaluate import computed
+from imp_driver.dataflow.expression.zones import truncated_in_zone
 from imp_driver.values.date_patterns import finest_unit
 from imp_driver.values.expressions import (
     MIRRORED,
@@ -33,6 +34,7 @@ from imp_driver.values.expressions import (
     with_parts,
 )
 from imp_driver.values.types import INSTANT, LOCAL
+from imp_driver.values.zones import is_whole
 
 _OF_DAYS = frozenset({"year", "quarter", "month", "day", "week", "dayofweek", "weekday", "dayofyear", "weekofyear"})
 _NESTING: Mapping[str, frozenset[str]] = {
@@ -53,11 +55,15 @@ _Wrap: TypeAlias = Callable[[Expression], Expression]
 
 @dataclass(frozen=True, slots=True)
 class Granule:
-    """``key`` has the beginning of the granule of a column, in the column's type ``kind``; ``unit`` is one of ``CHAIN`` or week."""
+    """``key`` has the beginning of the granule of a column, in the column's type ``kind``; ``unit`` is one of ``CHAIN`` or week.
+
+    ``zone`` is that whose units they are, empty at UTC and for times without zone.
+    """
 
     unit: str
     key: Expression
     kind: pa.DataType
+    zone: str = ""
 
 
 def finest(kind: pa.DataType) -> int:
@@ -72,6 +78,10 @@ def granule_of(key: Expression, value: Column, types: Mapping[str, pa.DataType |
             return name, Granule(unit, value, pa.date32())
         case Function("date_trunc", (Column(name),), (str(unit),)) if types.get(name) == LOCAL:
             return name, Granule(unit, value, LOCAL)
+        case Function("trunc_in_zone", (Column(name),), (str(unit), str(zone))) if types.get(name) == INSTANT and is_whole(zone):
+            return name, Granule(unit, value, INSTANT, zone)
+        case Cast(Function("shown", (Column(name),), (str(zone),)), kind) if kind == pa.date32() and is_whole(zone):
+            return name, Granule("day", Function("day_start", (value,), (zone,)), INSTANT, zone)
         case Function("instant", (Function("date_trunc", (inner,), (str(unit),)),)):
             return _of_instant(inner, unit, value, types)
         case Cast(Column(name), kind) if kind == pa.date32() and types.get(name) == LOCAL:
@@ -121,6 +131,8 @@ def _rewritten(expression: Expression, granules: Mapping[str, Sequence[Granule]]
             yield from (DatePart(part, value) for value in _values(operand, granules, part))
         case Function("trunc" | "date_trunc", (operand,), (str(unit),)):
             yield from (Function(expression.name, (value,), (unit,)) for value in _values(operand, granules, unit))
+        case Function("trunc_in_zone", (operand,), (str(unit), str(zone))):
+            yield from (Function("trunc_in_zone", (value,), (unit, zone)) for value in _values(operand, granules, unit))
         case Function("date_format", (operand,), (str(pattern),)):
             yield from (Function("date_format", (value,), (pattern,)) for value in _values(operand, granules, finest_unit(pattern)))
         case Function("last_day", (operand,), ()):
@@ -144,6 +156,8 @@ def _viewed(operand: Expression) -> tuple[str, _Wrap] | None:
             return name, lambda each: each
         case Function("local", (inner,)):
             return _looked_at(_viewed(inner), lambda each: Function("local", (each,)))
+        case Function("shown", (inner,), (str(zone),)):
+            return _looked_at(_viewed(inner), lambda each: Function("shown", (each,), (zone,)))
         case Cast(inner, kind) if kind in (pa.date32(), LOCAL):
             return _looked_at(_viewed(inner), lambda each: Cast(each, kind))
         case _:
@@ -167,7 +181,7 @@ def _compared(operator: str, granules: Sequence[Granule], bound: Expression) -> 
         if later is None:
             return
         operator, value = {">": ">=", "<=": "<"}[operator], later
-    yield from (Comparison(operator, each.key, Constant(value)) for each in granules if _is_beginning(value, each.unit))
+    yield from (Comparison(operator, each.key, Constant(value)) for each in granules if _is_beginning(value, each.unit, each.zone))
 
 
 def _constant(bound: Expression) -> datetime.date | None:
@@ -197,17 +211,26 @@ def _next(value: datetime.date) -> datetime.date | None:
         return None
 
 
-def _is_beginning(value: datetime.date, unit: str) -> bool:
+def _is_beginning(value: datetime.date, unit: str, zone: str) -> bool:
+    if zone:
+        return _is_beginning_in_zone(value, unit, zone)
     if not isinstance(value, datetime.datetime):
         return unit == "day" or bool(truncated(pa.array([value]), unit)[0].as_py() == value)
     time = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
     return bool(times_truncated(pa.array([time], LOCAL), unit)[0].as_py() == time)
 
 
-def grain(condition: Expression, column: str, kind: pa.DataType) -> int:
+def _is_beginning_in_zone(value: datetime.date, unit: str, zone: str) -> bool:
+    try:
+        return bool(truncated_in_zone(pa.array([value], INSTANT), unit, zone)[0].as_py() == value)
+    except NotEvaluable:
+        return False
+
+
+def grain(condition: Expression, column: str, kind: pa.DataType, zone: str = "") -> int:
     """Return the place in ``CHAIN`` of the coarsest granule of a column's values that a condition leaves whole."""
 
     def is_whole(unit: str) -> bool:
-        return over_granules(condition, {column: (Granule(unit, Column(unit), kind),)}) is not None
+        return over_granules(condition, {column: (Granule(unit, Column(unit), kind, zone),)}) is not None
 
     return next((place for place, unit in enumerate(CHAIN[: finest(kind)]) if is_whole(unit)), finest(kind))

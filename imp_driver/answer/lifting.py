@@ -16,17 +16,19 @@ from imp_driver.answer.granule import CHAIN, finest, grain
 from imp_driver.answer.keys import Keys, Texts, is_sparks, text
 from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
+from imp_driver.parse.dialect import TruncatedInZone
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.convert import row_expression
-from imp_driver.plan.zones import instant, is_at_utc, local
+from imp_driver.plan.zones import UTC, instant, local, zone_of
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.expressions import AggregateReference, Column
 from imp_driver.values.types import INSTANT, LOCAL
+from imp_driver.values.zones import is_whole
 
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
@@ -86,14 +88,24 @@ def _blank(node: exp.Expr | None) -> str:
 def grains_of(request: Request) -> tuple[Grains, ...]:
     """Return of each of ``changing_of`` the granules of dates and times that it leaves whole; values are not compared, so none."""
     types = request.analysis.columns
-    # In other zones the days and hours of an instant are not those at UTC, and an instant is what date_trunc makes of any time.
-    kinds = (pa.date32(), *((LOCAL, INSTANT) if is_at_utc(dict(request.settings)) else ()))
+    zone = _zone(request)
+    # Where units are not whole in the zone, or its rules are not known, an instant has none; date_trunc makes one of any time.
+    kinds = (pa.date32(), *((LOCAL, INSTANT) if zone == UTC else (INSTANT,) if is_whole(zone) else ()))
 
     def of(node: exp.Expr) -> Grains:
         condition = row_expression(node, types)
-        return {name: grain(condition, name, kind) for name in _columns_of(node) if (kind := types.get(name)) in kinds and kind is not None}
+        own = {name: "" if zone == UTC or types.get(name) != INSTANT else zone for name in _columns_of(node)}
+        return {
+            name: grain(condition, name, kind, own[name])
+            for name in _columns_of(node)
+            if (kind := types.get(name)) in kinds and kind is not None
+        }
 
     return (*map(of, _conditions_of(request.block)), *({} for _ in _values_of(request.block)))
+
+
+def _zone(request: Request) -> str:
+    return zone_of(dict(request.settings))
 
 
 def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Lifted | None:
@@ -121,7 +133,7 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     aggregates = _unconditional(block, changing, types)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
-    wide = _over(block, [_key(nodes, name, grains, types[name]) for name in added], added, types)
+    wide = _over(block, [_key(nodes, name, grains, types[name], _zone(request)) for name in added], added, types)
     if not changing.isdisjoint(map(text, wide.where_nodes)):
         # The next constants would need another such state.
         return None
@@ -153,7 +165,7 @@ def _unit(name: str, grains: Grains, kind: pa.DataType | None) -> str:
     return CHAIN[grains[name]] if name in grains and kind is not None and grains[name] < finest(kind) else ""
 
 
-def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType | None) -> exp.Expr:
+def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType | None, zone: str) -> exp.Expr:
     column = next(column for node in nodes for column in node.find_all(exp.Column) if column.name == name).copy()
     unit = _unit(name, grains, kind)
     if not unit:
@@ -162,6 +174,8 @@ def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType
         return parse_one(f"trunc({text(column)}, '{unit}')", dialect=DIALECT)
     if kind == LOCAL:
         return exp.TimestampTrunc(this=column, unit=exp.var(unit.upper()))
+    if zone != UTC:
+        return TruncatedInZone(this=column, unit=exp.var(unit.upper()), zone=exp.Literal.string(zone))
     return instant(exp.TimestampTrunc(this=local(column), unit=exp.var(unit.upper())))
 
 

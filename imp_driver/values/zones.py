@@ -14,8 +14,9 @@ import numpy as np
 from imp_driver.values.codes import BooleanArray, IntegerArray
 
 _SECOND = 1_000_000
-BEGIN = -2_208_988_800
-"""1900-01-01, in seconds."""
+_DAY = 86_400 * _SECOND
+BEGIN = 0
+"""1970-01-01, in seconds: until then many zones had odd offsets, and changed them by odd times."""
 REPEATS_FROM = 4_102_444_800
 """2100-01-01, in seconds: what rules say of later years comes again with the calendar."""
 CYCLE = 146_097 * 86_400
@@ -78,6 +79,30 @@ class Zone:
         is_skipped = (place < len(self.changes)) & (offsets[place + 1] > offsets[place]) & (midnights >= changes[place] + offsets[place])
         return np.where(is_skipped, changes[place], found)
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the beginnings of minutes, hours and days never come after their times and keep the order of times.
+
+        So it is where clocks that are put forward skip no beginning whose unit goes on, unless they show it just before, and clocks that
+        are put back show no midnight twice, and again what is of one unit, or from a beginning on.
+        """
+        before, after = self.changes + self.offsets[:-1], self.changes + self.offsets[1:]
+        return all(
+            _skips_no_beginning(before[after > before], after[after > before], unit)
+            and _shows_one_unit(after[after < before], before[after < before], unit)
+            for unit in (60 * _SECOND, 3600 * _SECOND, _DAY)
+        )
+
+
+def _skips_no_beginning(first: IntegerArray, end: IntegerArray, unit: int) -> bool:
+    begin = end // unit * unit
+    return bool(np.all((begin == end) | (begin <= first)))
+
+
+def _shows_one_unit(first: IntegerArray, end: IntegerArray, unit: int) -> bool:
+    begin, is_of_one = first // unit * unit, (end - 1) // unit == first // unit
+    return bool(np.all((is_of_one & (begin != first)) if unit == _DAY else (is_of_one | (begin == first))))
+
 
 _known: dict[str, Zone] = {}
 
@@ -85,6 +110,12 @@ _known: dict[str, Zone] = {}
 def learn(zone: Zone) -> None:
     """Keep the rules of a zone for the process."""
     _known[zone.name] = zone
+
+
+def is_whole(name: str) -> bool:
+    """Say whether the rules of a zone are known and what they say of units is whole (``Zone.is_whole``)."""
+    zone = _known.get(name)
+    return zone is not None and zone.is_whole
 
 
 def known(name: str) -> Zone | None:

@@ -386,7 +386,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "every bound begins a granule",
         "../answer/granule.py",
-        "for each in granules if _is_beginning(value, each.unit))",
+        "for each in granules if _is_beginning(value, each.unit, each.zone))",
         "for each in granules)",
     ),
     Mutant(

@@ -29,6 +29,13 @@ def truncated_in_zone(instants: pa.Array, unit: str, name: str) -> pa.Array:
     return _times(found, nulls, INSTANT)
 
 
+def day_starts(dates: pa.Array, name: str) -> pa.Array:
+    """Return when days begin in a zone. Raises NotEvaluable."""
+    midnights = dates.cast(LOCAL).cast(pa.int64()).cast(INSTANT)
+    zone, times, nulls = _read(midnights, name)
+    return _times(zone.day_start(times), nulls, INSTANT)
+
+
 def _read(instants: pa.Array, name: str) -> tuple[Zone, IntegerArray, BooleanArray]:
     zone = known(name)
     if zone is None:
@@ -36,7 +43,7 @@ def _read(instants: pa.Array, name: str) -> tuple[Zone, IntegerArray, BooleanArr
     nulls: BooleanArray = instants.is_null().to_numpy(zero_copy_only=False)
     times: IntegerArray = instants.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     if not np.all(zone.has(times) | nulls):
-        raise NotEvaluable("a time before 1900 or after 9999, in a zone")
+        raise NotEvaluable("a time before 1970 or after 9999, in a zone")
     return zone, times, nulls
 
 

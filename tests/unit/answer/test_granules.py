@@ -64,7 +64,7 @@ def test_comparisons_with_every_day_of_some_months_say_the_same_or_are_not_made(
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("_is_beginning", lambda day, unit: True),
+        ("_is_beginning", lambda day, unit, zone: True),
         ("MIRRORED", {"<": "<", "<=": "<=", ">": ">", ">=": ">="}),
     ],
 )

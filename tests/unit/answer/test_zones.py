@@ -99,6 +99,40 @@ def test_a_time_is_cut_with_its_own_offset_where_that_holds(name: str, unit: str
     assert found.cast(pa.int64()).to_pylist() == [expected, None]
 
 
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_in_whole_zones_beginnings_keep_the_order_and_never_come_after(name: str, data: st.DataObject) -> None:
+    zone = _zone(name)
+    zones.learn(zone)
+    near = data.draw(_instants(name))
+    later = near + timedelta(seconds=data.draw(st.integers(0, 100_000)))
+    times = pa.array([_micros(near), _micros(later)], pa.int64()).cast(INSTANT)
+    units = ("minute", "hour", "day", "week", "month", "quarter", "year")
+    for place, unit in enumerate(units):
+        found = computed.truncated_in_zone(times, unit, name)
+        first, second = found.cast(pa.int64()).to_pylist()
+        if not zone.is_whole:
+            continue
+        assert first <= _micros(near)
+        assert first <= second
+        assert computed.truncated_in_zone(found, unit, name) == found
+        # What follows from a finer unit is what follows from the time; a week lies in no month.
+        for coarser in units[place + 1 :] if unit != "week" else ():
+            assert computed.truncated_in_zone(found, coarser, name) == computed.truncated_in_zone(times, coarser, name)
+        days = computed.shown(times, name).cast(pa.date32())
+        if unit in ("minute", "hour", "day"):
+            assert computed.shown(found, name).cast(pa.date32()) == days
+        if unit == "day":
+            assert computed.day_starts(days, name) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "is_whole"), [(name, name != "America/St_Johns") for name in NAMES] + [("Atlantic/Azores", False), ("Africa/Casablanca", True)]
+)
+def test_which_zones_keep_units_whole(name: str, is_whole: bool) -> None:
+    assert _zone(name).is_whole is is_whole
+
+
 def test_rules_come_again_with_the_calendar() -> None:
     winter, summer = 3600, 7200
     zone = Zone.of("Z", [REPEATS_FROM + 100, REPEATS_FROM + 200], [winter, summer, winter])
@@ -111,7 +145,7 @@ def test_rules_come_again_with_the_calendar() -> None:
 def test_what_has_no_rules_is_left_to_spark() -> None:
     zones.learn(Zone.of("Known", [], [0]))
     early = pa.array([(BEGIN - 1) * 1_000_000], pa.int64()).cast(INSTANT)
-    with pytest.raises(NotEvaluable, match="1900"):
+    with pytest.raises(NotEvaluable, match="1970"):
         computed.shown(early, "Known")
     assert computed.shown(pa.nulls(2, INSTANT), "Known").type == LOCAL
     with pytest.raises(NotEvaluable, match="Nowhere"):
