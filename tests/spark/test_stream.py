@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -10,6 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from imp_driver.errors import OperationalError
 from imp_driver.spark.session import SparkChildSession
 from imp_driver.values.execution import Execution
+
+PATIENCE = 60.0
+"""Seconds until Spark has noted what a job did, on a busy machine."""
 
 
 def _rows(session: SparkChildSession, text: str, tag: str = "test") -> list[tuple[object, ...]]:
@@ -97,9 +102,16 @@ def test_cancel_after_the_commit_does_not_deny_the_commit(spark: SparkSession) -
 def test_limit_stops_at_the_partitions_that_fill_it(session: SparkChildSession) -> None:
     assert _rows(session, "SELECT id FROM range(0, 6400, 1, 64) LIMIT 3", "few") == [(0,), (1,), (2,)]
     tracker = session.spark.sparkContext._jsc.sc().statusTracker()
-    jobs = [tracker.getJobInfo(job).get() for job in tracker.getJobIdsForTag("few")]
-    tasks = [tracker.getStageInfo(stage).get().numTasks() for job in jobs for stage in job.stageIds()]
+    end = time.monotonic() + PATIENCE
+    # Spark notes what its jobs did after they have ended.
+    while not (tasks := _tasks(tracker, "few")) and time.monotonic() < end:
+        time.sleep(0.01)
     assert tasks == [1]
+
+
+def _tasks(tracker: Any, tag: str) -> list[int]:
+    jobs = [tracker.getJobInfo(job).get() for job in tracker.getJobIdsForTag(tag)]
+    return [tracker.getStageInfo(stage).get().numTasks() for job in jobs for stage in job.stageIds()]
 
 
 @pytest.mark.parametrize("rows", [1, 1999, 2000, 2001, 19_999, 20_001])
