@@ -37,14 +37,15 @@ class Alike:
         # The clauses of versions go to places in the query's own text.
         if instance is None or not self._is_used or self._transaction.is_open:
             return None
-        if self._patience.why_not(instance.pattern.made.text) is not None:
+        name = instance.pattern.made.text
+        if self._patience.why_not(name) is not None:
             return None
         try:
             served = self._answers.serve(self._reader.read_alike(instance, execution), execution, means)
         except Refused as refused:
             if refused.reason in BESIDE_GROUPS:
                 return refused.grounds
-            self._patience.in_vain(instance.pattern.made.text, refused.grounds)
+            self._patience.in_vain(name, refused.grounds)
             return None
-        self._patience.succeeded(instance.pattern.made.text)
+        self._patience.succeeded(name)
         return served

@@ -228,7 +228,11 @@ def _is_beginning_in_zone(value: datetime.date, unit: str, zone: str) -> bool:
 
 
 def grain(condition: Expression, column: str, kind: pa.DataType, zone: str = "") -> int:
-    """Return the place in ``CHAIN`` of the coarsest granule of a column's values that a condition leaves whole."""
+    """Return the place in ``CHAIN`` of the coarsest granule of a column's values that a condition leaves whole.
+
+    ``zone`` is that of the session, empty at UTC; it is for instants alone.
+    """
+    zone = zone if kind == INSTANT else ""
 
     def is_whole(unit: str) -> bool:
         return over_granules(condition, {column: (Granule(unit, Column(unit), kind, zone),)}) is not None

@@ -22,7 +22,7 @@ from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.convert import row_expression
-from imp_driver.plan.zones import UTC, instant, local, zone_of
+from imp_driver.plan.zones import UTC, instant, local
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
@@ -88,24 +88,19 @@ def _blank(node: exp.Expr | None) -> str:
 def grains_of(request: Request) -> tuple[Grains, ...]:
     """Return of each of ``changing_of`` the granules of dates and times that it leaves whole; values are not compared, so none."""
     types = request.analysis.columns
-    zone = _zone(request)
+    zone = request.zone
     # Where units are not whole in the zone, or its rules are not known, an instant has none; date_trunc makes one of any time.
     kinds = (pa.date32(), *((LOCAL, INSTANT) if zone == UTC else (INSTANT,) if is_whole(zone) else ()))
 
     def of(node: exp.Expr) -> Grains:
         condition = row_expression(node, types)
-        own = {name: "" if zone == UTC or types.get(name) != INSTANT else zone for name in _columns_of(node)}
         return {
-            name: grain(condition, name, kind, own[name])
+            name: grain(condition, name, kind, "" if zone == UTC else zone)
             for name in _columns_of(node)
             if (kind := types.get(name)) in kinds and kind is not None
         }
 
     return (*map(of, _conditions_of(request.block)), *({} for _ in _values_of(request.block)))
-
-
-def _zone(request: Request) -> str:
-    return zone_of(dict(request.settings))
 
 
 def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Lifted | None:
@@ -133,7 +128,7 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     aggregates = _unconditional(block, changing, types)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
-    wide = _over(block, [_key(nodes, name, grains, types[name], _zone(request)) for name in added], added, types)
+    wide = _over(block, [_key(nodes, name, grains, types[name], request.zone) for name in added], added, types)
     if not changing.isdisjoint(map(text, wide.where_nodes)):
         # The next constants would need another such state.
         return None

@@ -43,6 +43,7 @@ class Request:
         by_cost: leave out upkeep that costs more than it saves.
         keeps_conditions: none of the block's conditions is taken for that of a finer state, whatever its constants.
         tasks: how many tasks of the engine may read a table for it; None for all.
+        zone: of the session's times, as the reading has it.
         names: what it is cut by; ``partial`` says what their sketches must cover where one of these is no group key.
     """
 
@@ -62,6 +63,7 @@ class Request:
     is_pinned: bool = False
     keeps_conditions: bool = False
     tasks: int | None = None
+    zone: str = ""
 
     @property
     def relation(self) -> RelationOf:
@@ -125,7 +127,8 @@ def request_of(reading: Reading, analysis: Analysis, blocks: Blocks, template_te
     by_cost = options.policy is Policy.AUTO and options.sketch is not SketchMode.SHADOW
     fragments, is_pinned = options.fragments, reading.is_pinned
     shape = (text_and_names(reading.statement)[0], number)
-    return Request(template, analysis, block, snapshots, reading.settings, fragments, shape, wide, by_cost=by_cost, is_pinned=is_pinned)
+    settings, zone = reading.settings, reading.zone
+    return Request(template, analysis, block, snapshots, settings, fragments, shape, wide, by_cost=by_cost, is_pinned=is_pinned, zone=zone)
 
 
 def snapshots_of(reading: Reading, analysis: Analysis) -> dict[tuple[str, ...], TableSnapshot]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -20,6 +21,7 @@ from imp_driver.plan.zones import Times, zone_of
 from imp_driver.values import zones
 from imp_driver.values.types import INSTANT, LOCAL
 from imp_driver.values.zones import BEGIN, CYCLE, REPEATS_FROM, Zone
+from tests.soundness.lake_path import LakePath
 
 NAMES = ("Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -186,3 +188,17 @@ def test_texts_beside_times_are_those_of_the_zone(text: str, read: str, berlin: 
 )
 def test_which_zone_a_session_has(settings: dict[str, str], zone: str) -> None:
     assert zone_of(settings) == zone
+
+
+def test_a_session_whose_rules_are_not_known_keeps_no_granules_whatever_others_have_learned(berlin: str, tmp_path: Path) -> None:
+    """A Spark Connect session of the zone beside an embedded one: its server may have other rules."""
+    path = LakePath(tmp_path, berlin)
+    times = [datetime(2024, 3, 1, tzinfo=UTC) + timedelta(hours=7 * number) for number in range(60)]
+    path.append("events", pa.table({"t": pa.array(times, INSTANT), "x": pa.array(range(60), pa.int32())}))
+    for month in ("2024-03-02", "2024-03-03", "2024-03-04"):
+        path.ask(f"SELECT count(*) AS n, max(x) AS x FROM events WHERE t >= TIMESTAMP '{month} 00:00:00Z'")
+        path.settle()
+    keys = [key for each in path.relations.registry.relations() if each.block is not None for key in each.block.keys_sql]
+    assert keys
+    assert not [key for key in keys if "TRUNC" in key.upper()]
+    path.close()
