@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -14,14 +13,14 @@ from pyspark.sql.types import StructType
 
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
-from imp_driver.ports import CHAR_WIDTH, Moment, Relation, ResultShape, TableDefinition
-from imp_driver.spark.bucket_tables import SparkBuckets
+from imp_driver.ports import Moment, Relation, ResultShape, TableDefinition
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
-from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, CHAR_MARK, NAMED_SETTINGS, SETTINGS_OF_TIMES, SETTINGS_WITHOUT_MEANING
+from imp_driver.spark.meaning import CHANGES_NO_DEFINITION, NAMED_SETTINGS, SETTINGS_OF_TIMES, SETTINGS_WITHOUT_MEANING
+from imp_driver.spark.own_queries import OwnQueries
 from imp_driver.spark.remote_catalog import Row, find_relation, read_definition
-from imp_driver.spark.stream import BatchStream, arrow_schema, described, drained
+from imp_driver.spark.stream import BatchStream, arrow_schema, described
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 
@@ -51,7 +50,7 @@ class _Operations:
         return bool(self._client.is_closed)
 
 
-class ConnectSession:
+class ConnectSession(OwnQueries):
     """A Session over a session of Spark Connect.
 
     Attributes:
@@ -95,62 +94,6 @@ class ConnectSession:
         with self._running(execution):
             schema = self.spark.sql(bind_text(execution.text, execution.parameters) if execution.parameters else execution.text).schema
             return ResultShape(described(schema), arrow_schema(schema))
-
-    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
-        """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(execution.of(text)), most_bytes)
-
-    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
-        """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, execution):
-            return self.read(text, execution)
-
-    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> BatchStream:
-        """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
-        with ExitStack() as visible:
-            for view, rows in views.items():
-                visible.enter_context(self._visible(view, rows, execution))
-            return self.execute(execution)
-
-    def buckets(self, execution: Execution) -> SparkBuckets:
-        """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, execution), lambda: self._running(execution))
-
-    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
-        """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, execution):
-            self.execute(execution.of(text)).close()
-
-    @contextmanager
-    def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
-        with mapped(execution.tag):
-            frame: Any = self.spark.createDataFrame(rows)
-            for field in rows.schema:
-                if field.metadata and CHAR_WIDTH in field.metadata:
-                    # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.
-                    frame = frame.withMetadata(field.name, {CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
-            frame.createOrReplaceTempView(view)
-        try:
-            yield
-        finally:
-            with mapped(execution.tag):
-                self.spark.catalog.dropTempView(view)
-
-    @contextmanager
-    def _running(self, execution: Execution) -> Iterator[None]:
-        """Tag what this thread sends and turn whatever goes wrong into an error of this driver."""
-        if execution.token.is_cancelled:
-            raise cancelled(execution.tag)
-        try:
-            with mapped(execution.tag), self._cancellation.running(execution.tag):
-                yield
-        except Error as error:
-            raise (cancelled(execution.tag) if execution.token.is_cancelled else error) from error.__cause__
-
-    def interrupt(self, execution: Execution) -> None:
-        """Stop what runs on behalf of a run, and what is about to."""
-        execution.token.cancel()
-        self._cancellation.cancel(execution.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for. Asked anew each time: other users of the server may have changed it."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from imp_driver.errors import CONNECTION_LOST, Error, cancelled
 from imp_driver.parse.literals import bind_text
 from imp_driver.parse.markers import by_name
-from imp_driver.ports import CHAR_WIDTH, Moment, Relation, RelationKind, ResultShape, TableDefinition
-from imp_driver.spark.bucket_tables import SparkBuckets
+from imp_driver.ports import Moment, Relation, RelationKind, ResultShape, TableDefinition
 from imp_driver.spark.cancellation import Cancellation, ContextJobs, log_no_interrupts, undone
 from imp_driver.spark.change_feed import without_change_feed
 from imp_driver.spark.classes import java_class
@@ -26,14 +24,14 @@ from imp_driver.spark.errors import converted, is_denial, mapped
 from imp_driver.spark.locations import is_open_folder, plain_path
 from imp_driver.spark.meaning import (
     CHANGES_NO_DEFINITION,
-    CHAR_MARK,
     DELTA_EXTENSION,
     NAMED_SETTINGS,
     SETTINGS_OF_TIMES,
     SETTINGS_WITHOUT_MEANING,
 )
+from imp_driver.spark.own_queries import OwnQueries
 from imp_driver.spark.parameters import are_native, native
-from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, drained, rows_at_once, rows_of_partitions
+from imp_driver.spark.stream import BatchStream, OptimizedPlan, arrow_schema, described, rows_at_once, rows_of_partitions
 from imp_driver.spark.views import read_view
 from imp_driver.values import zones
 from imp_driver.values.execution import Execution
@@ -57,7 +55,7 @@ class Epoch:
 _EPOCH = Epoch()
 
 
-class SparkChildSession:
+class SparkChildSession(OwnQueries):
     """A Session over a SparkSession.
 
     Attributes:
@@ -102,46 +100,6 @@ class SparkChildSession:
             schema = self._frame(execution).schema
             return ResultShape(described(schema), arrow_schema(schema))
 
-    def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
-        """Run a query of the driver itself and return all its rows."""
-        return drained(self.execute(execution.of(text)), most_bytes)
-
-    def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
-        """Run a query of the driver itself while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, execution):
-            return self.read(text, execution)
-
-    def execute_with(self, execution: Execution, views: Mapping[str, pa.Table]) -> BatchStream:
-        """Run a query of the driver itself while rows are visible as temporary views; it was analysed when its first rows are there."""
-        with ExitStack() as visible:
-            for view, rows in views.items():
-                visible.enter_context(self._visible(view, rows, execution))
-            return self.execute(execution)
-
-    def buckets(self, execution: Execution) -> SparkBuckets:
-        """Return the holder of states of this session."""
-        return SparkBuckets(self.spark, lambda text: self.read(text, execution), lambda: self._running(execution))
-
-    def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
-        """Run a statement while ``rows`` are visible as a temporary view."""
-        with self._visible(view, rows, execution):
-            self.execute(execution.of(text)).close()
-
-    @contextmanager
-    def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
-        with mapped(execution.tag):
-            frame = self.spark.createDataFrame(rows)
-            for field in rows.schema:
-                if field.metadata and CHAR_WIDTH in field.metadata:
-                    # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.
-                    frame = frame.withMetadata(field.name, {CHAR_MARK: f"char({field.metadata[CHAR_WIDTH].decode()})"})
-            frame.createOrReplaceTempView(view)
-        try:
-            yield
-        finally:
-            with mapped(execution.tag):
-                self.spark.catalog.dropTempView(view)
-
     def _frame(self, execution: Execution) -> DataFrame:
         text, parameters = execution.text, execution.parameters
         if parameters and not (self._binds_natively and are_native(parameters)):
@@ -164,17 +122,6 @@ class SparkChildSession:
     @property
     def _jvm(self) -> Any:
         return self.spark.sparkContext._jvm
-
-    @contextmanager
-    def _running(self, execution: Execution) -> Iterator[None]:
-        """Tag the jobs of this thread and turn whatever goes wrong into an error of this driver."""
-        if execution.token.is_cancelled:
-            raise cancelled(execution.tag)
-        try:
-            with mapped(execution.tag), self._cancellation.running(execution.tag):
-                yield
-        except Error as error:
-            raise (cancelled(execution.tag) if execution.token.is_cancelled else error) from error.__cause__
 
     @contextmanager
     def _jobs(self, execution: Execution) -> Iterator[None]:
@@ -208,11 +155,6 @@ class SparkChildSession:
         with undone(undo):
             sessions.setActiveSession(self.spark._jsparkSession)
             yield
-
-    def interrupt(self, execution: Execution) -> None:
-        """Stop what runs on behalf of a run, and what is about to."""
-        execution.token.cancel()
-        self._cancellation.cancel(execution.tag)
 
     def resolve(self, name: tuple[str, ...]) -> Relation | None:
         """Say what a name stands for; answers are kept until a statement of this process may have changed them."""
