@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.answer.codes import first_of_each, numbered
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.project import cast
+from imp_driver.dataflow.ranks import first_of_each, numbered
 from imp_driver.plan.nodes import Attribute, SetKind, SetOperation
 from imp_driver.values.codes import IntegerArray, as_grouped, one_array
 from imp_driver.values.widening import common_type

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from imp_driver.answer.codes import first_of_each, numbered
 from imp_driver.answer.keys import key_name
 from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
 from imp_driver.answer.regroup import of_no_rows
@@ -21,6 +20,7 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import select
+from imp_driver.dataflow.ranks import first_of_each, numbered
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.bind import BoundBlock
@@ -107,13 +107,12 @@ def repeated(rows: pa.Table, bag: Aggregate) -> pa.Table:
 class _Asked:
     """The finer groups that pass, with the keys that are read of them, and the groups that they fall into, with the keys of these."""
 
-    def __init__(self, state: ReadGroups, slots: IntegerArray, rows: pa.Table, keys: Sequence[pa.Array], *, is_same: bool) -> None:
+    def __init__(self, state: ReadGroups, slots: IntegerArray, rows: pa.Table, groups: RollUp | None, keys: Sequence[pa.Array]) -> None:
         self._state = state
         self._rows = rows
-        self._groups = None if is_same else _together(keys, len(slots))
+        self._groups = groups
         self.slots = slots
-        first = None if self._groups is None else pa.array(first_of_each(self._groups.numbers))
-        self.keys = keys if first is None else [key.take(first) for key in keys]
+        self.keys = keys
 
     @classmethod
     def of(cls, state: ReadGroups, found: Match) -> _Asked:
@@ -122,8 +121,11 @@ class _Asked:
         if found.condition is not None:
             passed = select(rows, found.condition)
             slots, rows = slots[passed], rows.filter(pa.array(passed))
+        plain_keys = tuple(key for key in found.keys if isinstance(key, int))
+        if plain_keys and len(plain_keys) == len(found.keys) and not found.is_same:
+            return cls(state, slots, rows, *state.together(plain_keys, slots))
         keys = [state.key_values(key, slots) if isinstance(key, int) else as_grouped(computed(rows, key)) for key in found.keys]
-        return cls(state, slots, rows, keys, is_same=found.is_same)
+        return cls(state, slots, rows, None, keys) if found.is_same else cls(state, slots, rows, *_together(keys, len(slots)))
 
     def value(self, source: AggregateSource, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
@@ -182,7 +184,8 @@ def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:
     return compute.if_else(pa.array(chosen), added, sums)
 
 
-def _together(keys: Sequence[pa.Array], count: int) -> RollUp:
-    """Number the groups of equal keys in the order in which they come."""
+def _together(keys: Sequence[pa.Array], count: int) -> tuple[RollUp, Sequence[pa.Array]]:
+    """Return the groups of equal keys, numbered in the order in which they come, and their keys."""
     numbers = numbered(keys, count)
-    return RollUp(numbers, int(numbers.max(initial=-1)) + 1)
+    first = pa.array(first_of_each(numbers))
+    return RollUp(numbers, len(first)), [key.take(first) for key in keys]

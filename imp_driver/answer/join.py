@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from imp_driver.answer.codes import NULL, ranks, together
 from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
+from imp_driver.dataflow.ranks import NULL, ranks, together
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.nodes import Join, JoinKind, SemiJoin
 from imp_driver.values.codes import BooleanArray, IntegerArray

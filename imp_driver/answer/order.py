@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.answer.codes import ranks
+from imp_driver.dataflow.ranks import ranks
 from imp_driver.values.codes import Codec, IntegerArray, is_orderable, one_array
 
 _MANY_TIMES = 4

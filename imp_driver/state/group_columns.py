@@ -17,6 +17,7 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.aggregate.touched import Mark
 from imp_driver.snapshot.vector import Vector
+from imp_driver.state.numberings import CoarserKeys, Numbering
 from imp_driver.state.places import Places
 from imp_driver.values.aggregates import AggregateSpecification
 from imp_driver.values.codes import BooleanArray, IntegerArray, plain
@@ -67,7 +68,8 @@ class GroupColumns:
         self.rows: IntegerArray | None = None
         self.values: dict[_Aggregate, Values] = {}
         self.accumulators: dict[_Aggregate, Copy] = {}
-        self.asked: set[int | _Aggregate] = set()
+        self.numberings: dict[CoarserKeys, Numbering] = {}
+        self.asked: set[int | _Aggregate | CoarserKeys] = set()
         self.added_up: set[_Aggregate] = set()
         self.coarser: dict[str, CoarserGroups] = {}
 
@@ -89,9 +91,14 @@ class GroupColumns:
         self.rows = None if earlier.rows is None else places.moved_numbers(earlier.rows, state.rows[changed])
         for (index, specification), values in earlier.values.items():
             self.values[index, specification] = places.moved_values(values, state.value_as(specification, index, changed))
+        for keys, numbering in earlier.numberings.items():
+            if set(keys) <= earlier.keys.keys():
+                before = [earlier.keys[index] for index in keys]
+                moved = numbering.moved(places, [state.key_values(index, changed) for index in keys], before)
+                self.numberings |= {} if moved is None else {keys: moved}
 
-    def is_made_for(self, name: int | _Aggregate, places: IntegerArray) -> bool:
-        """Note that some groups of a column are asked for, a key or an aggregate; say whether it is made whole, as from the second time on.
+    def is_made_for(self, name: int | _Aggregate | CoarserKeys, places: IntegerArray) -> bool:
+        """Note that some groups of a column are asked for; say whether it is made whole, as from the second time on.
 
         The first time all of them would take longer than a small part, and may be of no use before the next change.
         """
@@ -105,7 +112,7 @@ class GroupColumns:
         """Bytes."""
         own = int(self.slots.nbytes + self.alive.nbytes) + (0 if self.rows is None else int(self.rows.nbytes))
         own += sum(each.memory for each in list(self.accumulators.values()))
-        own += sum(each.memory for each in list(self.coarser.values()))
+        own += sum(each.memory for each in list(self.coarser.values())) + sum(each.memory for each in list(self.numberings.values()))
         return own + sum(int(each.nbytes) for each in self.keys.values()) + sum(map(_bytes, self.values.values()))
 
 
@@ -169,6 +176,18 @@ class ReadGroups:
                 return held.value_as(specification, index, columns.slots[places], groups)
             found = columns.accumulators[name] = held.copy_of(specification, index, columns.slots)
         return found.rolled_up(self.rows(places), places, groups)
+
+    def together(self, keys: CoarserKeys, places: IntegerArray) -> tuple[RollUp, Sequence[pa.Array]]:
+        """Return the coarser groups by some keys that some groups fall into, and the keys of these. Raises NotThere, NotEvaluable."""
+        columns = self._columns
+        found = columns.numberings.get(keys)
+        if found is None:
+            some = [self.key_values(key, places) for key in keys]
+            if not columns.is_made_for(keys, places):
+                return Numbering.of(some, len(places)).of_some(np.arange(len(places)))
+            every = np.arange(len(columns.slots))
+            found = columns.numberings[keys] = Numbering.of([self.key_values(key, every) for key in keys], len(every))
+        return found.of_some(places)
 
     def kept(self, name: str, make: Callable[[], CoarserGroups]) -> CoarserGroups:
         """Return coarser groups by a name that says all that they depend on beside the columns; few of them, if small, are kept."""

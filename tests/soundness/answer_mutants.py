@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.soundness.mutants import Mutant
 
 _ORDER, _JOIN, _COMBINE, _FINISH = "../answer/order.py", "../answer/join.py", "../answer/combine.py", "../answer/finish.py"
-_REGROUP, _CODES = "../answer/regroup.py", "../answer/codes.py"
+_REGROUP, _CODES = "../answer/regroup.py", "../dataflow/ranks.py"
 ANSWER_MUTANTS = (
     Mutant("NULLs always first", _ORDER, "-1 if key.nulls_first else 1, 0", "-1, 0"),
     Mutant("always ascending", _ORDER, "~_codes(key.values) if key.descending else _codes(key.values)", "_codes(key.values)"),

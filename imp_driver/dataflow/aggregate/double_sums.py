@@ -90,8 +90,9 @@ class TrackedSum:
             return TrackedSum(np.zeros(groups.count), np.zeros(groups.count))
         with np.errstate(all="ignore"):
             errors = 0.0 if self._errors is None else groups.float_total(self.errors_at(slots))
-            rounding = order_error(groups.sizes, groups.float_total(np.abs(values)))
-            return TrackedSum(groups.float_total(values), (errors + rounding) * SLACK)
+            totals = groups.float_total(values)
+            absolute = totals if (values >= 0).all() else groups.float_total(np.abs(values))
+            return TrackedSum(totals, (errors + order_error(groups.sizes, absolute)) * SLACK)
 
     @property
     def memory(self) -> int:

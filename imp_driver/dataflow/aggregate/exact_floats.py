@@ -96,8 +96,10 @@ class ExactFloatSum:
     def rolled_up(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> Values:
         bounded = self._bounded.coarser(rows, slots, groups)
         small, below = (groups.total(counts[slots]) for counts in (self._small, self._below))
-        parts, rest = np.stack([groups.float_total(part) for part in self._parts[:, slots]]), self._rest.rolled_up(slots, groups)
-        return ExactFloatSum(bounded, small, below, parts, rest, average=self._average).values(groups.total(rows), groups.places)
+        # Row by row: to take places of all parts at once is three times as slow.
+        parts = np.stack([groups.float_total(part.take(slots)) for part in self._parts])
+        coarser = ExactFloatSum(bounded, small, below, parts, self._rest.rolled_up(slots, groups), average=self._average)
+        return coarser.values(groups.total(rows), groups.places)
 
     def parts(self, slots: IntegerArray, rows: IntegerArray) -> Parts:
         own = {f"part_{place}": pa.array(part[slots]) for place, part in enumerate(self._parts)}

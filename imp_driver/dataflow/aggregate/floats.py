@@ -136,11 +136,11 @@ class FloatSum:
         return self.coarser(rows, slots, groups).values(groups.total(rows), groups.places)
 
     def coarser(self, rows: IntegerArray, slots: IntegerArray, groups: RollUp) -> FloatSum:
-        """Return the sums of groups that some slots fall into, given the rows of these."""
+        """Return what bounds the sums of groups that some slots fall into, given the rows of these, and nothing of the sums themselves."""
         nonfinite = None if self._nonfinite is None else groups.total(self._nonfinite[slots])
         missing, _ = self._missing.rolled_up(rows, slots, groups)
-        total, magnitude = self._total.rolled_up(slots, groups), self._magnitude.rolled_up(slots, groups)
-        return FloatSum(missing, nonfinite, total, magnitude, average=self._average)
+        unknown = TrackedSum(np.zeros(groups.count), np.full(groups.count, np.inf))
+        return FloatSum(missing, nonfinite, unknown, self._magnitude.rolled_up(slots, groups), average=self._average)
 
     def counts_at(self, rows: IntegerArray, slots: IntegerArray) -> IntegerArray:
         """Return the summed values of some slots, given their rows."""

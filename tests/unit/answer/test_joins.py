@@ -14,8 +14,8 @@ import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.answer.codes import first_of_each, numbered
 from imp_driver.answer.join import joined, semijoined
+from imp_driver.dataflow.ranks import first_of_each, numbered
 from imp_driver.plan.nodes import Join, Plan, SemiJoin, children
 from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import ServedBy

@@ -47,7 +47,21 @@ def _seen(groups: ReadGroups, specification: AggregateSpecification) -> list[obj
         spread,
         whole.exact.tolist(),
         list(map(canonical, whole.array.to_pylist())),
+        *(_together(groups, keys, some) for some in (places, places[::2]) for keys in ((0,), (1,), (1, 0))),
     ]
+
+
+def _together(groups: ReadGroups, keys: tuple[int, ...], places: IntegerArray) -> list[object]:
+    """Return of how many of some groups coarser ones are, by their keys."""
+    for _ in range(2):
+        fallen, found = groups.together(keys, places)
+    assert all(len(key) == fallen.count for key in found)
+    named = zip(*(map(canonical, key.to_pylist()) for key in found), strict=True)
+    sizes = dict(zip(named, fallen.sizes.tolist(), strict=True))
+    # Each group falls to where its own keys are.
+    own = zip(*(map(canonical, groups.key_values(key, places).to_pylist()) for key in keys), strict=True)
+    assert list(own) == [list(sizes)[number] for number in fallen.numbers]
+    return sorted(sizes.items(), key=repr)
 
 
 @pytest.mark.parametrize("place", range(len(SPECIFICATIONS)))
@@ -148,6 +162,7 @@ FEW = np.array([3, 8])
 READS: dict[str, Callable[[ReadGroups], pa.Array]] = {
     "keys": lambda groups: groups.key_values(0, FEW),
     "values": lambda groups: groups.value_as(SPECIFICATIONS[0], 0, FEW).array,
+    "together": lambda groups: groups.together((0,), FEW)[1][0],
     "coarser": lambda groups: groups.rolled_up(SPECIFICATIONS[0], 0, FEW, RollUp(np.zeros(2, dtype=np.int64), 1)).array,
 }
 
