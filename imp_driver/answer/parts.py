@@ -14,6 +14,7 @@ from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
 from imp_driver.answer.tops import First, Tops
+from imp_driver.answer.wider import NotOneToOne
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.at_hand import read_at_hand
 from imp_driver.maintain.request import Request, request_of
@@ -63,7 +64,7 @@ class Parts:
         self._relations = sketches.relations
         self._options = options
         ahead = Ahead(sketches.relations.background, session, options.background_share)
-        self._states = States(sketches, ahead)
+        self._states = States(sketches, session, ahead)
         self._tops = Tops(sketches.relations.thresholds, ahead)
 
     def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
@@ -134,10 +135,18 @@ class Parts:
         self._sketches.restore()
         # Rows that are not kept are found missing before any groups are captured.
         kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
-        return [
-            self._groups(request, grouped.parts[place][0], kept.get(place) or self._states.source(request), means)
-            for place, request in enumerate(requests)
-        ]
+        return [self._groups_of(request, grouped.parts[place][0], kept.get(place), means) for place, request in enumerate(requests)]
+
+    def _groups_of(self, request: Request, aggregate: Aggregate, kept: Source | None, means: Means) -> Groups:
+        """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
+        source = kept or self._states.source(request)
+        if source.wide is None:
+            return self._groups(request, aggregate, source, means)
+        try:
+            return self._groups(request, aggregate, source, means)
+        except NotOneToOne:
+            self._states.wider.note_lost(source.wide)
+        return self._groups(request, aggregate, self._states.source(request) if kept is None else self._states.kept(request), means)
 
     def _requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[Request]:
         for place, (aggregate, analysis) in enumerate(grouped.parts, grouped.first):
@@ -176,6 +185,8 @@ class Parts:
 
         def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
             with means.watch.stage("answer"):
+                if source.wide is not None:
+                    source.wide.check(own, groups, self._relations)
                 found = rows_of(groups, source.found, request.block, aggregate)
                 return self._read(own, relation, upkeep, found)
 

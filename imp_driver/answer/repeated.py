@@ -5,7 +5,7 @@ People look at one dashboard together, and look again. All that is left to do is
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -61,9 +61,10 @@ class Repeats:
             parts.append(replace(part, request=request, upkeep=upkeep))
         return ShapedRows(known.rows, known.shape), tuple(parts)
 
-    def keep(self, reading: Reading, parameters: Parameters, rows: ShapedRows, shape: ResultShape, parts: Iterable[Groups]) -> None:
+    def keep(self, reading: Reading, parameters: Parameters, rows: ShapedRows, shape: ResultShape, parts: Sequence[Groups]) -> None:
         """Keep the rows of an answer, where they are few."""
-        if not self._is_repeated(reading) or rows.rows.nbytes > MOST_BYTES:
+        are_own = all(part.request.snapshots.keys() <= reading.tables.keys() for part in parts)
+        if not self._is_repeated(reading) or rows.rows.nbytes > MOST_BYTES or not are_own:
             return
         # The file statistics of old versions are large.
         kept = tuple(replace(each, request=replace(each.request, snapshots={}), rows=pa.table({})) for each in parts)

@@ -12,11 +12,13 @@ from imp_driver.answer.bounds import bounded
 from imp_driver.answer.keys import text
 from imp_driver.answer.lifting import MEMORY_SHARE, Lifted, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Asked, Match, Miss, own_match
+from imp_driver.answer.wider import Wide, Wider
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.plan.bind import BoundBlock, all_groups
+from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.snapshot.vector import vector_of
@@ -45,17 +47,22 @@ FINER = "from finer groups"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """The request about a state, and how the groups that are asked for follow from its groups."""
+    """The request about a state, and how the groups that are asked for follow from its groups.
+
+    ``wide`` says what must hold for that of a state over more tables.
+    """
 
     request: Request
     found: Match
+    wide: Wide | None = None
 
 
 class States:
     """Finds states for the answers of a warehouse."""
 
-    def __init__(self, sketches: Sketches, ahead: Ahead) -> None:
+    def __init__(self, sketches: Sketches, session: Session, ahead: Ahead) -> None:
         self._ahead = ahead
+        self.wider = Wider(sketches.relations, session, ahead)
         self._sketches = sketches
         self._relations = sketches.relations
         self._matches: BoundedCache[tuple[int, int, bool], _Matched] = BoundedCache(_MOST_MATCHES)
@@ -172,8 +179,10 @@ class States:
             if relation is not None and source is not None:
                 found.append((_effort(relation, request), source))
         # Another that is as good is looked for where steps are due alone.
-        if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
-            found.extend(self._finer(request))
+        asked = cache(lambda: _asked(request))
+        for others in (self._finer, self._wider):
+            if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
+                found.extend(others(request, asked))
         return min(found, key=lambda each: each[0])[1] if found else None
 
     def told(self, request: Request, *, is_bag: bool) -> list[str]:
@@ -204,10 +213,14 @@ class States:
             return f"  {what}: held as {relation.identifier}, at version {version}"
         return f"  {what}: {'to be kept when they are asked for again' if is_bag else 'to be captured'}"
 
-    def _finer(self, request: Request) -> Iterator[tuple[int, Source]]:
+    def _wider(self, request: Request, asked: Callable[[], Asked]) -> Iterator[tuple[int, Source]]:
+        """Yield states over more tables from which the groups follow, as ``_finer`` does."""
+        for relation, wide in self.wider.of(request, asked):
+            yield _effort(relation, wide.request), Source(wide.request, wide.found, wide)
+
+    def _finer(self, request: Request, asked: Callable[[], Asked]) -> Iterator[tuple[int, Source]]:
         """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups."""
         known = self._relations.registry.of_source(source_of(request))
-        asked = cache(lambda: _asked(request))
         for relation in reversed(known[-MOST_CANDIDATES:]):
             block = relation.block
             if block is None or not relation.is_held or relation.bucketed is not None:

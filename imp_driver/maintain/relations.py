@@ -33,11 +33,12 @@ from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.returning import Returning
 from imp_driver.state.thresholds import Thresholds
+from imp_driver.state.unique_keys import UniqueKeys
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
-from imp_driver.values.tables import ChangeSource
+from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 ReadT = TypeVar("ReadT")
 MOST_OF_A_SHAPE = 8
@@ -81,11 +82,16 @@ class Relations:
         self.constants = SeenConstants()
         self.hulls = Hulls()
         self.thresholds = Thresholds()
+        self.unique_keys = UniqueKeys()
         self.background = Background()
         self.upkeep_times = UpkeepTimes()
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self._folders = Folders(buckets)
         self._source = source
+
+    def snapshot(self, location: str) -> TableSnapshot:
+        """Return the newest version of a table. Raises OperationalError."""
+        return self._source.snapshot(location)
 
     def check_trusted(self, template: str) -> None:
         """Raise Refused for a template of which the guard has seen other rows than the plain ones."""

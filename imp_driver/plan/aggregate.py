@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -13,6 +13,8 @@ from imp_driver.parse.dialect import OrderedPercentile, SparkText
 from imp_driver.plan.convert import constant, row_expression
 from imp_driver.plan.types import infer
 from imp_driver.values.aggregates import DIGITS_OF_DOUBLES, AccumulatorKind, AggregateSpecification, Share, ValueForm
+from imp_driver.values.codes import is_string
+from imp_driver.values.decimal_types import PLAIN_SCALE
 from imp_driver.values.expressions import Expression
 from imp_driver.values.widening import is_number
 
@@ -58,7 +60,7 @@ def bound_aggregate(
     Args:
         rounds_once: sums of floats are to be the correctly rounded ones, not only known between bounds.
     """
-    function = _plain(_unconditional(node))
+    function = _plain(_unconditional(node), columns)
     if function is None:
         return None
     node, argument, is_distinct = function
@@ -75,15 +77,16 @@ def bound_aggregate(
     return BoundAggregate(specification, argument.sql(dialect=SparkText), row_expression(argument, columns), argument), argument
 
 
-def _plain(node: exp.Expr) -> tuple[exp.AggFunc, exp.Expr, bool] | None:
+def _plain(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> tuple[exp.AggFunc, exp.Expr, bool] | None:
     """Return an aggregate of one argument, that argument, and whether of its distinct values alone."""
     if not isinstance(node, exp.AggFunc) or isinstance(node.parent, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         return None
     argument = node.this
     is_distinct = isinstance(argument, exp.Distinct)
+    if is_distinct and len(argument.expressions) > 1:
+        may_be_texts = isinstance(node, exp.Count) and all(_is_told_by_text(infer(each, columns)) for each in argument.expressions)
+        return (node, _together(argument.expressions), True) if may_be_texts else None
     if is_distinct:
-        if len(argument.expressions) != 1:
-            return None
         argument = argument.expressions[0]
     if node.args.get("expressions"):
         arguments = (argument, *node.args["expressions"])
@@ -98,6 +101,22 @@ def _where_all(*arguments: exp.Expr) -> exp.Expr:
     """Return what is 1 where no argument is NULL, else NULL: what count(a, b) counts."""
     conditions = [exp.Not(this=exp.Is(this=exp.Paren(this=each.copy()), expression=exp.Null())) for each in arguments]
     return _only_where(exp.and_(*conditions), exp.Literal.number(1))
+
+
+def _is_told_by_text(kind: pa.DataType | None) -> bool:
+    """Say whether values are equal where their texts are, which are known in process: not doubles, nor times that a zone shows twice."""
+    if kind is None or pa.types.is_decimal(kind):
+        return kind is not None and kind.scale <= PLAIN_SCALE
+    return bool(is_string(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind) or pa.types.is_boolean(kind))
+
+
+def _together(values: Sequence[exp.Expr]) -> exp.Expr:
+    """Return one text for each list of values, NULL where one of them is: each value as text, behind the length of that."""
+    texts = [exp.cast(each.copy(), exp.DType.TEXT) for each in values]
+    lengths = [exp.cast(exp.Length(this=each.copy()), exp.DType.TEXT) for each in texts]
+    parts = [part for length, each in zip(lengths, texts, strict=True) for part in (length, exp.Literal.string(":"), each)]
+    found: exp.Expr = exp.func("concat", *parts, dialect=SparkText)
+    return found
 
 
 def _unconditional(node: exp.Expr) -> exp.Expr:

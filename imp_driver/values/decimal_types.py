@@ -15,6 +15,8 @@ from imp_driver.values.widening import INTEGER_DIGITS
 MOST_DIGITS = 38
 _KEPT_SCALE = 6
 """Places of a quotient, and those that are never given up for digits before the point."""
+PLAIN_SCALE = 6
+"""Decimals of more places are written with an exponent, by a setting."""
 
 
 def adjusted(precision: int, scale: int) -> pa.Decimal128Type:

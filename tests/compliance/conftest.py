@@ -19,11 +19,17 @@ from sqlalchemy.testing.plugin.pytestplugin import *  # noqa: F403
 
 from tests import jvm
 from tests.compliance.requirements import CLOSED, SKIPPED, Why
-from tests.seeds import WIDE
+from tests.seeds import SEED, WIDE
 
 _MARKERS = ("backend", "sparse_backend", "sparse_driver_backend", "memory_intensive", "timing_intensive", "mypy")
-_OF_MANY_ARGUMENTS = ("ComponentReflectionTest_", "JSONTest_")
-_ONE_IN = 12
+_ONE_IN = {
+    "ComponentReflectionTest_": 12,
+    "JSONTest_": 12,
+    "BizarroCharacterTest_": 4,
+    "DifficultParametersTest_": 4,
+    "TableViaSelectTest_": 4,
+}
+"""Of classes whose tests have many combinations of arguments, of how many one is tried."""
 jvm.optimise()
 _FOLDER = tempfile.TemporaryDirectory(prefix="imp_compliance_")
 
@@ -50,17 +56,17 @@ def pytest_collection_modifyitems(session: Any, config: Any, items: list[pytest.
 
 
 def _thin_out(config: Any, items: list[pytest.Item]) -> None:
-    """Keep one in ``_ONE_IN`` of the many combinations of arguments for reflection and JSON, the first of each test among them."""
+    """Keep of the many combinations of arguments in the classes of ``_ONE_IN`` the first of each test and those of the day."""
     if WIDE:
         return
     seen: Counter[str] = Counter()
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        is_one_of_many = item.nodeid.split("::")[1].startswith(_OF_MANY_ARGUMENTS)
-        name = item.name.partition("[")[0]
-        (left_out if is_one_of_many and seen[name] % _ONE_IN else kept).append(item)
-        seen[name] += 1
+        kind, name = item.nodeid.split("::")[1], item.name.partition("[")[0]
+        share = next((share for start, share in _ONE_IN.items() if kind.startswith(start)), 1)
+        place, seen[name] = seen[name], seen[name] + 1
+        (kept if place == 0 or (place + SEED) % share == 0 else left_out).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)
 

@@ -31,6 +31,7 @@ NUMBERS = {
     "selected": (4, 200),
     "series": (3, 200),
     "alike": (8, 200),
+    "wide": (5, 400),
 }
 """How many warehouses of each kind are always attacked, with seed 0, and how many in a wide run."""
 
@@ -161,6 +162,13 @@ def test_texts_that_differ_in_constants(record_property: Recorder) -> None:
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.alike > 60
+
+
+def test_groups_over_more_tables(record_property: Recorder) -> None:
+    tally = attack_kind("wide", 0, numbers("wide"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.wide > 10
 
 
 def test_every_wrong_step_of_the_driver_is_found() -> None:

@@ -12,7 +12,17 @@ def of_one_source(chance: random.Random) -> list[str]:
     """Return a query of fine groups first, then others of the same rows."""
     source = chance.choice(_SOURCES)
     columns = ["r.g", "r.x", *(["s.y"] if " s " in source else [])]
-    held = ["sum(r.a)", "count(r.a)", "min(r.a)", "avg(r.a)", "count(DISTINCT r.a)", "count(*)", "max(r.a)", "sum(r.a + r.x)"]
+    held = [
+        "sum(r.a)",
+        "count(r.a)",
+        "min(r.a)",
+        "avg(r.a)",
+        "count(DISTINCT r.a)",
+        "count(DISTINCT r.a, r.x)",
+        "count(*)",
+        "max(r.a)",
+        "sum(r.a + r.x)",
+    ]
     held = chance.sample(held, chance.randint(2, len(held)))
     fine = f"SELECT {', '.join([*columns, *_named(held)])} FROM {source} GROUP BY {', '.join(columns)}"
     return [fine, *(_coarser(chance, source, columns, held) for _ in range(chance.randint(4, 7)))]

@@ -51,6 +51,7 @@ from tests.soundness.selected_shapes import of_selected
 from tests.soundness.series_shapes import of_series
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
 from tests.soundness.tables import COLUMNS
+from tests.soundness.wide_shapes import of_wide, partnered
 
 
 def _row(chance: random.Random, least: int) -> Row:
@@ -95,6 +96,7 @@ class Racing(Warehouse):
 class Manner:
     """What is asked of a warehouse, and that it changes before every so many queries; ``is_eager`` maintains states ahead of them.
 
+    Tables change in the way of ``changed``, a function of the table's name, its rows and the least value of their last column.
     ``answers`` has the rows come from groups where they can; those that are not ``compared`` by the driver itself are compared here.
     """
 
@@ -103,6 +105,7 @@ class Manner:
     is_eager: bool = False
     answers: bool = False
     compared: bool = True
+    changed: Callable[[random.Random, str, list[Row], int], list[Row]] = lambda chance, _, rows, least: _changed(chance, rows, least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +211,8 @@ KINDS: Mapping[str, Kind] = {
             Manner(of_scalars, changes_each=4, answers=True, compared=False),
         )
     ),
+    # Queries of one table beside groups of its join with another one.
+    "wide": Kind((Manner(of_wide, changes_each=4, answers=True, compared=False, changed=partnered),)),
     # Queries that differ in one feature, half of them while states are maintained ahead.
     "grammar": Kind((Manner(_asked_by_grammar, changes_each=3), Manner(_asked_by_grammar, changes_each=3, is_eager=True))),
 }
@@ -247,6 +252,7 @@ _TURNS = {
     "selected": 1,
     "series": 1,
     "alike": 2,
+    "wide": 1,
     "grammar": 2,
 }
 
@@ -266,7 +272,8 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
     warehouse = Racing(clustering=chance.randint(1, 3), has_look_up=chance.random() < 0.5)
     least = chance.choice([-2, 0])
     for table in COLUMNS:
-        warehouse.commit(table, [_row(chance, least) for _ in range(chance.randint(3, 40))])
+        first = [] if manner.changed is partnered else [_row(chance, least) for _ in range(chance.randint(3, 40))]
+        warehouse.commit(table, first or manner.changed(chance, table, [], least))
     sketches, session = Sketches(Relations(warehouse, 1 << 30, buckets="buckets")), DuckSession(warehouse)
     mode = SketchMode.SHADOW if manner.compared else SketchMode.LAZY
     middleware = Middleware(session, warehouse, sketches, Options(sketch=mode, answers=manner.answers))
@@ -275,7 +282,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
 
     def change() -> None:
         table = chance.choice(list(COLUMNS))
-        warehouse.commit(table, _changed(chance, warehouse.rows(table), least))
+        warehouse.commit(table, manner.changed(chance, table, warehouse.rows(table), least))
         if manner.is_eager:
             rounds.run(1, lambda: False)
 
@@ -310,6 +317,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
         tally.reasons[report.reason] += 1
         tally.answered += report.served_by is ServedBy.STATE
         tally.coarser += report.served_by is ServedBy.STATE and "finer" in report.detail
+        tally.wide += report.served_by is ServedBy.STATE and "over more tables" in report.detail
         tally.lifted += report.not_answered is not None and report.not_answered.reason is Reason.LIFT_NEEDED
         tally.reused += "other constants" in report.detail
         tally.united += "together" in report.detail
@@ -385,6 +393,7 @@ _COUNTS = (
     "coarser",
     "lifted",
     "alike",
+    "wide",
     "crashed",
 )
 

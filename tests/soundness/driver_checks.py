@@ -56,6 +56,7 @@ class Tally:
     coarser: int = 0
     lifted: int = 0
     alike: int = 0
+    wide: int = 0
     shared: int = 0
     several: int = 0
     followed: Counter[str] = field(default_factory=Counter)

@@ -401,4 +401,34 @@ DRIVER_MUTANTS = (
         "        text = tokens[place].text\n",
         "        text = tokens[pattern.places[0][0]].text\n",
     ),
+    Mutant(
+        "what comes twice is unique",
+        "../answer/wider.py",
+        "is_unique=found.column(0)[0].as_py() == 0)",
+        "is_unique=True)",
+    ),
+    Mutant(
+        "no row is without a partner",
+        "../answer/wider.py",
+        "if not all(seen) or rows != own.snapshots[self.narrow.root].row_count:",
+        "if not all(seen):",
+    ),
+    Mutant(
+        "an outer join of groups is any join",
+        "../answer/narrow.py",
+        "            return pairs if is_same else frozenset()",
+        "            return pairs",
+    ),
+    Mutant(
+        "an outer join of a query is an inner one",
+        "../answer/narrow.py",
+        "return pairs & wide.pairs if is_decided else frozenset()",
+        "return pairs & wide.pairs",
+    ),
+    Mutant(
+        "every condition holds for all rows",
+        "../answer/narrow.py",
+        "if own.named(node) in conditions or",
+        "if True or",
+    ),
 )

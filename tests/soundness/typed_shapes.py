@@ -126,7 +126,19 @@ _COMPUTED_KEYS = (
     *("CAST(e.n AS DOUBLE)", "lower(substring(e.k, 2))", "trim(e.k)", "e.k || CAST(e.n AS STRING)", "minute(e.t)", "day(e.d)", "e.m - e.n"),
 )
 _AGGREGATES = (
-    *("count(*)", "sum(e.n)", "sum(e.m)", "min(e.d)", "max(e.t)", "min(e.l)", "max(e.k)", "min(e.w)", "count(DISTINCT e.k)", "sum(e.i)"),
+    *(
+        "count(*)",
+        "sum(e.n)",
+        "sum(e.m)",
+        "min(e.d)",
+        "max(e.t)",
+        "min(e.l)",
+        "max(e.k)",
+        "min(e.w)",
+        "count(DISTINCT e.k)",
+        "count(DISTINCT e.k, e.m, e.d)",
+        "sum(e.i)",
+    ),
     *("count(DISTINCT e.d)", "count(e.m)", "avg(e.n)", "sum(e.m * 2)", "bool_or(e.b)", "bool_and(e.n > 0)", "max(e.m)", "min(e.b)"),
     *("sum(DISTINCT e.n)", "count_if(e.b)", "sum(e.w)", "avg(e.w)", "max(e.f)", "sum(e.n * e.u)", "count(DISTINCT e.m)", "max(e.u)"),
 )

@@ -39,6 +39,7 @@ ROWS = """
 GROUPS = (
     "sum(DISTINCT n), avg(DISTINCT n), sum(DISTINCT i), sum(DISTINCT y), count(DISTINCT n), sum(DISTINCT m), avg(DISTINCT m)",
     "sum(DISTINCT f), avg(DISTINCT f), sum(DISTINCT r), min(DISTINCT n), max(DISTINCT t), count(DISTINCT t), sum(DISTINCT n + i)",
+    "count(DISTINCT n, t), count(DISTINCT b, i, m), count(DISTINCT t, y) FILTER (WHERE n > 8)",
     "sum(DISTINCT n) FILTER (WHERE b), count(DISTINCT i), avg(DISTINCT i), sum(n), avg(m)",
     "bool_and(b), every(b), bool_or(b), any(b), some(n > 8), every(n > 8 OR t IS NULL), bool_and(b) FILTER (WHERE n > 8)",
     "bool_or(DISTINCT b), bool_and(n > i)",
@@ -122,7 +123,7 @@ NOT_MAINTAINED = (
     "median(DISTINCT n)",
     "stddev(f)",
     "var_pop(w)",
-    "count(DISTINCT n, i)",
+    "count(DISTINCT n, f)",
     "skewness(n)",
 )
 REFUSALS = (Reason.UNSUPPORTED_AGGREGATE, Reason.NON_DETERMINISTIC, Reason.UNKNOWN_FUNCTION, Reason.UNSUPPORTED_EXPRESSION)

@@ -12,10 +12,8 @@ from imp_driver.dataflow.expression.decimals import unscaled, with_type
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.dataflow.expression.rounding import integers_of
 from imp_driver.values.codes import is_string
+from imp_driver.values.decimal_types import PLAIN_SCALE
 from imp_driver.values.types import LOCAL
-
-_PLAIN_SCALE = 6
-"""Decimals of more places are written with an exponent, by a setting."""
 
 
 def cast_as_spark(array: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -57,7 +55,7 @@ def _as_text(array: pa.Array) -> pa.Array | None:
         return pc.if_else(array, "true", "false")
     if pa.types.is_signed_integer(source):
         return array.cast(pa.string())
-    if pa.types.is_decimal128(source) and source.scale <= _PLAIN_SCALE:
+    if pa.types.is_decimal128(source) and source.scale <= PLAIN_SCALE:
         return pa.array([None if each is None else f"{each:f}" for each in array.to_pylist()], pa.string())
     return None
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 import sqlglot
 from sqlglot import exp
 
+from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.parse.dialect import OrderedPercentile, SparkText
 from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.values.aggregates import AccumulatorKind as K
@@ -20,6 +23,7 @@ COLUMNS = {
     "f": pa.float64(),
     "b": pa.bool_(),
     "t": pa.string(),
+    "small": pa.decimal128(18, 7),
 }
 
 
@@ -83,10 +87,30 @@ def test_shares_of_percentiles(text: str, share: Share) -> None:
     assert (specification[0].kind, specification[0].share) == (K.PERCENTILE, share)
 
 
+def test_lists_of_values_are_told_apart_by_one_text() -> None:
+    bound = bound_aggregate(parsed("count(DISTINCT t, i, m)"), COLUMNS)
+    assert bound is not None
+    assert bound[0].specification == AggregateSpecification(K.COUNT_DISTINCT, ValueForm.TOTAL, pa.string())
+    assert bound[0].argument is not None
+    rows = pa.table(
+        {
+            "t": ["a", "a1:1", "a1", "", None, "a", "1:a"],
+            "i": pa.array([1, 1, 11, None, 3, 1, 2], pa.int32()),
+            "m": pa.array(
+                [Decimal("1.00"), Decimal("1.00"), Decimal("1.00"), Decimal(0), Decimal(5), Decimal("1.00"), None], pa.decimal128(18, 2)
+            ),
+        }
+    )
+    texts = computed(rows, bound[0].argument).to_pylist()
+    assert texts == ["1:a1:14:1.00", "4:a1:11:14:1.00", "2:a12:114:1.00", None, None, "1:a1:14:1.00", None]
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "count(DISTINCT n, t)",
+        "count(DISTINCT n, f)",
+        "count(DISTINCT n, small)",
+        "sum(DISTINCT n, t)",
         "count(*, n)",
         "sum(DISTINCT t)",
         "sum(DISTINCT b)",
