@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import TypeAlias
 
 from imp_driver.answer.ahead import Ahead, Work
@@ -36,6 +37,7 @@ GROUPS_OF_A_STEP = 100_000
 _STEPS_OF_A_CAPTURE = 100
 
 _MOST_MATCHES = 500
+_TIMES_OF_LAST = 16
 MOST_TOLD = 8
 """Other states of which EXPLAIN SKETCH says why not, the newest."""
 
@@ -66,6 +68,7 @@ class States:
         self._sketches = sketches
         self._relations = sketches.relations
         self._matches: BoundedCache[tuple[int, int, bool], _Matched] = BoundedCache(_MOST_MATCHES)
+        self._last: BoundedCache[tuple[str, int], _Last] = BoundedCache(_MOST_MATCHES)
 
     def source(self, request: Request, *, is_told: bool = False) -> Source:
         """Return where the groups of a request come from.
@@ -182,7 +185,8 @@ class States:
         asked = cache(lambda: _asked(request))
         for others in (self._finer, self._wider):
             if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
-                found.extend(others(request, asked))
+                # The first one is the best.
+                found.extend(islice(others(request, asked), 1))
         return min(found, key=lambda each: each[0])[1] if found else None
 
     def told(self, request: Request, *, is_bag: bool) -> list[str]:
@@ -215,19 +219,33 @@ class States:
 
     def _wider(self, request: Request, asked: Callable[[], Asked]) -> Iterator[tuple[int, Source]]:
         """Yield states over more tables from which the groups follow, as ``_finer`` does."""
-        for relation, wide in self.wider.of(request, asked):
-            yield _effort(relation, wide.request), Source(wide.request, wide.found, wide)
+        every = [(_effort(relation, wide.request), wide) for relation, wide in self.wider.of(request, asked)]
+        for effort, wide in sorted(every, key=lambda each: each[0]):
+            yield effort, Source(wide.request, wide.found, wide)
 
     def _finer(self, request: Request, asked: Callable[[], Asked]) -> Iterator[tuple[int, Source]]:
-        """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups."""
-        known = self._relations.registry.of_source(source_of(request))
-        for relation in reversed(known[-MOST_CANDIDATES:]):
+        """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups, the least first."""
+        known = self._relations.registry.of_source(source_of(request))[-MOST_CANDIDATES:]
+        last = self._last.get(request.shape)
+
+        def place(relation: Maintained) -> tuple[bool, int]:
+            effort = _effort(relation, request)
+            is_likely = last is not None and last.key == relation.identity.key and last.left > 0 and effort < GROUPS_OF_A_STEP
+            return not is_likely, effort
+
+        for relation in sorted((each for each in known if each.is_held and each.bucketed is None), key=place):
             block = relation.block
-            if block is None or not relation.is_held or relation.bucketed is not None:
-                continue
-            found = self._match(request, block, asked)
-            if isinstance(found, Match):
+            found = None if block is None else self._match(request, block, asked)
+            if block is not None and isinstance(found, Match):
+                self._note(request, relation, last)
                 yield _effort(relation, request), Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
+
+    def _note(self, request: Request, relation: Maintained, last: _Last | None) -> None:
+        """Learn that a state serves the texts of a shape, so that it is asked about first, until others are looked at again."""
+        if last is not None and last.key == relation.identity.key and last.left > 0:
+            last.left -= 1
+        else:
+            self._last[request.shape] = _Last(relation.identity.key, _TIMES_OF_LAST)
 
     def _from(self, request: Request, own: Request) -> Source | None:
         """Return a request about other groups as where the block's own come from; None where they do not."""
@@ -243,6 +261,14 @@ class States:
         if known is None or known.asked is not request.block or known.finer is not block:
             known = self._matches[name] = _Matched(request.block, block, asked().match(block))
         return known.found
+
+
+@dataclass(slots=True, eq=False)
+class _Last:
+    """The state that texts of one shape were answered from, by its key, and how many more times it is asked about before better ones."""
+
+    key: str
+    left: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,6 +27,9 @@ _PREFIX = "imp_constant_"
 _READ_OTHERWISE = re.compile(r"[\\$]")
 """What may have Spark read a text otherwise than the parser (plan/check.py)."""
 _CONSTANTS = (TokenType.NUMBER, TokenType.STRING)
+_BEGINS = (TokenType.WHERE, TokenType.HAVING)
+_ENDS = (TokenType.SELECT, TokenType.GROUP_BY, TokenType.ORDER_BY)
+"""What a condition does not go beyond: of other constants, such as the unit of date_trunc, some make another tree."""
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.Between, exp.In)
 _ABOVE = (exp.And, exp.Or, exp.Not, exp.Paren)
 """What may stand between a comparison and its WHERE or HAVING."""
@@ -162,14 +165,22 @@ def kind_of(node: exp.Expr) -> str:
 
 
 def _kinds(tokens: Sequence[Token]) -> Iterator[tuple[int, _Kind]]:
-    """Yield the constants after the first WHERE or HAVING, and the numbers of LIMIT and OFFSET."""
-    begun = False
+    """Yield the constants of each WHERE and HAVING, and the numbers of LIMIT and OFFSET."""
+    # Whether a condition is being read, within each bracket that is open.
+    within = [False]
     for place, token in enumerate(tokens):
-        begun |= token.token_type in (TokenType.WHERE, TokenType.HAVING)
+        if token.token_type in _BEGINS:
+            within[-1] = True
+        elif token.token_type in _ENDS:
+            within[-1] = False
+        elif token.token_type is TokenType.L_PAREN:
+            within.append(within[-1])
+        elif token.token_type is TokenType.R_PAREN and len(within) > 1:
+            within.pop()
         if token.token_type not in _CONSTANTS:
             continue
         kind = _kind(token, tokens[place - 1].text.upper())
-        if (begun or kind is _Kind.COUNT) and kind.has(token.text):
+        if (within[-1] or kind is _Kind.COUNT) and kind.has(token.text):
             yield place, kind
 
 
