@@ -35,6 +35,7 @@ MOST_CANDIDATES = 64
 GROUPS_OF_A_STEP = 100_000
 """A step by one commit takes at least as long as so many groups are read."""
 _STEPS_OF_A_CAPTURE = 100
+_FEW_STEPS = 4
 
 _MOST_MATCHES = 500
 _TIMES_OF_LAST = 16
@@ -183,10 +184,11 @@ class States:
                 found.append((_effort(relation, request), source))
         # Another that is as good is looked for where steps are due alone.
         asked = cache(lambda: _asked(request))
-        for others in (self._finer, self._wider):
-            if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
-                # The first one is the best.
-                found.extend(islice(others(request, asked), 1))
+        if not any(effort < GROUPS_OF_A_STEP for effort, _ in found):
+            # The first one is the best.
+            found.extend(islice(self._finer(request, asked), 1))
+        if not found:
+            found.extend(islice(self._wider(request, asked), 1))
         return min(found, key=lambda each: each[0])[1] if found else None
 
     def told(self, request: Request, *, is_bag: bool) -> list[str]:
@@ -230,7 +232,7 @@ class States:
 
         def place(relation: Maintained) -> tuple[bool, int]:
             effort = _effort(relation, request)
-            is_likely = last is not None and last.key == relation.identity.key and last.left > 0 and effort < GROUPS_OF_A_STEP
+            is_likely = last is not None and last.key == relation.identity.key and last.left > 0 and effort < _FEW_STEPS * GROUPS_OF_A_STEP
             return not is_likely, effort
 
         for relation in sorted((each for each in known if each.is_held and each.bucketed is None), key=place):

@@ -74,7 +74,7 @@ class Wider:
         locations = {snapshot.location for snapshot in request.tables}
         for relation in self._relations.registry.relations():
             block = relation.block
-            if block is None or not locations <= relation.vector.keys() or relation.state is None:
+            if block is None or len(relation.vector) == 1 or not locations <= relation.vector.keys() or relation.state is None:
                 continue
             known = self._matched(request, block, asked)
             own = None if known is None else self._request(request, relation, block)

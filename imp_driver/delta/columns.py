@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -19,6 +20,8 @@ from imp_driver.delta.store import TableStore
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.codes import CodeArray, IntegerArray, one_array
 
+AskedT = TypeVar("AskedT")
+FoundT = TypeVar("FoundT")
 _THREADS = min(4, os.cpu_count() or 1)
 SEARCHES = 2
 """Of one column of a file, before it is sorted: that takes as long as some ten of them."""
@@ -49,11 +52,8 @@ class FileColumns:
         """Return the columns of each file."""
         found = [self.kept.columns.found(self.table_id, path, columns) for path in paths]
         places = [place for place, each in enumerate(found) if len(each) < len(columns)]
-        if places:
-            with ThreadPoolExecutor(_THREADS) as threads:
-                more = threads.map(lambda place: self._missing(columns, paths[place], found[place]), places)
-                for place, read in zip(places, more, strict=True):
-                    found[place] |= read
+        for place, read in zip(places, _each(lambda place: self._missing(columns, paths[place], found[place]), places), strict=True):
+            found[place] |= read
         return found
 
     def filters(self, key: StoredColumn, paths: Sequence[str], *, is_worth_reading: bool) -> list[Bloom | None]:
@@ -62,8 +62,7 @@ class FileColumns:
         missing = [path for path, bloom in zip(paths, found, strict=True) if bloom is None]
         if not is_worth_reading or not missing:
             return found
-        with ThreadPoolExecutor(_THREADS) as threads:
-            made = dict(zip(missing, threads.map(lambda path: self._filter(key, path), missing), strict=True))
+        made = dict(zip(missing, _each(lambda path: self._filter(key, path), missing), strict=True))
         return [made.get(path, bloom) for path, bloom in zip(paths, found, strict=True)]
 
     def places_of(self, key: StoredColumn, path: str, column: KeptColumn, values: pa.Array, codes: CodeArray) -> IntegerArray:
@@ -96,3 +95,11 @@ class FileColumns:
     def _stored(self, columns: Sequence[StoredColumn], path: str) -> dict[StoredColumn, KeptColumn]:
         rows, _ = PieceReader(self.store, columns).read(Piece(DataFile(path, (), None, 0, None, True), 1))
         return {column: KeptColumn.of(one_array(rows.column(column.column.name))) for column in columns}
+
+
+def _each(read: Callable[[AskedT], FoundT], asked: Sequence[AskedT]) -> list[FoundT]:
+    """Read several files side by side; threads are started for one alone in vain."""
+    if len(asked) < 2:
+        return list(map(read, asked))
+    with ThreadPoolExecutor(_THREADS) as threads:
+        return list(threads.map(read, asked))

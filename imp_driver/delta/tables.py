@@ -88,7 +88,7 @@ class DeltaTables:
         if not plan.pieces:
             return ZSet(pa.schema([column.field for column in wanted]).empty_table(), np.empty(0, np.int64))
         files = FileColumns(self._handle(plan.location).store, plan.metadata.table_id, self._read)
-        return self._shared.rows(plan, files.table_id, wanted, lambda missing: read_pieces(files, missing, plan))
+        return self._shared.rows(plan, files.table_id, wanted, lambda missing: read_pieces(files, missing, plan), plan.metadata.columns)
 
     def rows_with(self, snapshot: TableSnapshot, columns: tuple[str, ...], key: str, values: pa.Array) -> ZSet | None:
         """Return signed rows whose sum are those of the newest version with one of the values; None: the engine must find them."""

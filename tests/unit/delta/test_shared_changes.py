@@ -70,3 +70,18 @@ def test_a_second_relation_reads_no_file(tmp_path: str, monkeypatch: pytest.Monk
     for names in (("x", "s"), ("s",), ("x",), ("p",), ("s", "p")):
         assert len(tables.read(tables.plan(folder, now.table_id, before.version, now.version), names).weights) == 1
     assert len(pieces) == 2
+
+
+def test_a_small_file_is_opened_once_for_all_that_was_asked_for_lately(tmp_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(tmp_path)
+    append(folder, range(4), [], feed=True)
+    tables = DeltaTables()
+    monkeypatch.setattr(kept_changes, "MOST_BYTES", 0)
+    for number, opened in ((1, 3), (2, 1)):
+        before = tables.snapshot(folder)
+        DeltaTable(folder).delete(f"x = {number}")
+        pieces = counted_reads(monkeypatch)
+        now = tables.snapshot(folder)
+        for name in ("x", "s", "p"):
+            assert len(tables.read(tables.plan(folder, now.table_id, before.version, now.version), (name,)).weights) == 1
+        assert len(pieces) == opened

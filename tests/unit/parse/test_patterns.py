@@ -25,6 +25,11 @@ TEMPLATES = (
     ("SELECT g, count(*) FROM r WHERE k IN ({}, {}) OR NOT (d >= {}) GROUP BY g HAVING sum(a) >= {}", (texts, texts, dates, numbers)),
     ("WITH w AS (SELECT g FROM r WHERE t < {}) SELECT g FROM w WHERE g <> {} ORDER BY 1 LIMIT 5", (times, texts)),
     ("SELECT a FROM r ORDER BY a LIMIT {} OFFSET {}", (counts, counts)),
+    (
+        "SELECT date_trunc('MONTH', d) AS m FROM r WHERE a = {} AND b IN (SELECT b FROM s WHERE c > {} GROUP BY date_trunc('DAY', d), b) "
+        "AND e < {} GROUP BY date_trunc('MONTH', d) HAVING count(*) > {} ORDER BY date_trunc('MONTH', d)",
+        (numbers, texts, numbers, numbers),
+    ),
     ("SELECT avg(a) FROM r WHERE CAST({} AS DATE) < d AND (a <=> {}) AND substring(k, 1, 2) = {}", (texts, numbers, texts)),
     ("SELECT g FROM r WHERE a IN (SELECT b FROM s WHERE c = {}) UNION ALL SELECT g FROM r WHERE a < {} + 1", (numbers, numbers)),
 )
