@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar, cast
 
 import pyarrow as pa
 from sqlglot import exp
@@ -15,6 +16,7 @@ from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.plan.aggregate import BoundAggregate, bound_aggregate
 from imp_driver.plan.blocks import QueryBlock
 from imp_driver.plan.convert import constant, convert, row_expression
+from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import Change, with_expressions, with_inputs
 from imp_driver.plan.render import condition_sql
@@ -23,6 +25,9 @@ from imp_driver.values.aggregates import OrderKey
 from imp_driver.values.execution import Parameters
 from imp_driver.values.expressions import AggregateReference, And, Expression, KeyReference, Opaque
 from imp_driver.values.refusal import Refused
+
+KeyT = TypeVar("KeyT")
+MadeT = TypeVar("MadeT")
 
 
 def _unchanged(node: exp.Expr) -> exp.Expr:
@@ -69,30 +74,72 @@ class BoundBlock:
         return _all(self.having)
 
 
-def with_values(plan: Plan, parameters: Parameters, read: Change = _unchanged) -> Plan:
+class Once:
+    """What was made of expressions and plans of one text that have no markers: it is the same for all values.
+
+    Mutable; threads that make the same at once only do so in vain.
+    """
+
+    def __init__(self) -> None:
+        # What is kept here keeps its identity for itself.
+        self._made: dict[tuple[str, int], tuple[object, object]] = {}
+
+    def get(self, what: str, of: KeyT, make: Callable[[KeyT], MadeT]) -> MadeT:
+        """Return what ``make`` makes of something, always by the same function."""
+        found = self._made.get((what, id(of)))
+        if found is None:
+            found = self._made[what, id(of)] = (of, make(of))
+        return cast(MadeT, found[1])
+
+    def has_markers(self, node: exp.Expr) -> bool:
+        return self.get("marked", node, _has_markers)
+
+
+def _has_markers(node: exp.Expr) -> bool:
+    return node.find(exp.Placeholder, exp.Lower) is not None
+
+
+def with_values(plan: Plan, parameters: Parameters, read: Change = _unchanged, once: Once | None = None) -> Plan:
     """Put the values of markers into a plan. Raises Refused: a value has no exact literal.
 
     Args:
         read: is asked what each expression with its values is read as.
+        once: of the same plan, read in the same way.
     """
-    values = _Values(parameters, read)
+    once = Once() if once is None else once
+    values = _Values(parameters, read, once)
+
+    def has_markers(each: Plan) -> bool:
+        return any(map(once.has_markers, expressions_of(each))) or any(
+            once.get("marked plan", child, has_markers) for child in children(each)
+        )
+
+    def changed(each: Plan) -> Plan:
+        return with_expressions(with_inputs(each, tuple(map(change, children(each)))), values.put)
 
     def change(each: Plan) -> Plan:
-        return with_expressions(with_inputs(each, tuple(map(change, children(each)))), values.put)
+        return changed(each) if once.get("marked plan", each, has_markers) else once.get("plan", each, changed)
 
     return change(plan)
 
 
-def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.DataType | None], read: Change = _unchanged) -> BoundBlock:
+def bind(
+    block: QueryBlock,
+    parameters: Parameters,
+    columns: Mapping[str, pa.DataType | None],
+    read: Change = _unchanged,
+    once: Once | None = None,
+) -> BoundBlock:
     """Put the values of markers and the types of columns into a block.
 
     Args:
-        read: as for ``with_values``.
+        read, once: as for ``with_values``; of the same columns too.
 
     Raises:
         Refused: a value has no exact literal, or LIMIT is not a whole number.
     """
-    binder = _Binder(block, _Values(parameters, read), columns)
+    once = Once() if once is None else once
+    binder = _Binder(block, _Values(parameters, read, once), columns, once)
     where = tuple(binder.with_values(conjunct) for conjunct in block.where)
     keys = [binder.with_values(key) for key in block.keys]
     outputs = tuple(binder.group(binder.with_values(function)) for function in block.functions)
@@ -100,7 +147,7 @@ def bind(block: QueryBlock, parameters: Parameters, columns: Mapping[str, pa.Dat
     having = tuple(binder.group(conjunct) for conjunct in having_nodes)
     order = tuple(OrderKey(binder.group(binder.with_values(item.expression)), item.descending, item.nulls_first) for item in block.order)
     return BoundBlock(
-        source=with_values(block.source, parameters, read),
+        source=with_values(block.source, parameters, read, once),
         keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
         keys=tuple(binder.row(key) for key in keys),
         where_nodes=where,
@@ -154,10 +201,11 @@ class _Values:
 
     parameters: Parameters
     read: Change
+    once: Once
 
     def put(self, node: exp.Expr) -> exp.Expr:
         """Return an expression with literals in place of its markers. Raises Refused: a value has no exact one."""
-        return self.read(node if node.find(exp.Placeholder, exp.Lower) is None else node.transform(self._known))
+        return self.read(node.transform(self._known)) if self.once.has_markers(node) else self.once.get("read", node, self.read)
 
     def _known(self, node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
@@ -206,16 +254,25 @@ def _lowered(node: exp.Expr) -> exp.Expr:
 class _Binder:
     """Collects the aggregates of one block while its expressions are converted."""
 
-    def __init__(self, block: QueryBlock, values: _Values, columns: Mapping[str, pa.DataType | None]) -> None:
+    def __init__(self, block: QueryBlock, values: _Values, columns: Mapping[str, pa.DataType | None], once: Once) -> None:
         self._block = block
+        self._once = once
         self._values = values
         self._columns = dict(columns)
         self._places: dict[exp.Expr, int] = {}
         self.aggregates: list[BoundAggregate] = []
         self.arguments: list[exp.Expr] = []
+        self._kept: set[int] = set()
 
     def with_values(self, node: exp.Expr) -> exp.Expr:
-        return self._values.put(node)
+        found = self._values.put(node)
+        if not self._once.has_markers(node):
+            self._kept.add(id(found))
+        return found
+
+    def _made(self, what: str, node: exp.Expr, make: Callable[[exp.Expr], MadeT]) -> MadeT:
+        """Return what is made of an expression, once where it has no marker."""
+        return self._once.get(what, node, make) if id(node) in self._kept else make(node)
 
     def limit(self) -> int | None:
         return None if self._block.limit is None else self.number(self._block.limit) + self.number(self._block.offset)
@@ -231,7 +288,7 @@ class _Binder:
 
     def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""
-        return row_expression(node, self._columns)
+        return self._made("row", node, lambda each: row_expression(each, self._columns))
 
     def _is_plain(self, node: exp.Expr) -> bool:
         return not isinstance(node, exp.Column) or self._columns.get(node.name) is not None
@@ -252,7 +309,8 @@ class _Binder:
     def _aggregate(self, node: exp.Expr) -> Expression:
         if node in self._places:
             return AggregateReference(self._places[node])
-        found = bound_aggregate(node, self._columns, rounds_once=bool(self._block.functions))
+        rounds_once = bool(self._block.functions)
+        found = self._made("aggregate", node, lambda each: bound_aggregate(each, self._columns, rounds_once=rounds_once))
         if found is None:
             return Opaque(node.sql(dialect=DIALECT))
         bound, argument = found

@@ -12,7 +12,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.parse.moment import NOW, TODAY
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement, with_named
-from imp_driver.plan.bind import bind, with_values
+from imp_driver.plan.bind import Once, bind, with_values
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
@@ -103,8 +103,9 @@ class Reading:
 
     def _blocks(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         read = self._times(analysis, lambda: {**types_in(analysis.plan.top), **analysis.columns}).read
-        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns, read)
-        return bind(analysis.block, parameters, analysis.columns, read), wide
+        once = self._once(analysis)
+        wide = None if analysis.lifted is None else bind(analysis.lifted, parameters, analysis.columns, read, once)
+        return bind(analysis.block, parameters, analysis.columns, read, once), wide
 
     def _without_markers(self, analysis: Analysis) -> Blocks | Grounds:
         try:
@@ -121,10 +122,13 @@ class Reading:
         name = id(plan), self.zone
         known = None if parameters else self.text.with_values.get(name)
         if known is None:
-            known = with_values(plan, parameters, self.times(plan).read)
+            known = with_values(plan, parameters, self.times(plan).read, self._once(plan))
             if not parameters:
                 self.text.with_values[name] = known
         return known
+
+    def _once(self, owner: Plan | Analysis) -> Once:
+        return self.text.once.setdefault((id(owner), self.zone), Once())
 
     def _times(self, owner: Plan | Analysis, types: Callable[[], Mapping[str, pa.DataType | None]]) -> Times:
         name = id(owner), self.zone

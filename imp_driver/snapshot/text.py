@@ -11,7 +11,7 @@ from imp_driver.parse.moment import NAMES, with_moment
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bags import with_bags
-from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.bind import BoundBlock, Once
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables, ViewDefinition
 from imp_driver.plan.early_groups import with_early_groups
@@ -85,7 +85,7 @@ class Text:
         times_read: how many occurrences a place in the text has, by its ``id``.
         blocks: those that have no markers, bound, by the ``id`` of their analyses and the zone of the session.
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
-        times: how times are read in expressions of plans and analyses, likewise.
+        times: how times are read in expressions of plans and analyses, likewise; ``once`` has what was made of those without markers.
         with_values: the plans that are answered from, by their own ``id``, likewise, where no marker is in them.
         asked: the markers of the plan for the day and the time at which it is run.
     """
@@ -99,6 +99,7 @@ class Text:
     blocks: dict[tuple[int, str], Blocks] = field(default_factory=dict)
     without_markers: dict[tuple[int, str], Blocks | Grounds] = field(default_factory=dict)
     times: dict[tuple[int, str], Times] = field(default_factory=dict)
+    once: dict[tuple[int, str], Once] = field(default_factory=dict)
     with_values: dict[tuple[int, str], Plan] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     _plan_of_groups: Plan | None = None
