@@ -22,6 +22,7 @@ class Reason(Enum):
     FILTERED = "the query ran with the range filter of its sketch"
     COVERS_ALMOST_ALL = "the sketch would save next to nothing of what the query reads"
     NOT_EXACT = "a value of the groups that are asked for is not known exactly"
+    ERRORS_IN_GROUPS = "a row of the groups that are asked for divides by zero, which Spark decides"
     LEFT_TO_SPARK = "something above the groups is computed by Spark alone"
     LIFT_NEEDED = "the columns of conditions with changing constants become keys of the groups first; these are captured in the background"
     LIFT_TOO_LARGE = "with the columns of its changing conditions among the keys the groups would be too many"

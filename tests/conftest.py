@@ -1,4 +1,5 @@
-"""Settings of the random tests: no deadline, since machines differ; IMP_WIDE=1 tries many more cases. Settings of each JVM."""
+"""Settings of the random tests: no deadline, since machines differ; few cases, others each run,
+and many with IMP_WIDE=1. Settings of each JVM."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from hypothesis import settings
 from tests import jvm
 from tests.seeds import WIDE
 
-settings.register_profile("default", deadline=None, print_blob=True)
+settings.register_profile("default", deadline=None, print_blob=True, max_examples=40)
 settings.register_profile("wide", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("wide" if WIDE else "default")
 

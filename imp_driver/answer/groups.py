@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from imp_driver.answer.guarded import ERRORS
 from imp_driver.answer.keys import key_name
 from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
 from imp_driver.answer.regroup import of_no_rows
@@ -129,14 +130,21 @@ class _Asked:
 
     def value(self, source: AggregateSource, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
+            self._check(source.errors, self.slots)
             if self._groups is None:
                 return self._state.value_as(asked.specification, source.place, self.slots)
             return self._state.rolled_up(asked.specification, source.place, self.slots, self._groups)
         return self._value_where(source, asked) if isinstance(source, HeldWhere) else self._value_over_keys(source, asked)
 
+    def _check(self, errors: int | None, slots: IntegerArray) -> None:
+        """Raise Refused where rows of some groups are left out of an aggregate, which the query would stop at."""
+        if errors is not None and compute.any(compute.greater(self._state.value_as(ERRORS, errors, slots).array, 0)).as_py():
+            raise Refused(Reason.ERRORS_IN_GROUPS)
+
     def _value_where(self, source: HeldWhere, asked: BoundAggregate) -> Values:
         """Take the finer groups that pass alone; a group without any of them has no value, or 0."""
         passed = select(self._rows, source.condition)
+        self._check(source.errors, self.slots[passed])
         groups = RollUp(np.arange(len(self.slots)), len(self.slots)) if self._groups is None else self._groups
         only = RollUp(groups.numbers[passed], groups.count)
         found = self._state.rolled_up(asked.specification, source.place, self.slots[passed], only)

@@ -13,6 +13,7 @@ from sqlglot import exp, parse_one
 
 from imp_driver.answer.conditional import conditional, without_condition
 from imp_driver.answer.granule import CHAIN, finest, grain
+from imp_driver.answer.guarded import guarded
 from imp_driver.answer.keys import Keys, Texts, is_sparks, text
 from imp_driver.maintain.identity import source_of
 from imp_driver.maintain.request import Request
@@ -22,7 +23,8 @@ from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.convert import row_expression
-from imp_driver.plan.zones import UTC, instant, local
+from imp_driver.plan.moments import UTC
+from imp_driver.plan.zones import instant, local
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
@@ -125,7 +127,9 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
         return None
     known = {key.name for key in block.keys if isinstance(key, Column)}
     added = tuple(dict.fromkeys(name for name in lacking if name not in known))
-    aggregates = _unconditional(block, changing, types)
+    # Elsewhere a quotient by 0 is NULL.
+    raises = dict(request.settings).get("spark.sql.ansi.enabled", "None") in ("true", "None")
+    aggregates = _unconditional(block, changing, types, raises=raises)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
     wide = _over(block, [_key(nodes, name, grains, types[name], request.zone) for name in added], added, types)
@@ -175,9 +179,11 @@ def _key(nodes: Sequence[exp.Expr], name: str, grains: Grains, kind: pa.DataType
 
 
 def _unconditional(
-    block: BoundBlock, conditions: Collection[str], types: Mapping[str, pa.DataType | None]
+    block: BoundBlock, conditions: Collection[str], types: Mapping[str, pa.DataType | None], *, raises: bool
 ) -> tuple[BoundAggregate, ...] | None:
     """Return the aggregates without these conditions, each once; None where one of them is not maintained without.
+
+    Where a division by 0 ``raises`` an error, rows of one are left out and counted.
 
     One whose whole argument changes follows from the keys.
     """
@@ -194,8 +200,7 @@ def _unconditional(
             if without is None:
                 return None
             each = without
-        if each not in found:
-            found.append(each)
+        found += [own for own in (guarded(each, types) if raises else (each,)) if own not in found]
     return tuple(found)
 
 

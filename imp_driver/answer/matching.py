@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.conditional import conditional, of_type
+from imp_driver.answer.guarded import ERRORS, guard
 from imp_driver.answer.keys import Keys, KeySource, Texts, text
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock
@@ -25,9 +26,13 @@ from imp_driver.values.expressions import And, Expression
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An aggregate that is added up from the ``place``-th one of finer groups, which has all that it needs."""
+    """An aggregate that is added up from the ``place``-th one of finer groups, which has all that it needs.
+
+    ``errors`` is the place of the count of rows that are left out of it (answer/guarded.py), None where there are none.
+    """
 
     place: int
+    errors: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,13 @@ class OverKeys:
 class HeldWhere:
     """An aggregate that is added up from the ``place``-th one of the finer groups that pass a condition on their keys.
 
-    ``others_are_zero``: rows of the other groups are summed as 0.
+    ``others_are_zero``: rows of the other groups are summed as 0. ``errors`` as for ``Held``.
     """
 
     place: int
     condition: Expression
     others_are_zero: bool
+    errors: int | None = None
 
 
 _T = TypeVar("_T")
@@ -140,7 +146,10 @@ def _aggregate(asked: BoundAggregate, finer: BoundBlock, keys: Keys) -> Aggregat
     if asked.argument_node is None:
         return OverKeys(None) if asked.specification.kind is AccumulatorKind.COUNT_ROWS else None
     argument = keys.over(asked.argument_node)
-    return _held_where(asked, finer, keys) if argument is None else OverKeys(argument)
+    if argument is not None:
+        return OverKeys(argument)
+    found = _guarded(asked.argument_node, asked.specification, finer)
+    return _held_where(asked, finer, keys) if found is None else Held(*found)
 
 
 def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: Keys) -> HeldWhere | None:
@@ -148,12 +157,28 @@ def _held_where(asked: BoundAggregate, finer: BoundBlock, keys: Keys) -> HeldWhe
     condition = None if found is None else keys.over(found.condition)
     if found is None or condition is None:
         return None
-    value = text(found.value.unnest())
+    place = _place(found.value, asked.specification, finer)
+    if place is not None:
+        return HeldWhere(place, condition, found.others_are_zero)
+    guarded = _guarded(found.value, asked.specification, finer)
+    return None if guarded is None else HeldWhere(guarded[0], condition, found.others_are_zero, guarded[1])
+
+
+def _place(value: exp.Expr, asked: AggregateSpecification, finer: BoundBlock) -> int | None:
+    """Return the place of the aggregate of a value, which may be of a narrower type."""
+    wanted = text(value.unnest())
     for place, held in enumerate(finer.aggregates):
-        is_same = held.argument_node is not None and text(held.argument_node.unnest()) == value
-        if is_same and _holds(of_type(held.specification, asked.specification), asked.specification):
-            return HeldWhere(place, condition, found.others_are_zero)
+        is_same = held.argument_node is not None and text(held.argument_node.unnest()) == wanted
+        if is_same and _holds(of_type(held.specification, asked), asked):
+            return place
     return None
+
+
+def _guarded(value: exp.Expr, asked: AggregateSpecification, finer: BoundBlock) -> tuple[int, int] | None:
+    """Return the places of the guarded aggregate of a value, and of the count of what is left out of it."""
+    found = guard(value)
+    places = None if found is None else (_place(found.value, asked, finer), _place(found.errors, ERRORS, finer))
+    return None if places is None or places[0] is None or places[1] is None else (places[0], places[1])
 
 
 _ALIKE = (OF_MULTISETS, frozenset({AccumulatorKind.BOOLEAN_AND, AccumulatorKind.BOOLEAN_OR}))

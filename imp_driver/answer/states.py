@@ -193,8 +193,10 @@ class States:
 
     def told(self, request: Request, *, is_bag: bool) -> list[str]:
         """Say from which state a block would be answered, and for other states of the same rows why not from them."""
-        used = self.source(request, is_told=True).request
-        lines = [self._line(used, state_key(used), is_bag=is_bag)]
+        source = self.source(request, is_told=True)
+        used = source.request
+        beside = sorted(".".join(name) for name in used.snapshots.keys() - request.snapshots.keys())
+        lines = [self._line(used, state_key(used), is_bag=is_bag) + (f", over {', '.join(beside)} too" if beside else "")]
         others = [each for each in self._relations.registry.of_source(source_of(request)) if each.identity.key != state_key(used)]
         asked = _asked(request)
         for relation in others[-MOST_TOLD:]:

@@ -21,13 +21,12 @@ from sqlglot import exp
 from imp_driver.parse.dialect import AtUtc, DateFormat, InZone, TruncatedInZone
 from imp_driver.parse.literals import literal_node
 from imp_driver.plan.expressions import made_by
-from imp_driver.plan.moments import computed, time_at_utc
+from imp_driver.plan.moments import UTC, Clocks, computed, time_at_utc
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
 from imp_driver.values import zones
 from imp_driver.values.types import INSTANT, LOCAL, arrow_type
 
-UTC = "UTC"
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _UTC_NAMES = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "+00:00", "UTC+00:00", "Etc/GMT", "Zulu", "Etc/Zulu"})
@@ -36,11 +35,6 @@ _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-
 _ORDERED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ)
 _PARTS = (exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.WeekOfYear)
 _OF_ONE = (*_PARTS, exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.TsOrDsToDate, DateFormat)
-
-
-def is_at_utc(settings: Mapping[str, str]) -> bool:
-    """Say whether a session's times are those of UTC, and TIMESTAMP means an instant."""
-    return zone_of(settings) == UTC
 
 
 def zone_of(settings: Mapping[str, str]) -> str:
@@ -101,7 +95,7 @@ class Times:
         return root
 
     def _changed(self, node: exp.Expr) -> exp.Expr:
-        constant = computed(node) if self.is_utc else None
+        constant = computed(node, self.zone) if self.zone else None
         if constant is not None:
             return constant
         if isinstance(node, exp.Cast) and _text(node.this):
@@ -136,13 +130,17 @@ class Times:
 
         Each day is the time when it begins.
         """
-        found = time_at_utc(constant) if self.is_utc else None
+        found, clocks = time_at_utc(constant), Clocks.of(self.zone)
         kind = None if found is None else infer(column, self.types)
-        if found is None or kind not in (pa.date32(), LOCAL):
+        if found is None or clocks is None or kind not in (pa.date32(), LOCAL):
             return None
         if kind == LOCAL:
-            return literal_node(found.replace(tzinfo=None))
-        day, is_begin = found.date(), found.time() == datetime.time()
+            # Other clocks show a time twice, or skip it.
+            return literal_node(found.replace(tzinfo=None)) if self.is_utc else None
+        try:
+            day, is_begin = clocks.day_begun(found)
+        except (OverflowError, ValueError):
+            return None
         if is_begin or rounding is _Rounding.DOWN:
             return literal_node(day)
         is_next = rounding is _Rounding.UP and day < datetime.date.max

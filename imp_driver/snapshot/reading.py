@@ -14,9 +14,10 @@ from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement, with_named
 from imp_driver.plan.bind import Once, bind, with_values
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
+from imp_driver.plan.moments import UTC
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
-from imp_driver.plan.zones import UTC, Times, is_at_utc, types_in, zone_of
+from imp_driver.plan.zones import Times, types_in, zone_of
 from imp_driver.ports import Moment, Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.analysis import Analysis
@@ -222,22 +223,23 @@ def read(statement: Statement, session: Session, source: ChangeSource, versions:
         known = known_text(statement, snapshots, snapshots.definitions)
         # A name that stands for no readable table now may stand for one the next time.
         cell[:] = [] if snapshots.has_failed else [known]
-    moment = _moment(session, known, dict(settings)) if known.asked else None
-    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, moment, _zone(session, snapshots, dict(settings)))
+    zone = _zone(session, known, snapshots, dict(settings))
+    moment = _moment(session, known, zone) if known.asked else None
+    return Reading(statement, known, snapshots.tables, settings, snapshots.is_pinned, moment, zone)
 
 
-def _zone(session: Session, snapshots: _Snapshots, settings: Mapping[str, str]) -> str:
-    """Return the zone of the session; the engine is asked for its rules when a table has a time that they are needed for."""
+def _zone(session: Session, text: Text, snapshots: _Snapshots, settings: Mapping[str, str]) -> str:
+    """Return the zone of the session; the engine is asked for its rules when there is a time that they are needed for."""
     name = zone_of(settings)
     if name == UTC or not name:
         return name
     has_instants = any(column.type_name == "timestamp" for table in snapshots.tables.values() for column in table.snapshot.schema)
-    return name if has_instants and session.knows_zone(name) else ""
+    return name if (has_instants or NOW in text.asked) and session.knows_zone(name) else ""
 
 
-def _moment(session: Session, text: Text, settings: Mapping[str, str]) -> Moment:
-    if NOW in text.asked and not is_at_utc(settings):
-        raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}, in a session that is not at UTC")
+def _moment(session: Session, text: Text, zone: str) -> Moment:
+    if NOW in text.asked and not zone:
+        raise Refused(Reason.NON_DETERMINISTIC, f"{NOW}, in a session whose zone has rules that are not known here")
     found = session.moment()
     if found is None:
         raise Refused(Reason.NON_DETERMINISTIC, f"{', '.join(sorted(text.asked))}, which the engine alone knows")

@@ -95,6 +95,20 @@ def test_constants_that_change_are_lifted_in_the_background(cursor: imp_driver.C
     assert asked(cursor, text.format("2024-01-31")).decision is Decision.MAINTAINED
 
 
+def test_rows_that_divide_by_zero_are_spark_s(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    table = names["t"]
+    text = f"SELECT t, sum(m / g) AS s, sum(n % g) AS r FROM {table} WHERE g > {{}} GROUP BY t"
+    asked(cursor, text.format(1))
+    end = time.monotonic() + PATIENCE
+    while asked(cursor, text.format(2)).served_by is not ServedBy.STATE:
+        assert time.monotonic() < end
+    cursor.execute(f"INSERT INTO {table} VALUES (0, 'ab', NULL, 0.05, 1, 0.1), (3, 'ab', NULL, NULL, 7, NULL)")
+    report = asked(cursor, text.format(0))
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+    with pytest.raises(imp_driver.DataError, match="BY_ZERO"):
+        asked(cursor, text.format(-1))
+
+
 def test_the_value_of_a_subquery_is_a_constant_that_changes_with_its_table(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
     table = names["t"]
     text = (

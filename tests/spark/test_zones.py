@@ -10,8 +10,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from sqlglot import parse_one
 
 import imp_driver
+from imp_driver.parse.statement import DIALECT
+from imp_driver.plan.moments import computed
 from imp_driver.reasons import Decision, ServedBy
 from tests.seeds import WIDE
 
@@ -103,6 +106,47 @@ def test_what_depends_on_the_zone_is_followed_in_process(zone: str, table: str, 
             report = cursor.sketch_report
             assert report is not None
             assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED), (text, report)
+
+
+INTERVALS = ("DAY", "WEEK", "HOUR", "MINUTE", "MONTH", "YEAR")
+
+
+def test_constant_times_are_those_of_spark(table: str, warehouse: Path) -> None:
+    chance = random.Random(7)
+    for zone in ZONES if WIDE else ZONES[:3]:
+        texts = []
+        for each in chance.sample(_times(chance), 60):
+            written = f"TIMESTAMP '{each.replace(tzinfo=None).isoformat(sep=' ')}Z'"
+            texts.append(f"{written} {chance.choice('+-')} INTERVAL {chance.randint(-70, 70)} {chance.choice(INTERVALS)}")
+            texts.append(f"date_trunc('{chance.choice((*INTERVALS, 'QUARTER'))}', {written})")
+            texts.append(f"CAST({written} AS DATE)")
+        with imp_driver.connect(warehouse=str(warehouse)) as own:
+            own.execute(f"SET TIME ZONE '{zone}'")
+            # The rules of the zone are asked for.
+            own.execute(f"SELECT count(*) FROM {table} WHERE t > now()").fetchall()
+            instants = [f"CAST(CAST({each} AS TIMESTAMP) AS STRING)" for each in texts]
+            (expected,) = own.execute(f"SELECT {', '.join(instants)}").fetchall()
+            found = [computed(parse_one(each, dialect=DIALECT), zone) for each in texts]
+            assert sum(each is None for each in found) < len(texts) / 10
+            given = [
+                f"CAST(CAST({text if each is None else each.sql(dialect=DIALECT)} AS TIMESTAMP) AS STRING)"
+                for text, each in zip(texts, found, strict=True)
+            ]
+            (computed_here,) = own.execute(f"SELECT {', '.join(given)}").fetchall()
+            assert dict(zip(texts, computed_here, strict=True)) == dict(zip(texts, expected, strict=True))
+
+
+@pytest.mark.parametrize("zone", ZONES[1:3])
+def test_the_time_of_a_query_is_a_constant_of_the_zone(zone: str, table: str, warehouse: Path) -> None:
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental") as own:
+        own.execute(f"SET TIME ZONE '{zone}'")
+        plain = own.cursor()
+        plain.sketch = "off"
+        text = f"SELECT x, count(*) AS n, max(t) AS t FROM {table} WHERE t < date_trunc('month', now()) - INTERVAL 3 DAYS GROUP BY x"
+        end = time.monotonic() + PATIENCE
+        while not _is_answered(own, text):
+            assert time.monotonic() < end
+        assert sorted(map(repr, own.execute(text).fetchall())) == sorted(map(repr, plain.execute(text).fetchall()))
 
 
 WHOLE = ("Australia/Lord_Howe", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Pacific/Apia", "Africa/Casablanca")

@@ -63,6 +63,38 @@ def test_other_constants_are_answered_from_one_state(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "SELECT g, sum(a * 60 / x) AS s, sum(a) AS t FROM r WHERE x > {} GROUP BY g",
+        "SELECT sum(id * 60 / x) FILTER (WHERE a > 1) AS s, count(*) AS n FROM r WHERE x > {}",
+        "SELECT g, max(id * 60 / x) AS m, count(*) AS n FROM r WHERE x > {} AND a IS NOT NULL GROUP BY g",
+    ],
+)
+def test_divisions_by_zero_in_rows_that_are_not_asked_for(text: str) -> None:
+    world = _world()
+    for number in (1, 2):
+        world.checked(text.format(number))
+        assert world.sketches.relations.background.settle(30)
+    for number in (3, 0, 4):
+        world.commit((100 + number, number % 3, 0, 2), (200 + number, 1, None, 2), (300 + number, 1, 5, 2))
+        report = world.checked(text.format(number))
+        assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+    asked = world.checked(text.format(-1))
+    assert asked.not_answered is not None
+    assert (asked.not_answered.reason, asked.served_by) == (Reason.ERRORS_IN_GROUPS, ServedBy.SPARK)
+
+
+def test_a_quotient_that_is_null_by_a_setting_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = _world()
+    monkeypatch.setattr(DuckSession, "settings", lambda _: (("spark.sql.ansi.enabled", "false"),))
+    text = "SELECT g, sum(a * 60 / x) AS s FROM r WHERE x > {} GROUP BY g"
+    for number in (1, 2):
+        world.checked(text.format(number))
+        assert world.sketches.relations.background.settle(30)
+    assert world.checked(text.format(-1)).served_by is ServedBy.STATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "SELECT r.g, count(*) AS n FROM r JOIN s ON r.g = s.k WHERE (r.x = {} AND s.b = 9) OR (r.x = 9 AND s.b = {}) GROUP BY r.g",
         "SELECT sum(r.x) AS t FROM r, s AS p, s AS q WHERE r.g = p.k AND p.y = q.y AND r.a + q.b > {} AND p.b < 7",
         "SELECT r.x, s.b, count(*) AS n FROM r JOIN s ON r.g = s.k WHERE r.x > {} OR s.b = {} GROUP BY r.x, s.b",

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from imp_driver.plan.zones import is_at_utc
+from imp_driver.plan.moments import UTC
+from imp_driver.plan.zones import zone_of
 from imp_driver.reasons import Decision, Reason, ServedBy
 from tests.unit.answer.lake_table import LakeTable
 
@@ -156,4 +157,4 @@ def test_in_other_zones_parts_of_instants_are_sparks(tmp_path: Path) -> None:
     ],
 )
 def test_a_session_at_utc_is_told_by_its_settings(settings: dict[str, str], expected: bool) -> None:
-    assert is_at_utc(settings) is expected
+    assert (zone_of(settings) == UTC) is expected

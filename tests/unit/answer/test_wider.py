@@ -139,3 +139,8 @@ def test_groups_of_an_outer_join_without_partners() -> None:
 def test_who_may_not_read_the_other_table_is_answered_otherwise(world: World) -> None:
     world.session.hidden.add("s")
     assert not _is_wide(*_asked(world, NARROW))
+
+
+def test_explain_names_the_other_tables(world: World) -> None:
+    lines = [str(row[-1]) for row in world.ask(f"EXPLAIN SKETCH {NARROW}")[0]]
+    assert any("held as" in line and line.endswith(", over s too") for line in lines), lines

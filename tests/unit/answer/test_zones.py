@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import calendar
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -11,12 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.expression import zones as computed
+from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.parse.statement import DIALECT
+from imp_driver.plan import moments
+from imp_driver.plan.constants import constant
+from imp_driver.plan.convert import row_expression
 from imp_driver.plan.zones import Times, zone_of
 from imp_driver.values import zones
 from imp_driver.values.types import INSTANT, LOCAL
@@ -99,6 +105,83 @@ def test_a_time_is_cut_with_its_own_offset_where_that_holds(name: str, unit: str
     zones.learn(zone)
     found = computed.truncated_in_zone(pa.array([instant, None], pa.int64()).cast(INSTANT), unit, name)
     assert found.cast(pa.int64()).to_pylist() == [expected, None]
+
+
+def _resolved(name: str, shown: datetime, like: datetime) -> datetime:
+    """Return when clocks show a time, of two instants the one as far from UTC as another; as much later as they skip it by."""
+    both = _when(name, shown)
+    own = _micros(shown) - (_micros(like.astimezone(ZoneInfo(name)).replace(tzinfo=None)) - _micros(like))
+    skipped = _micros(shown.replace(tzinfo=ZoneInfo(name), fold=0).astimezone(UTC))
+    return _EPOCH + timedelta(microseconds=own if own in both else both[0] if both else skipped)
+
+
+_UNITS = {"day": timedelta(days=1), "week": timedelta(days=7), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data(), count=st.integers(-60, 60), unit=st.sampled_from([*_UNITS, "month", "year"]))
+def test_constant_times_are_moved_by_the_clocks(name: str, data: st.DataObject, count: int, unit: str) -> None:
+    zones.learn(_zone(name))
+    moment = data.draw(_instants(name))
+    shown = moment.astimezone(ZoneInfo(name)).replace(tzinfo=None, fold=0)
+    if unit in _UNITS:
+        days, rest = divmod(abs(count) * _UNITS[unit], timedelta(days=1))
+        sign = 1 if count > 0 else -1
+        begun = _resolved(name, shown + sign * timedelta(days=days), moment) if days else moment
+        expected = begun + sign * rest
+    else:
+        months = shown.year * 12 + shown.month - 1 + count * (12 if unit == "year" else 1)
+        last = calendar.monthrange(months // 12, months % 12 + 1)[1]
+        expected = _resolved(name, shown.replace(year=months // 12, month=months % 12 + 1, day=min(shown.day, last)), moment)
+    assume(1981 <= expected.year < 2039)
+    written = f"TIMESTAMP '{moment.replace(tzinfo=None).isoformat(sep=' ')}Z'"
+    for text in (f"{written} + INTERVAL {count} {unit.upper()}", f"{written} - INTERVAL '{-count}' {unit.upper()}"):
+        found = moments.computed(sqlglot.parse_one(text, read=DIALECT), name)
+        assert found is not None
+        assert moments.time_at_utc(found) == expected, text
+    day = moments.computed(sqlglot.parse_one(f"CAST({written} AS DATE)", read=DIALECT), name)
+    assert day is not None
+    assert constant(day) == constant(sqlglot.parse_one(f"DATE '{shown.date().isoformat()}'", read=DIALECT))
+
+
+@pytest.mark.parametrize("unit", ["second", "minute", "hour", "day", "week", "month", "quarter", "year"])
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_constant_times_are_cut_as_columns_are(name: str, unit: str, data: st.DataObject) -> None:
+    zones.learn(_zone(name))
+    moment = data.draw(_instants(name))
+    text = f"date_trunc('{unit}', TIMESTAMP '{moment.replace(tzinfo=None).isoformat(sep=' ')}Z')"
+    found = moments.computed(sqlglot.parse_one(text, read=DIALECT), name)
+    cut = computed.truncated_in_zone(pa.array([_micros(moment)], pa.int64()).cast(INSTANT), unit, name).cast(pa.int64())[0].as_py()
+    assert found is not None
+    assert moments.time_at_utc(found) == _EPOCH + timedelta(microseconds=cut)
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "<>"])
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_days_beside_constant_times_begin_when_the_clocks_say_so(name: str, operator: str, data: st.DataObject) -> None:
+    """Spark compares the instant at which a day begins."""
+    zone = _zone(name)
+    zones.learn(zone)
+    moment = data.draw(_instants(name))
+    near = moment.astimezone(ZoneInfo(name)).date()
+    begin = datetime.combine(near, datetime.min.time())
+    if data.draw(st.booleans(), "at the beginning of a day"):
+        moment = _EPOCH + timedelta(microseconds=int(zone.day_start(np.array([_micros(begin)]))[0]))
+    days = [near + timedelta(days=step) for step in range(-2, 3)]
+    text = f"d {operator} TIMESTAMP '{moment.replace(tzinfo=None).isoformat(sep=' ')}Z'"
+    read = Times.of({"d": pa.date32()}, name).read(sqlglot.parse_one(text, read=DIALECT))
+    expression = row_expression(read, {"d": pa.date32()})
+    starts = [int(zone.day_start(np.array([_micros(datetime.combine(day, datetime.min.time()))]))[0]) for day in days]
+    try:
+        found = truth(pa.table({"d": pa.array(days, pa.date32())}), expression).to_pylist()
+    except NotEvaluable:
+        # A time within a day is equal to none, and of two days that begin at once one is skipped.
+        assert operator in ("=", "<>") or len(set(starts)) < len(starts)
+        return
+    compare = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq, "<>": ne}[operator]
+    assert found == [compare(each, _micros(moment)) for each in starts], text
 
 
 @pytest.mark.parametrize("name", NAMES)
