@@ -29,7 +29,7 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options
+from imp_driver.values.options import Floats, Options, RowRules
 from imp_driver.values.refusal import Refused
 
 
@@ -189,8 +189,8 @@ class Answers:
 
     def _check_permitted(self, names: Iterable[tuple[str, ...]]) -> None:
         """Rows that do not come from Spark are not seen by its own checks."""
-        if self._session.has_row_rules():
-            raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows")
+        if self._options.row_rules is RowRules.ENGINE and self._session.has_row_rules():
+            raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows (option row_rules)")
         for name in names:
             if not self._session.may_read(name):
                 raise Refused(Reason.NOT_PERMITTED, ".".join(name))

@@ -71,7 +71,11 @@ class Commands:
             case CommandKind.EXPLAIN:
                 explained = parse(command.argument)
                 plan = explain(
-                    explained, lambda each: self._answer(each, execution), lambda each: self._requests(each, execution), self._sketches
+                    explained,
+                    lambda each: self._answer(each, execution),
+                    lambda each: self._requests(each, execution),
+                    lambda each: self._session.describe(execution.with_text(each.text)),
+                    self._sketches,
                 )
                 return Outcome(plan, -1, NO_SKETCH)
         self._sketches.restore()

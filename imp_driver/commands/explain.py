@@ -28,12 +28,14 @@ def explain(
     statement: Statement,
     answer: Callable[[Statement], list[str]],
     requests: Callable[[Statement], list[Request]],
+    analyse: Callable[[Statement], object],
     sketches: Sketches,
 ) -> LocalStream:
     """Say what the driver would do about a SELECT, without running it.
 
     Args:
         answer: gives lines about an answer from groups. Raises Refused where there is none.
+        analyse: raises what Spark says of a query that cannot run.
     """
     lines: list[str] = []
     without_sketch = "No sketch: the query runs unchanged."
@@ -48,6 +50,8 @@ def explain(
             lines += _refused("Not answered from groups.", refused)
         lines += [line for request in requests(statement) for line in _explained(request, sketches)]
     except Refused as refused:
+        if statement.kind is StatementKind.QUERY and refused.reason is not Reason.NOT_PERMITTED:
+            analyse(statement)
         lines += _refused(without_sketch, refused)
     return LocalStream({"plan": (pa.string(), lines)})
 

@@ -43,6 +43,15 @@ class Policy(Enum):
     INCREMENTAL = "incremental"
 
 
+class RowRules(Enum):
+    """engine: where the engine may have rules of its own about who sees which rows, nothing is answered without it.
+    none: the promise that it has none: who may read a table sees all of its rows, as they are.
+    """
+
+    ENGINE = "engine"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Options:
     """What a connection was asked for. Its repr hides the values of options with the name of a secret.
@@ -59,6 +68,7 @@ class Options:
         answers: whether queries whose rows are known from maintained groups are answered from them.
         background_share: share (above 0, to 1) of the engine's cores that read tables for captures which no query waits for.
         floats: what sums of DOUBLE in such answers are.
+        row_rules: whether the engine may show others than all rows of a table to who may read it.
         policy: when sketches are brought up to date; in shadow mode, which is about rows and not about time, always as incremental.
         sketch_guard: share (0 to 1) of the queries with a sketch that run plain as well; a template that differs is disabled.
         eager_batch: changed rows that wait before sketch=eager maintains in the background; None: by measured cost.
@@ -84,6 +94,7 @@ class Options:
     sketch: SketchMode = SketchMode.LAZY
     answers: bool = True
     floats: Floats = Floats.ROUNDED
+    row_rules: RowRules = RowRules.ENGINE
     background_share: float = 0.5
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
@@ -176,10 +187,8 @@ def _read(name: str, value: Any) -> Any:
         return read_mode(value)
     if name == "snapshot":
         return _read_moment(value)
-    if name == "policy":
-        return _read_policy(value)
-    if name == "floats":
-        return _read_floats(value)
+    if name in _CHOICES:
+        return _read_choice(name, value)
     if name in ("sketch_guard", "background_share"):
         return _read_share(name, value, may_be_zero=name == "sketch_guard")
     if name in ("trace_query_text", "answers"):
@@ -299,15 +308,12 @@ def _read_moment(value: Any) -> float:
     return moment
 
 
-def _read_policy(value: Any) -> Policy:
-    try:
-        return value if isinstance(value, Policy) else Policy(str(value).lower())
-    except ValueError:
-        raise InterfaceError(f"Option 'policy' must be auto or incremental, not {value!r}.") from None
+_CHOICES: Mapping[str, type[Enum]] = {"policy": Policy, "floats": Floats, "row_rules": RowRules}
 
 
-def _read_floats(value: Any) -> Floats:
+def _read_choice(name: str, value: Any) -> Enum:
+    kind = _CHOICES[name]
     try:
-        return value if isinstance(value, Floats) else Floats(str(value).lower())
+        return value if isinstance(value, kind) else kind(str(value).lower())
     except ValueError:
-        raise InterfaceError(f"Option 'floats' must be rounded or spark, not {value!r}.") from None
+        raise InterfaceError(f"Option {name!r} must be {' or '.join(str(each.value) for each in kind)}, not {value!r}.") from None

@@ -58,6 +58,21 @@ def test_a_sketch_is_captured_used_and_maintained(server: Server, cursor: imp_dr
 
 
 @pytest.mark.usefixtures("sales")
+def test_rows_come_from_groups_where_the_server_is_promised_to_have_no_rules(server: Server) -> None:
+    text = "SELECT shop % 3 AS k, sum(price) AS s, count(*) AS n, max(price) AS m FROM sales GROUP BY shop % 3 ORDER BY k"
+    with imp_driver.connect(server.url, row_rules="none", policy="incremental") as connection, imp_driver.connect(server.url) as plain:
+        cursor, other = connection.cursor(), plain.cursor()
+        assert cursor.execute(text).fetchall() == other.execute(text).fetchall()
+        refused = _report(other).not_answered
+        assert refused is not None
+        assert refused.reason.name == "NOT_PERMITTED"
+        for change in ("INSERT INTO sales VALUES (7, 12.25)", "DELETE FROM sales WHERE price = 12.25"):
+            other.execute(change)
+            assert cursor.execute(text).fetchall() == other.execute(text).fetchall()
+            assert (_report(cursor).served_by.name, _report(cursor).decision.name) == ("STATE", "MAINTAINED")
+
+
+@pytest.mark.usefixtures("sales")
 def test_the_server_reads_changes_at_a_location_with_its_scheme(server: Server, connection: imp_driver.Connection) -> None:
     folder = f"file:{server.folder / 'warehouse' / 'sales'}"
     assert connection.execute(f"SELECT count(*) FROM table_changes_by_path('{folder}', 1, 1)").fetchall() == [(100,)]

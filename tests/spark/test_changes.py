@@ -15,7 +15,7 @@ from imp_driver.delta.history import Limits
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangesUnavailable
-from tests.seeds import WIDE
+from tests.seeds import WIDE, of_today
 from tests.unit.delta.signed import Rows, as_multiset, difference
 
 IN_PROCESS = (DeltaSource.CHANGE_FEED, DeltaSource.ADDED_FILES, DeltaSource.CHANGED_FILES, DeltaSource.NONE)
@@ -120,9 +120,10 @@ def unavailable(table: Table, after: int, up_to: int, limits: Limits | None = No
 
 KINDS = {"plain": (False, False), "vectors-feed": (True, True), "feed": (False, True), "vectors": (True, False)}
 """Deletion vectors, change feed. What the last two have beside the first two test_commit_streams.py has too."""
+_TRIED = list(KINDS) if WIDE else of_today(list(KINDS)[:2])
 
 
-@pytest.fixture(params=list(KINDS.values())[: None if WIDE else 2], ids=list(KINDS)[: None if WIDE else 2])
+@pytest.fixture(params=[KINDS[name] for name in _TRIED], ids=_TRIED)
 def history(request: pytest.FixtureRequest, spark: Any, tmp_path: Path) -> tuple[Table, bool, int]:
     vectors, feed = request.param
     table = Table(spark, tmp_path / "a table é")

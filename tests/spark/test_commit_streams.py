@@ -14,7 +14,7 @@ import pytest
 
 from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource
-from tests.seeds import WIDE
+from tests.seeds import WIDE, of_today
 from tests.unit.delta.signed import Rows, as_multiset
 
 COMMITS = 125 if WIDE else 7
@@ -72,7 +72,7 @@ def by_spark(spark: Any, folder: Path, after: int, up_to: int) -> Rows:
     return net(as_multiset(rows.drop_columns(["weight"]), rows.column("weight").to_pylist()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", of_today(KINDS))
 def test_changes_are_those_of_the_change_feed(kind: str, spark: Any, tmp_path: Path) -> None:
     chance, tables = random.Random(f"commits {kind}"), DeltaTables()
     partitioned = "PARTITIONED BY (p) " if kind in ("files", "mapped") else ""

@@ -318,6 +318,8 @@ def test_sketch_commands(cursor: imp_driver.Cursor, table: str) -> None:
         cursor.execute(f"DROP SKETCH {report.sketch_id}")
     cursor.execute(query)
     assert _decision(cursor) is Decision.CAPTURED
+    with pytest.raises(imp_driver.ProgrammingError, match="nowhere"):
+        cursor.execute("EXPLAIN SKETCH SELECT nowhere FROM range(3)")
     refused = cursor.execute("EXPLAIN SKETCH SELECT 1").fetchall()
     assert any(Reason.NO_AGGREGATION.name in row[0] for row in refused)
 

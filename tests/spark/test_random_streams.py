@@ -15,7 +15,7 @@ import pytest
 
 import imp_driver
 from imp_driver.reasons import Decision, Reason
-from tests.seeds import WIDE
+from tests.seeds import WIDE, of_today
 
 STEPS = 60 if WIDE else 10
 SEEDS = range(3) if WIDE else range(1)
@@ -135,7 +135,7 @@ def cursor(warehouse: Path, engine: imp_driver.Connection) -> Iterator[imp_drive
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("feed", [True, False], ids=["feed", "files"])
+@pytest.mark.parametrize("feed", of_today([True, False]), ids=lambda feed: "feed" if feed else "files")
 def test_no_difference_in_random_streams(cursor: imp_driver.Cursor, seed: int, feed: bool) -> None:
     decisions = changes_and_queries(cursor, seed, feed, STEPS)
     # One query in three is asked at each step, and two others now and then; not each of them can have a sketch.

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import imp_driver
+from tests.seeds import of_today
 
 SUMS = "SELECT g, sum(v) AS total FROM {table} GROUP BY g HAVING sum(v) > 150"
 TOP = "SELECT g, count(*) AS n, max(v) AS most FROM {table} GROUP BY g ORDER BY n DESC, g LIMIT 3"
@@ -27,7 +28,7 @@ def stream_session(spark: SparkSession) -> SparkSession:
     return spark.newSession()
 
 
-@pytest.fixture(params=["true", "false"], ids=["feed", "files"])
+@pytest.fixture(params=of_today(["true", "false"]), ids=lambda feed: "feed" if feed == "true" else "files")
 def table(request: pytest.FixtureRequest, cursor: imp_driver.Cursor) -> Iterator[str]:
     """Twenty groups of ten rows, clustered by group; with and without a change data feed."""
     name = f"streamed_{request.node.originalname}_{request.param}"

@@ -9,6 +9,7 @@ import pytest
 
 import imp_driver
 from imp_driver.reasons import Reason
+from tests.seeds import of_today
 
 TABLES = (
     "CREATE TABLE padded (a CHAR(5), n INT) USING DELTA",
@@ -82,7 +83,7 @@ def test_char_is_compared_by_spark(connection: imp_driver.Connection) -> None:
     _asked(connection, PADDED)
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "UTC"])
+@pytest.mark.parametrize("zone", of_today(["Europe/Berlin", "UTC"]))
 def test_times_without_zone_become_instants_in_date_trunc(connection: imp_driver.Connection, zone: str) -> None:
     connection.execute(f"SET TIME ZONE '{zone}'")
     for _ in range(2):
@@ -91,7 +92,7 @@ def test_times_without_zone_become_instants_in_date_trunc(connection: imp_driver
     connection.execute("SET TIME ZONE 'UTC'")
 
 
-@pytest.mark.parametrize("ansi", ["false", "true"])
+@pytest.mark.parametrize("ansi", of_today(["false", "true"]))
 def test_a_text_that_is_computed_is_no_literal(connection: imp_driver.Connection, ansi: str) -> None:
     connection.execute(f"SET spark.sql.ansi.enabled = {ansi}")
     text = "SELECT k, count(*) AS c FROM days WHERE d < (SELECT max(s) FROM words) GROUP BY k"

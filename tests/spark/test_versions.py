@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 import imp_driver
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.report import SketchReport
+from tests.seeds import of_today
 
 QUERY = "SELECT g, sum(v) AS total FROM versions_t GROUP BY g HAVING sum(v) > 252000 ORDER BY g"
 
@@ -87,7 +88,7 @@ def test_a_time_that_spark_refuses_is_refused_in_the_same_way(cursor: imp_driver
             _asked(cursor, QUERY.replace("versions_t", f"versions_t TIMESTAMP AS OF '{moment}'"))
 
 
-@pytest.mark.parametrize(("zone", "hours"), [("Asia/Tokyo", 9), ("America/Los_Angeles", -8)])
+@pytest.mark.parametrize(("zone", "hours"), of_today([("Asia/Tokyo", 9), ("America/Los_Angeles", -8)]))
 def test_a_time_means_the_same_version_with_a_sketch_and_without(cursor: imp_driver.Cursor, warehouse: Path, zone: str, hours: int) -> None:
     """Delta shifts a time by the offset of the session's zone, once where the literal has a zone of its own and twice where it has none."""
     table = f"versions_in_{zone.partition('/')[2].lower()}"

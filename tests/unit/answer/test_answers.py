@@ -19,7 +19,7 @@ from imp_driver.ports import ResultShape, ResultStream
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.state.returning import FEWEST
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.options import Options, Policy, RowRules, SketchMode
 from imp_driver.values.report import SketchReport
 from tests.soundness.engine import DuckSession, Files, Row, Warehouse, drained
 
@@ -159,6 +159,14 @@ def test_who_may_not_read_a_table_gets_no_rows_of_it() -> None:
     world.session.hidden, world.session.rules = set(), True
     report = world.ask(QUERY)[1]
     assert (report.served_by, report.not_answered and report.not_answered.reason) == (ServedBy.SPARK, Reason.NOT_PERMITTED)
+
+
+def test_an_engine_that_is_promised_to_have_no_rules_of_its_own() -> None:
+    world = World(row_rules=RowRules.NONE)
+    world.session.rules = True
+    assert world.ask(QUERY)[1].served_by is ServedBy.STATE
+    world.session.hidden = {"r"}
+    assert world.ask(QUERY)[1].served_by is ServedBy.SPARK
 
 
 @pytest.mark.parametrize("options", [{"sketch": SketchMode.OFF}, {"sketch": SketchMode.LAZY, "answers": False}])
