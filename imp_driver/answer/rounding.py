@@ -151,8 +151,10 @@ def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
             if name is None:
                 raise NotEvaluable("a condition on an expression over a sum of doubles")
             spread = spread + spread_of(rows, name)
-        values.append(to_double(value_of(rows, side)))
-    one, other = (each.fill_null(np.nan).to_numpy(zero_copy_only=False) for each in values)
+        # What reads no column is one value for all rows.
+        over = rows if identifiers(side) else rows.slice(0, 1)
+        values.append(to_double(value_of(over, side)).fill_null(np.nan).to_numpy(zero_copy_only=False))
+    one, other = values
     distance = np.abs(one - other)
     # NULL is decided, and so are equal values that are exact.
     if np.any((spread > 0) & ~(distance > spread * _SLACK) & ~np.isnan(distance)):
