@@ -56,6 +56,10 @@ class Held:
     parts: tuple[Groups, ...]
 
 
+_MOST_TRIES = 8
+"""States over more tables that turn out not to serve a query."""
+
+
 class Parts:
     """Finds the groups of one connection's queries."""
 
@@ -140,13 +144,16 @@ class Parts:
     def _groups_of(self, request: Request, aggregate: Aggregate, kept: Source | None, means: Means) -> Groups:
         """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
         source = kept or self._states.source(request)
-        if source.wide is None:
-            return self._groups(request, aggregate, source, means)
-        try:
-            return self._groups(request, aggregate, source, means)
-        except NotOneToOne:
-            self._states.wider.note_lost(source.wide)
-        return self._groups(request, aggregate, self._states.source(request) if kept is None else self._states.kept(request), means)
+        for _ in range(_MOST_TRIES):
+            if source.wide is None:
+                return self._groups(request, aggregate, source, means)
+            try:
+                return self._groups(request, aggregate, source, means)
+            except NotOneToOne:
+                # It is not asked again until another of its tables changes, but there may be more such states.
+                self._states.wider.note_lost(source.wide)
+                source = self._states.source(request) if kept is None else self._states.kept(request)
+        raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
 
     def _requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[Request]:
         for place, (aggregate, analysis) in enumerate(grouped.parts, grouped.first):

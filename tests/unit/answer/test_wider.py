@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.answer.wider import WIDER
-from imp_driver.reasons import Decision, ServedBy
+from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.report import SketchReport
 from tests.unit.answer.test_answers import World
 
@@ -74,6 +74,13 @@ def test_a_row_without_a_partner_ends_it(world: World) -> None:
     assert _is_wide(*_asked(world, NARROW))
     world.commit((6, 1, 99, 10))
     assert not _is_wide(*_asked(world, NARROW))
+
+
+def test_none_of_several_states_has_one_row_for_each(world: World) -> None:
+    _asked(world, "SELECT r.g, r.a, s.k, count(*) AS n FROM r JOIN s ON s.id = r.x GROUP BY r.g, r.a, s.k")
+    world.commit((6, 1, 99, 10))
+    report = _asked(world, "SELECT g, count(*) AS n FROM r GROUP BY g")[0]
+    assert (report.served_by, report.reason) == (ServedBy.STATE, Reason.ANSWERED)
 
 
 def test_null_has_no_partner(world: World) -> None:
