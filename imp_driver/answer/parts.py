@@ -145,11 +145,10 @@ class Parts:
         """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
         source = kept or self._states.source(request)
         for _ in range(_MOST_TRIES):
-            if source.wide is None:
-                return self._groups(request, aggregate, source, means)
             try:
                 return self._groups(request, aggregate, source, means)
             except NotOneToOne:
+                assert source.wide is not None
                 # It is not asked again until another of its tables changes, but there may be more such states.
                 self._states.wider.note_lost(source.wide)
                 source = self._states.source(request) if kept is None else self._states.kept(request)
