@@ -21,7 +21,6 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.dataflow.expression.project import project
 from imp_driver.dataflow.expression.select import select
-from imp_driver.dataflow.ranks import first_of_each, numbered
 from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.bind import BoundBlock
@@ -29,6 +28,7 @@ from imp_driver.plan.nodes import Aggregate
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.state.group_columns import CoarserGroups, ReadGroups
+from imp_driver.state.numberings import Numbering
 from imp_driver.values.aggregates import AccumulatorKind, ProjectedRows
 from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, as_grouped
 from imp_driver.values.expressions import AggregateReference
@@ -126,7 +126,7 @@ class _Asked:
         if plain_keys and len(plain_keys) == len(found.keys) and not found.is_same:
             return cls(state, slots, rows, *state.together(plain_keys, slots))
         keys = [state.key_values(key, slots) if isinstance(key, int) else as_grouped(computed(rows, key)) for key in found.keys]
-        return cls(state, slots, rows, None, keys) if found.is_same else cls(state, slots, rows, *_together(keys, len(slots)))
+        return cls(state, slots, rows, None, keys) if found.is_same else cls(state, slots, rows, *Numbering.of(keys, len(slots)).whole)
 
     def value(self, source: AggregateSource, asked: BoundAggregate) -> Values:
         if isinstance(source, Held):
@@ -190,10 +190,3 @@ def _plus_zero(sums: pa.Array, chosen: BooleanArray) -> pa.Array:
     if pa.types.is_floating(sums.type):
         added = compute.add(added, zero)
     return compute.if_else(pa.array(chosen), added, sums)
-
-
-def _together(keys: Sequence[pa.Array], count: int) -> tuple[RollUp, Sequence[pa.Array]]:
-    """Return the groups of equal keys, numbered in the order in which they come, and their keys."""
-    numbers = numbered(keys, count)
-    first = pa.array(first_of_each(numbers))
-    return RollUp(numbers, len(first)), [key.take(first) for key in keys]

@@ -23,14 +23,13 @@ from imp_driver.plan.aggregate import BoundAggregate
 from imp_driver.plan.bind import BoundBlock, all_groups, with_rows
 from imp_driver.plan.conjunctive import may_be_left_out
 from imp_driver.plan.convert import row_expression
-from imp_driver.plan.moments import UTC
 from imp_driver.plan.zones import instant, local
 from imp_driver.state.constants import Grains
 from imp_driver.values.aggregates import PARTS
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.expressions import AggregateReference, Column
 from imp_driver.values.types import INSTANT, LOCAL
-from imp_driver.values.zones import is_whole
+from imp_driver.values.zones import UTC, is_whole
 
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
@@ -127,9 +126,7 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
         return None
     known = {key.name for key in block.keys if isinstance(key, Column)}
     added = tuple(dict.fromkeys(name for name in lacking if name not in known))
-    # Elsewhere a quotient by 0 is NULL.
-    raises = dict(request.settings).get("spark.sql.ansi.enabled", "None") in ("true", "None")
-    aggregates = _unconditional(block, changing, types, raises=raises)
+    aggregates = _unconditional(block, changing, types, raises=request.is_ansi)
     if len(added) > MOST_COLUMNS or aggregates is None:
         return None
     wide = _over(block, [_key(nodes, name, grains, types[name], request.zone) for name in added], added, types)
@@ -183,7 +180,7 @@ def _unconditional(
 ) -> tuple[BoundAggregate, ...] | None:
     """Return the aggregates without these conditions, each once; None where one of them is not maintained without.
 
-    Where a division by 0 ``raises`` an error, rows of one are left out and counted.
+    Where a division by 0 ``raises`` an error, and is not NULL, rows of one are left out and counted.
 
     One whose whole argument changes follows from the keys.
     """

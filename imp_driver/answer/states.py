@@ -13,6 +13,7 @@ from imp_driver.answer.bounds import bounded
 from imp_driver.answer.keys import text
 from imp_driver.answer.lifting import MEMORY_SHARE, Lifted, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Asked, Match, Miss, own_match
+from imp_driver.answer.pairs import Pairs
 from imp_driver.answer.wider import Wide, Wider
 from imp_driver.maintain.identity import lifted, source_of, state_key
 from imp_driver.maintain.request import Request
@@ -37,7 +38,7 @@ GROUPS_OF_A_STEP = 100_000
 _STEPS_OF_A_CAPTURE = 100
 _FEW_STEPS = 4
 
-_MOST_MATCHES = 500
+_MOST_SHAPES = 500
 _TIMES_OF_LAST = 16
 MOST_TOLD = 8
 """Other states of which EXPLAIN SKETCH says why not, the newest."""
@@ -68,8 +69,8 @@ class States:
         self.wider = Wider(sketches.relations, session, ahead)
         self._sketches = sketches
         self._relations = sketches.relations
-        self._matches: BoundedCache[tuple[int, int, bool], _Matched] = BoundedCache(_MOST_MATCHES)
-        self._last: BoundedCache[tuple[str, int], _Last] = BoundedCache(_MOST_MATCHES)
+        self._matches: Pairs[Match | Miss] = Pairs()
+        self._last: BoundedCache[tuple[str, int], _Last] = BoundedCache(_MOST_SHAPES)
 
     def source(self, request: Request, *, is_told: bool = False) -> Source:
         """Return where the groups of a request come from.
@@ -231,11 +232,11 @@ class States:
         """Yield other states of the same rows from which the groups follow, with what the answer costs, in groups, the least first."""
         known = self._relations.registry.of_source(source_of(request))[-MOST_CANDIDATES:]
         last = self._last.get(request.shape)
+        likely = last.key if last is not None and last.left > 0 else ""
 
         def place(relation: Maintained) -> tuple[bool, int]:
             effort = _effort(relation, request)
-            is_likely = last is not None and last.key == relation.identity.key and last.left > 0 and effort < _FEW_STEPS * GROUPS_OF_A_STEP
-            return not is_likely, effort
+            return relation.identity.key != likely or effort >= _FEW_STEPS * GROUPS_OF_A_STEP, effort
 
         for relation in sorted((each for each in known if each.is_held and each.bucketed is None), key=place):
             block = relation.block
@@ -260,11 +261,7 @@ class States:
 
     def _match(self, request: Request, block: BoundBlock, asked: Callable[[], Asked]) -> Match | Miss:
         """Return what ``Asked.match`` does, which is worked out once for a block that is asked for again."""
-        name = id(request.block), id(block), request.keeps_conditions
-        known = self._matches.get(name)
-        if known is None or known.asked is not request.block or known.finer is not block:
-            known = self._matches[name] = _Matched(request.block, block, asked().match(block))
-        return known.found
+        return self._matches.get(request.block, block, lambda: asked().match(block), request.keeps_conditions)
 
 
 @dataclass(slots=True, eq=False)
@@ -273,15 +270,6 @@ class _Last:
 
     key: str
     left: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Matched:
-    """Blocks are held, so that no other ones have their ``id``."""
-
-    asked: BoundBlock
-    finer: BoundBlock
-    found: Match | Miss
 
 
 def _effort(relation: Maintained, request: Request) -> int:

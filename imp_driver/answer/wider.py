@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.matching import Asked, Match
 from imp_driver.answer.narrow import Narrow, TableName, narrowed
+from imp_driver.answer.pairs import Pairs
 from imp_driver.capture.instrument import qualified
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.identity import state_key
@@ -28,7 +30,7 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.tables import TableSnapshot, at_version
 
-_MOST_MATCHES = 500
+_MOST_LOST = 500
 WIDER = "from finer groups over more tables"
 """What the report says of groups that others follow from."""
 
@@ -64,8 +66,8 @@ class Wider:
         self._relations = relations
         self._session = session
         self._ahead = ahead
-        self._matches: BoundedCache[tuple[int, int], _Matched] = BoundedCache(_MOST_MATCHES)
-        self._lost: BoundedCache[tuple[str, TableName], Mapping[TableName, int]] = BoundedCache(_MOST_MATCHES)
+        self._matches: Pairs[tuple[Match, Narrow] | None] = Pairs()
+        self._lost: BoundedCache[tuple[str, TableName], Mapping[TableName, int]] = BoundedCache(_MOST_LOST)
 
     def of(self, request: Request, asked: Callable[[], Asked]) -> Iterator[tuple[Maintained, Wide]]:
         """Yield the states that serve a request, as far as that is known before their groups are read."""
@@ -76,7 +78,7 @@ class Wider:
             block = relation.block
             if block is None or len(relation.vector) == 1 or not locations <= relation.vector.keys() or relation.state is None:
                 continue
-            known = self._matched(request, block, asked)
+            known = self._matches.get(request.block, block, partial(_match, request, block, asked))
             own = None if known is None else self._request(request, relation, block)
             if known is None or own is None or self._lost.get((relation.identity.key, known[1].root)) == _beside(own, known[1]):
                 continue
@@ -86,13 +88,6 @@ class Wider:
     def note_lost(self, wide: Wide) -> None:
         """Ask a state that was found not to have one row for each of a query's again when another table has changed."""
         self._lost[state_key(wide.request), wide.narrow.root] = _beside(wide.request, wide.narrow)
-
-    def _matched(self, request: Request, block: BoundBlock, asked: Callable[[], Asked]) -> tuple[Match, Narrow] | None:
-        name = id(request.block), id(block)
-        known = self._matches.get(name)
-        if known is None or known.asked is not request.block or known.finer is not block:
-            known = self._matches[name] = _Matched(request.block, block, _match(request, block, asked))
-        return known.found
 
     def _request(self, request: Request, relation: Maintained, block: BoundBlock) -> Request | None:
         """Return the request about a state at the newest versions of its tables; None where this session may not read them all."""
@@ -139,15 +134,6 @@ class Wider:
             self._relations.unique_keys.note(snapshot, columns, is_unique=found.column(0)[0].as_py() == 0)
 
         self._ahead.ask(f"unique {snapshot.location} {snapshot.version} {columns}", look)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Matched:
-    """Blocks are held, so that no other ones have their ``id``."""
-
-    asked: BoundBlock
-    finer: BoundBlock
-    found: tuple[Match, Narrow] | None
 
 
 def _match(request: Request, block: BoundBlock, asked: Callable[[], Asked]) -> tuple[Match, Narrow] | None:

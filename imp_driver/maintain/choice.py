@@ -153,12 +153,10 @@ def _is_compared(plan: Block, cut: Cut) -> bool:
 
 def _partial(request: Request, names: tuple[CutName, ...]) -> PartialCuts | None:
     """Judge cuts with the constants of this request and the facts of its snapshots; None when they are not safe with them."""
-    # Unset it is on, since Spark 4.
-    checks_overflow = dict(request.settings).get("spark.sql.ansi.enabled", "None") in ("true", "None")
     analysis, facts = request.analysis, SnapshotFacts(request.snapshots)
     keys = next((analysis.by_key[name.key] for name in names if name.key is not None), None)
     cuts = [cut for name in names if name.key is None for cut in request.cuts_of(name)]
-    found = judge_partial(analysis.plan, cuts, facts, checks_overflow=checks_overflow, keys=keys)
+    found = judge_partial(analysis.plan, cuts, facts, checks_overflow=request.is_ansi, keys=keys)
     # Whether the first groups are decided is asked of the state, which must then be asked for the first groups.
     is_checked = found is not None and (found.has_limit if analysis.may_tie else not found.may_tie)
     return found if is_checked else None

@@ -66,6 +66,11 @@ class Request:
     zone: str = ""
 
     @property
+    def is_ansi(self) -> bool:
+        """Whether an overflow and a division by 0 are errors; unset it is so, since Spark 4."""
+        return dict(self.settings).get("spark.sql.ansi.enabled", "None") in ("true", "None")
+
+    @property
     def relation(self) -> RelationOf:
         """What stands in a query of the driver's own for a scan."""
         return at_versions(self.versions, self.tasks)

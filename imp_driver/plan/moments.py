@@ -15,9 +15,8 @@ from sqlglot import exp
 from imp_driver.parse.literals import literal_node
 from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant
-from imp_driver.values.zones import Zone, known
+from imp_driver.values.zones import UTC, Zone, known
 
-UTC = "UTC"
 _FIXED = {unit: datetime.timedelta(**{f"{unit}s": 1}) for unit in ("week", "day", "hour", "minute", "second", "millisecond", "microsecond")}
 _MONTHS = {"month": 1, "year": 12}
 _CLEARED = ("microsecond", "second", "minute", "hour", "day", "month")
@@ -26,8 +25,6 @@ _KEPT_FROM = {"second": 1, "minute": 2, "hour": 3, "day": 4, "week": 4, "month":
 """How many of them a unit leaves out."""
 
 
-_OF_CLOCKS = frozenset({"day", "hour", "minute", "second"})
-"""Units that Spark truncates the time of the clocks to; it looks for the first day of longer ones, and when that begins."""
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _DAY = datetime.timedelta(days=1)
@@ -58,6 +55,11 @@ class Clocks:
         if self.rules is None:
             return shown.replace(tzinfo=datetime.UTC)
         return self._known(_moment_of(self.rules.truncated(self._checked(like), _micros_of(shown.replace(tzinfo=datetime.UTC)))))
+
+    def unit_start(self, instant: datetime.datetime, shown: datetime.datetime, unit: str) -> datetime.datetime:
+        """Return when a unit of time begins that an instant lies in; ``shown`` is what the clocks show then."""
+        cut = shown.replace(tzinfo=datetime.UTC)
+        return cut if self.rules is None else self._known(_moment_of(self.rules.unit_start(self._checked(instant), _micros_of(cut), unit)))
 
     def day_start(self, day: datetime.date) -> datetime.datetime:
         midnight = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
@@ -162,9 +164,7 @@ def _later(moment: datetime.datetime, count: int, unit: str, clocks: Clocks) -> 
 
 def _truncated(moment: datetime.datetime, unit: str, clocks: Clocks) -> datetime.datetime | None:
     cut = _cut(clocks.shown(moment), unit)
-    if cut is None:
-        return None
-    return clocks.at(cut, moment) if unit in _OF_CLOCKS else clocks.day_start(cut.date())
+    return None if cut is None else clocks.unit_start(moment, cut, unit)
 
 
 def _cut(moment: datetime.datetime, unit: str) -> datetime.datetime | None:

@@ -21,11 +21,12 @@ from sqlglot import exp
 from imp_driver.parse.dialect import AtUtc, DateFormat, InZone, TruncatedInZone
 from imp_driver.parse.literals import literal_node
 from imp_driver.plan.expressions import made_by
-from imp_driver.plan.moments import UTC, Clocks, computed, time_at_utc
+from imp_driver.plan.moments import Clocks, computed, time_at_utc
 from imp_driver.plan.nodes import Plan, every
 from imp_driver.plan.types import infer
 from imp_driver.values import zones
 from imp_driver.values.types import INSTANT, LOCAL, arrow_type
+from imp_driver.values.zones import UTC
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)

@@ -14,7 +14,6 @@ from imp_driver.parse.settings import check_settings
 from imp_driver.parse.statement import Statement, per_statement, with_named
 from imp_driver.plan.bind import Once, bind, with_values
 from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
-from imp_driver.plan.moments import UTC
 from imp_driver.plan.nodes import Plan, Scan
 from imp_driver.plan.usefulness import check_filters
 from imp_driver.plan.zones import Times, types_in, zone_of
@@ -27,6 +26,7 @@ from imp_driver.values.execution import Parameters
 from imp_driver.values.quoting import has_variable
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
+from imp_driver.values.zones import UTC
 
 _NOT_DELTA = {
     RelationKind.OTHER_TABLE: Reason.NOT_A_DELTA_TABLE,

@@ -184,7 +184,7 @@ class ReadGroups:
         if found is None:
             some = [self.key_values(key, places) for key in keys]
             if not columns.is_made_for(keys, places):
-                return Numbering.of(some, len(places)).of_some(np.arange(len(places)))
+                return Numbering.of(some, len(places)).whole
             every = np.arange(len(columns.slots))
             found = columns.numberings[keys] = Numbering.of([self.key_values(key, every) for key in keys], len(every))
         return found.of_some(places)

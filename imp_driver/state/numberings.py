@@ -6,7 +6,7 @@ To tell it takes longer than to add up what the groups hold, and it is the same 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -25,12 +25,13 @@ _FEWER = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbering:
-    """``numbers`` says of each finer group which coarser one it falls into; ``keys`` are those of the coarser ones.
+    """``numbers`` says of each finer group which of ``count`` coarser ones it falls into; ``keys`` are those of the coarser ones.
 
     After a step a coarser group may have no finer ones.
     """
 
     numbers: IntegerArray
+    count: int
     keys: tuple[pa.Array, ...]
 
     @classmethod
@@ -38,16 +39,20 @@ class Numbering:
         """Number the groups of equal keys in the order in which they come. Raises NotEvaluable."""
         numbers = numbered(keys, count)
         first = pa.array(first_of_each(numbers))
-        return cls(numbers, tuple(key.take(first) for key in keys))
+        return cls(numbers, len(first), tuple(key.take(first) for key in keys))
+
+    @property
+    def whole(self) -> tuple[RollUp, tuple[pa.Array, ...]]:
+        """All coarser groups, and their keys."""
+        return RollUp(self.numbers, self.count), self.keys
 
     def of_some(self, places: IntegerArray) -> tuple[RollUp, tuple[pa.Array, ...]]:
         """Return the coarser groups that some finer ones fall into, and the keys of these."""
-        count = len(self.keys[0])
         numbers = self.numbers if len(places) == len(self.numbers) else self.numbers[places]
-        is_there = np.zeros(count, dtype=bool)
+        is_there = np.zeros(self.count, dtype=bool)
         is_there[numbers] = True
         if is_there.all():
-            return RollUp(numbers, count), self.keys
+            return RollUp(numbers, self.count), self.keys
         anew = np.cumsum(is_there) - 1
         return RollUp(anew[numbers], int(anew[-1]) + 1), tuple(key.filter(pa.array(is_there)) for key in self.keys)
 
@@ -62,14 +67,12 @@ class Numbering:
         # Another group may be where one has gone.
         if places.origins is None and all(own.equals(plain(key.take(changed))) for own, key in zip(new, before, strict=True)):
             return self
-        count = len(self.keys[0])
-        if count * _FEWER > len(self.numbers):
+        if self.count * _FEWER > len(self.numbers):
             return None
         every = [pa.concat_arrays([own, more]) for own, more in zip(self.keys, new, strict=True)]
         # Those that were there are other ones each, and keep their numbers.
-        numbers = numbered(every, len(every[0]))
-        first = pa.array(first_of_each(numbers))
-        return Numbering(places.moved_numbers(self.numbers, numbers[count:]), tuple(key.take(first) for key in every))
+        more = self.of(every, len(every[0]))
+        return replace(more, numbers=places.moved_numbers(self.numbers, more.numbers[self.count :]))
 
     @property
     def memory(self) -> int:

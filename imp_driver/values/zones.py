@@ -13,6 +13,10 @@ import numpy as np
 
 from imp_driver.values.codes import BooleanArray, IntegerArray
 
+UTC = "UTC"
+"""The zone that needs no rules; every other name of it is read as this one."""
+_OF_CLOCKS = frozenset({"day", "hour", "minute", "second"})
+"""Units that Spark truncates the time of the clocks to; it looks for the first day of longer ones, and when that begins."""
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 BEGIN = 0
@@ -78,6 +82,10 @@ class Zone:
         changes, offsets = np.append(self.changes, np.iinfo(np.int64).max), np.append(self.offsets, self.offsets[-1])
         is_skipped = (place < len(self.changes)) & (offsets[place + 1] > offsets[place]) & (midnights >= changes[place] + offsets[place])
         return np.where(is_skipped, changes[place], found)
+
+    def unit_start(self, instants: IntegerArray, shown: IntegerArray, unit: str) -> IntegerArray:
+        """Return when units of time begin that instants lie in; ``shown`` is what the clocks show then."""
+        return self.truncated(instants, shown) if unit in _OF_CLOCKS else self.day_start(shown)
 
     @cached_property
     def is_whole(self) -> bool:

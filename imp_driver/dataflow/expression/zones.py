@@ -11,9 +11,6 @@ from imp_driver.values.codes import BooleanArray, IntegerArray
 from imp_driver.values.types import INSTANT, LOCAL
 from imp_driver.values.zones import Zone, known
 
-_OF_CLOCKS = frozenset({"day", "hour", "minute", "second"})
-"""Units that Spark truncates the time of the clocks to; it looks for the first day of longer ones, and when that begins."""
-
 
 def shown(instants: pa.Array, name: str) -> pa.Array:
     """Return what the clocks of a zone show. Raises NotEvaluable."""
@@ -25,8 +22,7 @@ def truncated_in_zone(instants: pa.Array, unit: str, name: str) -> pa.Array:
     """Return when the unit of time that instants lie in begins in a zone. Raises NotEvaluable."""
     zone, times, nulls = _read(instants, name)
     cut = times_truncated(_times(zone.local(times), nulls, LOCAL), unit).view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    found = zone.truncated(times, cut) if unit in _OF_CLOCKS else zone.day_start(cut)
-    return _times(found, nulls, INSTANT)
+    return _times(zone.unit_start(times, cut, unit), nulls, INSTANT)
 
 
 def day_starts(dates: pa.Array, name: str) -> pa.Array:

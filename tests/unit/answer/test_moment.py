@@ -13,9 +13,9 @@ import sqlglot
 
 from imp_driver.parse.moment import with_moment
 from imp_driver.parse.statement import DIALECT, parse
-from imp_driver.plan.moments import UTC
 from imp_driver.plan.zones import Times
 from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.zones import UTC
 from tests.unit.answer.lake_table import LakeTable
 
 FIRST = datetime.date(2024, 3, 1)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from imp_driver.plan.moments import UTC
 from imp_driver.plan.zones import zone_of
 from imp_driver.reasons import Decision, Reason, ServedBy
+from imp_driver.values.zones import UTC
 from tests.unit.answer.lake_table import LakeTable
 
 FIRST = datetime.datetime(2024, 1, 1)
