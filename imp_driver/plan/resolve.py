@@ -49,6 +49,8 @@ class _Resolver:
         return self._select(node, visible, outer, is_last=is_last)
 
     def _select(self, select: exp.Select, visible: Visible, outer: Scope | None, *, is_last: bool) -> Plan:
+        if select.args.get("from_") is None and outer is None:
+            return self._values(select, visible, is_last=is_last)
         subqueries = _Subqueries(self, visible)
         plan, scope = resolve_from(select, self.context, visible, outer, self.query)
         where, having = select.args.get("where"), select.args.get("having")
@@ -73,6 +75,25 @@ class _Resolver:
             plan = above.plan
         plan, expressions = windows(plan, expressions, self.context)
         return finish(select, plan, [name for name, _ in items], expressions, order, self.context)
+
+    def _values(self, select: exp.Select, visible: Visible, *, is_last: bool) -> Plan:
+        """Resolve a SELECT without FROM: the first subquery of its list that has one row, whatever it reads, takes FROM's place."""
+        found = (each for item in select.expressions for each in item.find_all(exp.Query) if _has_one_row(each))
+        first = next(found, None)
+        others = any(select.args.get(clause) for clause in ("where", "group", "having"))
+        if first is None or others or any(aggregates_in(item) or item.find(exp.Window) for item in select.expressions):
+            raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
+        plan, scope = self.query(first, visible, None), Scope(())
+        above = Conditions(plan, self.context, lambda column: column, scope, _Subqueries(self, visible))
+        above.know(first, plan.output)
+        items = _items(select, scope)
+        lookup = Lookup(scope, outputs_of(items))
+        order = tuple(
+            OrderKey(above.with_scalars(key.expression), key.descending, key.nulls_first)
+            for key in order_keys(select, lookup, is_last=is_last)
+        )
+        expressions = [above.with_scalars(expression) for _, expression in items]
+        return finish(select, above.plan, [name for name, _ in items], expressions, order, self.context)
 
     def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
         """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
@@ -112,6 +133,15 @@ class _Subqueries:
         correlated = tuple(replaced(conjunct, lambda column: reference(scope.find(column)[0])) for conjunct in outside)
         items = () if any(item.unalias().is_star for item in select.expressions) else tuple(e for _, e in _items(select, scope))
         return Rows(plan, items, correlated)
+
+
+def _has_one_row(query: exp.Expr) -> bool:
+    """Say whether a query has one row, whatever is in its tables: aggregates without GROUP BY."""
+    inner = query.unnest()
+    if not isinstance(inner, exp.Select) or inner.args.get("from_") is None:
+        return False
+    drops = any(inner.args.get(clause) for clause in ("group", "having", "limit", "offset"))
+    return not drops and any(map(aggregates_in, inner.expressions))
 
 
 def _reads_outside(conjunct: exp.Expr, scope: Scope) -> bool:

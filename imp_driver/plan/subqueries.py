@@ -142,6 +142,11 @@ class Conditions:
             return exp.Column(this=column.this.copy())
         return self.resolve(column)
 
+    def know(self, node: exp.Expr, output: Sequence[Attribute]) -> None:
+        """Take a scalar subquery for a column that the plan has already. Raises Refused where it has several columns."""
+        _check_one(output)
+        self.scalars[node.sql(dialect="spark")] = output[0]
+
     def _scalar_once(self, node: exp.Expr) -> Attribute:
         text = node.sql(dialect="spark")
         if text not in self.scalars:
@@ -150,8 +155,7 @@ class Conditions:
 
     def _scalar(self, node: exp.Expr) -> Attribute:
         subquery = self.queries.whole(node, self.scope)
-        if len(subquery.output) != 1:
-            raise Refused(Reason.SUBQUERY, "a scalar subquery with several columns")
+        _check_one(subquery.output)
         value = self.context.attribute("scalar", kind=subquery.output[0].kind)
         known = by_identifier(self.plan.output)
         read = sorted(free_identifiers(subquery))
@@ -162,6 +166,11 @@ class Conditions:
 
 
 _RESOLVED = "#resolved"
+
+
+def _check_one(output: Sequence[Attribute]) -> None:
+    if len(output) != 1:
+        raise Refused(Reason.SUBQUERY, "a scalar subquery with several columns")
 
 
 def _operand(expression: exp.Expr) -> exp.Expr:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+import sqlglot
 
+from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import Policy
+from imp_driver.values.refusal import Refused
 from tests.soundness.engine import Row
+from tests.soundness.tables import Catalog
 from tests.unit.answer.test_answers import World
 
 ROWS: list[Row] = [*((place, place % 3, place % 7, place % 5) for place in range(60)), (90, None, None, 1), (91, 1, 3, None)]
@@ -114,6 +118,35 @@ def test_a_subquery_beside_groups_or_rows_is_joined(text: str) -> None:
         assert world.sketches.relations.background.settle(30)
     _change(world, 1)
     assert world.checked(text).served_by is ServedBy.STATE
+
+
+WITHOUT_FROM = [
+    "SELECT (SELECT count(*) FROM r) AS n, (SELECT max(b) FROM s) AS m, (SELECT sum(a) FROM r) / (SELECT count(*) FROM r) AS per",
+    "SELECT 'r' AS what, (SELECT count(*) FROM r WHERE x > 3) AS n UNION ALL SELECT 's', (SELECT count(*) FROM s)",
+    "SELECT CASE WHEN (SELECT min(a) FROM r) > (SELECT max(y) FROM s) THEN 1 ELSE (SELECT count(*) FROM r WHERE a > 1000) END AS c",
+    "SELECT (SELECT sum(a) FROM r WHERE a > (SELECT avg(b) FROM s)) AS n ORDER BY n LIMIT 1",
+    "SELECT n + 1 AS m FROM (SELECT (SELECT count(*) FROM r) AS n) q WHERE n > 2",
+    "SELECT (SELECT max(b) FROM s WHERE k = (SELECT max(k) FROM s)) AS m, (SELECT count(*) FROM s) AS n",
+]
+
+
+@pytest.mark.parametrize("text", WITHOUT_FROM)
+def test_values_of_subqueries_alone(text: str) -> None:
+    world = _world()
+    for number in range(4):
+        world.checked(text)
+        assert world.sketches.relations.background.settle(30)
+        assert world.checked(text).served_by is ServedBy.STATE
+        _change(world, number)
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT 1 + 1 AS n", "SELECT count(*) AS n, (SELECT count(*) FROM r) AS m", "SELECT (SELECT a FROM r) AS a"]
+)
+def test_a_query_that_reads_no_table_is_sparks(text: str) -> None:
+    with pytest.raises(Refused) as refused:
+        resolve(sqlglot.parse_one(text, read="spark"), Catalog())
+    assert refused.value.reason is Reason.NO_AGGREGATION
 
 
 @pytest.mark.parametrize(
