@@ -1,4 +1,5 @@
-"""A dashboard by SQLAlchemy: tiles with other filters each time, while sales come in. After some rounds no tile asks Spark."""
+"""A dashboard by SQLAlchemy (extra ``sqlalchemy``): tiles with other filters each time, while sales come in. After some rounds no tile
+asks Spark."""
 
 from __future__ import annotations
 

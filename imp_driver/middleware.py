@@ -23,6 +23,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
+from imp_driver.parse.template import text_and_names
 from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import BESIDE_GROUPS, Decision, Reason
 from imp_driver.rewrite.comparison import Comparison, Served
@@ -106,7 +107,10 @@ class Middleware:
         times = execution.watch.times
         report = SketchReport(Decision.NOT_USED, grounds.reason, grounds.detail, times=times, executed_sql=text, not_answered=why)
         with execution.watch.stage("execute"):
-            return Outcome(self._session.execute(execution.with_text(text)), -1, report)
+            outcome = Outcome(self._session.execute(execution.with_text(text)), -1, report)
+        if why is not None and statement.alike.tree is not None:
+            self._sketches.relations.plain_seconds[text_and_names(statement.alike)[0]] = times["execute"] / 1000
+        return outcome
 
     def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
         """Run one statement for many rows; an INSERT of VALUES becomes one append and one commit."""

@@ -104,12 +104,27 @@ class Answers:
         if grounds is not None:
             raise Refused.on(grounds)
         try:
-            answer = self._from(reading.text.grouped(), reading, execution, means)
+            answer = self._at_hand(reading, execution) or self._from(reading.text.grouped(), reading, execution, means)
         except Refused as refused:
             if refused.reason is Reason.LEFT_TO_SPARK:
                 self._patience.in_vain(name, refused.grounds)
             raise
         self._patience.succeeded(name)
+        return answer
+
+    def _at_hand(self, reading: Reading, execution: Execution) -> Answer | None:
+        """Answer from groups that stand for the newest versions as they are, for all constants on their keys; None where that fails."""
+        above = reading.text.above()
+        if above is None:
+            return None
+        self._check_permitted(_names(above))
+        try:
+            held = self._parts.at_hand(above, reading, reading.parameters(execution.parameters))
+            answer = None if held is None else self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+        except (Refused, NotEvaluable):
+            return None
+        for part in () if answer is None else answer.parts:
+            self._parts.note_answered(part)
         return answer
 
     def _with_rows(self, rows: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer | Refused:
@@ -147,19 +162,30 @@ class Answers:
         return self._finished(held, reading, execution)
 
     def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
-        shape = self._shapes.of(reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else execution.text, execution)
-        may_round, may_tie = self._options.floats is Floats.ROUNDED, not self._options.is_compared
+        shape = self._shape(held, reading, execution)
         try:
             if held.grouped.others:
                 raise NotEvaluable("a table that is not grouped")
-            with execution.watch.stage("answer"):
-                rows = Finish(held.rows, may_round=may_round).answer(held.plan, may_tie=may_tie)
-                shaped = ShapedRows(rows, shape)
-                self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
-                return Answer(shaped, held.parts, ServedBy.STATE)
+            return self._of_groups(held, reading, shape, execution)
         except NotEvaluable as error:
+            may_round, may_tie = self._may_round, not self._options.is_compared
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
             return self._rest_by_spark(held, reading, shape, execution)
+
+    def _shape(self, held: Held, reading: Reading, execution: Execution) -> ResultShape:
+        return self._shapes.of(reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else execution.text, execution)
+
+    def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
+        """Finish a query in process. Raises NotEvaluable."""
+        with execution.watch.stage("answer"):
+            rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
+            shaped = ShapedRows(rows, shape)
+            self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
+            return Answer(shaped, held.parts, ServedBy.STATE)
+
+    @property
+    def _may_round(self) -> bool:
+        return self._options.floats is Floats.ROUNDED
 
     def _rest_by_spark(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         rest = Rest(held.plan, held.rows, versions_of(reading, held.parts))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
 from imp_driver.answer.groups import check_keys, check_maintained, repeated, rows_of
+from imp_driver.answer.matching import own_match
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
@@ -31,7 +34,7 @@ from imp_driver.reasons import BESIDE_GROUPS, Reason
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
-from imp_driver.state.group_columns import ReadGroups
+from imp_driver.state.group_columns import NotThere, ReadGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.codes import one_array
 from imp_driver.values.execution import Parameters
@@ -56,6 +59,8 @@ class Held:
     parts: tuple[Groups, ...]
 
 
+_FEW_GROUPS = 50_000
+"""So many rows are filtered as soon as those that pass are picked from columns."""
 _MOST_TRIES = 8
 """States over more tables that turn out not to serve a query."""
 
@@ -82,6 +87,30 @@ class Parts:
         if grouped.top is not None and grouped.otherwise is not None:
             return self._first_rows(grouped, grouped.top, grouped.otherwise, reading, parameters, means)
         return self._held(grouped, reading, parameters, means)
+
+    def at_hand(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Held | None:
+        """Return all groups of a query, where these are few columns that stand for the versions of a reading already; None elsewhere.
+
+        Raises:
+            Refused, NotEvaluable: some group has a value that is not known; it need not be one that is asked for.
+        """
+        if not all(reading.is_constant(analysis) for _, analysis in grouped.parts):
+            return None
+        found: dict[str, Groups] = {}
+        for request, (aggregate, _) in zip(self._requests(grouped, reading, parameters), grouped.parts, strict=True):
+            part = read_at_hand(self._relations, request, partial(self._whole, aggregate))
+            if part is None:
+                return None
+            found[aggregate.output[0].identifier] = part
+        rows = {name: part.rows for name, part in found.items()}
+        return Held(grouped, reading.with_values(grouped.plan, parameters), rows, tuple(found.values()))
+
+    def _whole(self, aggregate: Aggregate, request: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
+        if groups.groups > _FEW_GROUPS:
+            raise NotThere
+        # Other texts may ask for other groups of the same columns.
+        rows = groups.table((aggregate, request.zone), lambda: rows_of(groups, own_match(request.block), request.block, aggregate))
+        return self._checked(Groups(request, relation, upkeep, rows))
 
     def _first_rows(self, grouped: Grouped, top: Top, whole: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return what the first rows of an order are finished from: the rows up to a threshold, or all of them where they are few."""
@@ -200,11 +229,15 @@ class Parts:
         return self._relations.held(source.request, means, read) if found is None else found
 
     def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
-        if self._options.is_compared:
-            check_comparable(rows, TOLERANCE)
-        found = Groups(request, relation, upkeep, rows)
+        found = self._checked(Groups(request, relation, upkeep, rows))
         self.note_answered(found)
         return found
+
+    def _checked(self, part: Groups) -> Groups:
+        """Raise NotEvaluable where some groups cannot be compared with Spark's, and are to be."""
+        if self._options.is_compared:
+            check_comparable(part.rows, TOLERANCE)
+        return part
 
     def note_answered(self, part: Groups) -> None:
         """Count an answer from some groups, and what it has saved."""
@@ -212,8 +245,9 @@ class Parts:
         relation.usage.note_answer()
         self._relations.checkpoint.note(relation)
         if relation.costs.captured is not None:
-            # What is not computed by Spark would have taken about as long as the capture.
-            relation.costs.note_query(relation.costs.captured, 0.5)
+            # A capture in the background is of more groups than a query asks for, with fewer cores.
+            plain = self._relations.plain_seconds.get(part.request.shape[0])
+            relation.costs.note_query(min(relation.costs.captured, math.inf if plain is None else plain), 0.5)
 
     def told(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[str]:
         """Say which groups a query would be answered from, those of its constants first.

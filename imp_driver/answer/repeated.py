@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+from sqlglot import exp
 
 from imp_driver.answer.shape import ShapedRows
 from imp_driver.answer.summary import Groups
@@ -77,8 +78,14 @@ class Repeats:
     def _name(self, reading: Reading, parameters: Parameters) -> tuple[Hashable, ...]:
         given = reading.parameters(parameters) or ()
         values = given.items() if isinstance(given, Mapping) else enumerate(given)
-        # 1, 1.0 and True are equal, as are 0.0 and -0.0.
-        return (reading.text, reading.settings, self._options.floats, tuple((name, type(value), repr(value)) for name, value in values))
+        return (reading.text, reading.settings, self._options.floats, tuple((name, *_told_apart(value)) for name, value in values))
+
+
+def _told_apart(value: object) -> tuple[object, ...]:
+    # 1, 1.0 and True are equal, as are 0.0 and -0.0.
+    if isinstance(value, exp.Literal):
+        return exp.Literal, str(value.this), value.is_string
+    return type(value), repr(value)
 
 
 def _vector(reading: Reading) -> Vector:

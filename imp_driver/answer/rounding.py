@@ -143,16 +143,18 @@ def _check_step(rows: pa.Table, step: exp.Expr) -> None:
 
 def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
     """Raise NotEvaluable where two values may be compared in either way."""
-    values = []
-    spread = np.zeros(rows.num_rows)
+    values: list[FloatArray] = []
+    spread = np.zeros(1)
+    rounded = rounded_in(rows)
     for side in (left, right):
-        if identifiers(side) & rounded_in(rows):
+        read = identifiers(side)
+        if read & rounded:
             name = plain_identifier(side)
             if name is None:
                 raise NotEvaluable("a condition on an expression over a sum of doubles")
             spread = spread + spread_of(rows, name)
         # What reads no column is one value for all rows.
-        over = rows if identifiers(side) else rows.slice(0, 1)
+        over = rows if read else rows.slice(0, 1)
         values.append(to_double(value_of(over, side)).fill_null(np.nan).to_numpy(zero_copy_only=False))
     one, other = values
     distance = np.abs(one - other)

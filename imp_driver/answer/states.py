@@ -204,9 +204,7 @@ class States:
             if relation.block is None:
                 continue
             found = asked.match(relation.block)
-            why = (
-                f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else "could be used, but has more groups"
-            )
+            why = f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else _why_others(relation, request)
             lines.append(f"    state {relation.identifier} by {_keys(relation.block)}: {why}")
         if len(others) > MOST_TOLD:
             lines.append(f"    and {len(others) - MOST_TOLD} other states of the same rows")
@@ -274,8 +272,21 @@ class _Last:
 
 def _effort(relation: Maintained, request: Request) -> int:
     """Return about what an answer costs, in groups that are read."""
+    return (relation.groups or 0) + GROUPS_OF_A_STEP * (_behind(relation, request) if relation.is_held else _STEPS_OF_A_CAPTURE)
+
+
+def _behind(relation: Maintained, request: Request) -> int:
+    """Return how many commits of the request's tables a state does not stand for yet."""
     behind = sum(each.version - known.version for each in request.tables if (known := relation.vector.get(each.location)) is not None)
-    return (relation.groups or 0) + GROUPS_OF_A_STEP * (max(0, behind) if relation.is_held else _STEPS_OF_A_CAPTURE)
+    return max(0, behind)
+
+
+def _why_others(relation: Maintained, request: Request) -> str:
+    """Say what is against a state that would serve a request."""
+    behind = _behind(relation, request)
+    if not relation.is_held:
+        return "could be used, but is not in memory"
+    return f"could be used, but is behind by {behind} commits" if behind else f"could be used, but has {relation.groups} groups"
 
 
 def _keys(block: BoundBlock) -> str:

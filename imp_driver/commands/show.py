@@ -13,6 +13,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.plan.bind import BoundBlock
 from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.redaction import redacted
 
 
@@ -32,7 +33,7 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "version": (number, values(lambda r: r.version if r.is_held else None)),
             "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
             "lives_in": (text, values(_lives_in)),
-            "group_keys": (text, values(lambda r: None if r.block is None else ", ".join(map(readable, r.block.keys_sql)))),
+            "group_keys": (text, values(lambda r: None if r.block is None else _keys(r.block))),
             "aggregates": (text, values(lambda r: None if r.block is None else _aggregates(r.block))),
             "groups": (number, values(lambda r: r.groups)),
             "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
@@ -50,13 +51,46 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
             "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
             "problem": (text, values(lambda r: None if r.attempts.failure is None else r.attempts.failure.detail)),
-            "statement": (text, values(lambda r: r.identity.template_text)),
+            "statement": (text, values(lambda r: readable(r.identity.template_text))),
         }
     )
 
 
+def _keys(block: BoundBlock) -> str:
+    """Return the keys; none where all rows are one group."""
+    return "" if block.keys_sql == (_ONE_GROUP,) else ", ".join(map(readable, block.keys_sql))
+
+
+_ONE_GROUP = "TRUE"
+
+
 def _aggregates(block: BoundBlock) -> str:
-    return ", ".join(f"{each.specification.kind.value} {readable(each.argument_sql or '')}".strip() for each in block.aggregates)
+    return ", ".join(f"{_function(each.specification)}({readable(each.argument_sql or '*')})" for each in block.aggregates)
+
+
+def _function(specification: AggregateSpecification) -> str:
+    """Return a function that is asked for what is held, of several such functions one."""
+    if specification.kind is AccumulatorKind.VARIANCE:
+        return specification.form.value
+    if specification.kind.name.startswith(("SUM", "AVERAGE")):
+        is_average = specification.form is ValueForm.AVERAGE or specification.kind is AccumulatorKind.AVERAGE_INTEGER
+        return f"{'avg' if is_average else 'sum'}{'_distinct' if specification.kind is AccumulatorKind.SUM_DISTINCT else ''}"
+    return _FUNCTIONS[specification.kind]
+
+
+_FUNCTIONS = {
+    AccumulatorKind.COUNT_ROWS: "count",
+    AccumulatorKind.COUNT: "count",
+    AccumulatorKind.MINIMUM: "min",
+    AccumulatorKind.MAXIMUM: "max",
+    AccumulatorKind.COUNT_DISTINCT: "count_distinct",
+    AccumulatorKind.PERCENTILE: "percentile",
+    AccumulatorKind.BIT_AND: "bit_and",
+    AccumulatorKind.BIT_OR: "bit_or",
+    AccumulatorKind.BIT_XOR: "bit_xor",
+    AccumulatorKind.BOOLEAN_AND: "bool_and",
+    AccumulatorKind.BOOLEAN_OR: "bool_or",
+}
 
 
 def _lives_in(relation: Maintained) -> str | None:

@@ -51,6 +51,7 @@ FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
 
 MOST_REPEATS = 256
+_MOST_SHAPES = 1_000
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -60,7 +61,8 @@ FETCHED = 3
 class Relations:
     """Shared by all connections of a process to one warehouse; relations are keyed by everything that changes their meaning.
 
-    ``buckets`` is the folder of states that are too large for ``memory`` bytes; None where there is none.
+    ``buckets`` is the folder of states that are too large for ``memory`` bytes; None where there is none. ``plain_seconds`` has what the
+    engine took for the last text of a shape that ran unchanged.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Relations:
         self.unique_keys = UniqueKeys()
         self.background = Background()
         self.upkeep_times = UpkeepTimes()
+        self.plain_seconds: BoundedCache[str, float] = BoundedCache(_MOST_SHAPES)
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self._folders = Folders(buckets)
         self._source = source

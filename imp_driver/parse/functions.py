@@ -256,5 +256,10 @@ def check_function(node: exp.Func) -> None:
 
 
 def _written(node: exp.Func) -> str:
-    """Return the name of a function in Spark's SQL, which is not always the parser's."""
-    return str(node.sql(dialect=SparkText)).partition("(")[0].lower()
+    """Return the name of a function in Spark's SQL, which is not always the parser's; nothing of what it is of."""
+    name = str(node.sql(dialect=SparkText)).partition("(")[0]
+    return (name if _NAME.fullmatch(name) else node.sql_name()).lower()
+
+
+_NAME = re.compile(r"\w+")
+"""What is written as an operator has none before a bracket."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from sqlglot import Token, TokenType, exp
 
+from imp_driver.parse.skeleton import skeleton
 from imp_driver.values.bounded_cache import BoundedCache
 
 MadeT = TypeVar("MadeT")
@@ -81,6 +82,15 @@ class Pattern(Generic[MadeT]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Framed(Generic[MadeT]):
+    """A pattern by the constants of a skeleton: those that have values, with their places and kinds, and the fixed ones."""
+
+    pattern: Pattern[MadeT]
+    valued: tuple[tuple[int, int, _Kind], ...]
+    fixed: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Instance(Generic[MadeT]):
     """One text of a pattern: the values of the markers that its constants are."""
 
@@ -96,14 +106,40 @@ class Patterns(Generic[MadeT]):
         self._read = read
         self._make = make
         self._known: BoundedCache[bytes, tuple[Pattern[MadeT], ...]] = BoundedCache(MOST_PATTERNS)
+        self._framed: BoundedCache[str, _Framed[MadeT]] = BoundedCache(MOST_PATTERNS)
+
+    def at_a_look(self, text: str) -> Instance[MadeT] | None:
+        """Return ``find`` of a text whose tokens are those of another one that was found; None where that is not certain."""
+        found = skeleton(text)
+        framed = None if found is None else self._framed.get(found.frame)
+        if found is None or framed is None or any(found.constants[each] != fixed for each, fixed in framed.fixed):
+            return None
+        return _instance(framed.pattern, ((place, kind, found.constants[each]) for each, place, kind in framed.valued))
 
     def find(self, text: str, tokens: Sequence[Token]) -> Instance[MadeT] | None:
         """Return a text as one of a known pattern; None where it is none."""
         known = None if _READ_OTHERWISE.search(text) else self._known.get(_sequence(tokens))
         for pattern in known or ():
             if all(tokens[place].text == fixed for place, fixed in pattern.fixed):
-                return _instance(pattern, tokens)
+                self._frame(text, tokens, pattern)
+                return _instance(pattern, ((place, kind, tokens[place].text) for place, kind in pattern.places))
         return None
+
+    def _frame(self, text: str, tokens: Sequence[Token], pattern: Pattern[MadeT]) -> None:
+        """Have texts of the same skeleton found without reading their tokens, where its constants are tokens and all that may differ."""
+        found = skeleton(text)
+        if found is None:
+            return
+        numbers = {span: number for number, span in enumerate(found.spans)}
+        places = {place: number for place, token in enumerate(tokens) if (number := numbers.get((token.start, token.end + 1))) is not None}
+        kinds = dict(pattern.places)
+        fixed = dict(pattern.fixed)
+        if kinds.keys() <= places.keys() <= kinds.keys() | fixed.keys() and len(places) == len(numbers):
+            self._framed[found.frame] = _Framed(
+                pattern,
+                tuple((places[place], place, kind) for place, kind in kinds.items()),
+                tuple((places[place], text) for place, text in fixed.items() if place in places),
+            )
 
     def learn(self, text: str, tokens: Sequence[Token], tree: exp.Expr) -> None:
         """Take notice of a text that is none of a known pattern."""
@@ -141,10 +177,9 @@ def _sequence(tokens: Sequence[Token]) -> bytes:
     return hashlib.blake2s(parts.encode()).digest()
 
 
-def _instance(pattern: Pattern[MadeT], tokens: Sequence[Token]) -> Instance[MadeT] | None:
+def _instance(pattern: Pattern[MadeT], constants: Iterable[tuple[int, _Kind, str]]) -> Instance[MadeT] | None:
     values: dict[str, exp.Literal] = {}
-    for place, kind in pattern.places:
-        text = tokens[place].text
+    for place, kind, text in constants:
         if not kind.has(text):
             return None
         values[_name(place, kind)] = exp.Literal(this=text, is_string=not kind.is_number)

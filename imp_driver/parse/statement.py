@@ -180,6 +180,9 @@ def _parse(text: str) -> Statement:
             return Statement(text, kind, target=_target_at_the_beginning(text))
         if len(text) > _LARGEST_TEXT:
             return Statement(text, kind)
+    instance = _patterns.at_a_look(text)
+    if instance is not None:
+        return Statement(text, StatementKind.QUERY, instance=instance)
     try:
         tokens = sqlglot.tokenize(text, read=DIALECT)
     except SqlglotError:

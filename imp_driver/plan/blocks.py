@@ -6,7 +6,7 @@ filter and whatever stands above or beside it in the query needs no further proo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -79,17 +79,22 @@ def lifted(block: QueryBlock) -> QueryBlock | None:
 
     The groups that pass are the same (sketch-safety rules 2.2, G-predicates), and the state no longer depends on those constants.
     """
-    keys = {key.unnest().name for key in block.keys if plain_identifier(key) is not None}
-
-    def is_moved(conjunct: exp.Expr) -> bool:
-        read = identifiers(conjunct)
-        return bool(read) and read <= keys and _is_simple(conjunct) and may_be_left_out(block.source, block.where, conjunct)
-
-    moved = tuple(conjunct for conjunct in block.where if is_moved(conjunct))
+    moved = conditions_on_keys(block.source, block.where, block.keys)
     if not moved:
         return None
     where = tuple(conjunct for conjunct in block.where if conjunct not in moved)
     return replace(block, where=where, having=(*moved, *block.having))
+
+
+def conditions_on_keys(source: Plan, where: Sequence[exp.Expr], keys: Sequence[exp.Expr]) -> tuple[exp.Expr, ...]:
+    """Return the conditions on rows that decide about whole groups: they read keys that are columns, and nothing else."""
+    names = {name for key in keys if (name := plain_identifier(key)) is not None}
+
+    def is_moved(conjunct: exp.Expr) -> bool:
+        read = identifiers(conjunct)
+        return bool(read) and read <= names and _is_simple(conjunct) and may_be_left_out(source, where, conjunct)
+
+    return tuple(conjunct for conjunct in where if is_moved(conjunct))
 
 
 _SIMPLE = (

@@ -34,7 +34,7 @@ def groupings(plan: Plan) -> tuple[Grouping, ...]:
     Raises:
         Refused: there is none; some read the row around them, or a table is not grouped at all.
     """
-    found = tuple(map(_grouping, _lowest(plan)))
+    found = tuple(map(_grouping, lowest(plan)))
     if not found:
         first = next(iter(scans(plan)), None)
         is_correlated = any(isinstance(each, Aggregate) for each in every(plan))
@@ -58,13 +58,13 @@ def with_groups(plan: Plan) -> Plan:
     return plan
 
 
-def _lowest(plan: Plan) -> Iterator[Aggregate]:
+def lowest(plan: Plan) -> Iterator[Aggregate]:
     """Yield the lowest aggregations that stand on their own and do not only have groups below."""
     if isinstance(plan, Aggregate) and not is_of_groups(plan.child) and not free_identifiers(plan):
         yield plan
         return
     for child in children(plan):
-        yield from _lowest(child)
+        yield from lowest(child)
 
 
 def is_of_groups(plan: Plan) -> bool:

@@ -11,11 +11,12 @@ from imp_driver.safety.levels import Level, Needs, Refusal
 from imp_driver.safety.setting import Setting
 
 _IDENTIFIER = re.compile(r"`([^`]*)#\d+`")
+_MARKER = re.compile(r":(__imp|imp_constant)_\w+")
 
 
 def readable(text: str) -> str:
-    """Write the attributes in a text as people know them."""
-    return _IDENTIFIER.sub(r"\1", text)
+    """Write the attributes in a text as people know them, and markers as what they are."""
+    return _MARKER.sub("?", _IDENTIFIER.sub(r"\1", text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,11 +96,19 @@ class Reading:
 
         Raises Refused: a parameter has no exact literal.
         """
+        known = self._known_without_markers(analysis)
+        return known if isinstance(known, tuple) else self._blocks(analysis, parameters)
+
+    def is_constant(self, analysis: Analysis) -> bool:
+        """Say whether a block that is answered from is the same for all constants of this text."""
+        return isinstance(self._known_without_markers(analysis), tuple)
+
+    def _known_without_markers(self, analysis: Analysis) -> Blocks | Grounds:
         name = id(analysis), self.zone
         known = self.text.without_markers.get(name)
         if known is None:
             known = self.text.without_markers[name] = self._without_markers(analysis)
-        return known if isinstance(known, tuple) else self._blocks(analysis, parameters)
+        return known
 
     def _blocks(self, analysis: Analysis, parameters: Parameters) -> Blocks:
         read = self._times(analysis, lambda: {**types_in(analysis.plan.top), **analysis.columns}).read

@@ -16,6 +16,7 @@ from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables, ViewDefinition
 from imp_driver.plan.early_groups import with_early_groups
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
+from imp_driver.plan.keys_above import with_keys_above
 from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
 from imp_driver.plan.resolve import resolve
@@ -105,6 +106,7 @@ class Text:
     _plan_of_groups: Plan | None = None
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
+    _above: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
 
     @property
@@ -123,6 +125,12 @@ class Text:
         if self._grouped is None:
             self._grouped = _found(self._groups)
         return _given(self._grouped)
+
+    def above(self) -> Grouped | None:
+        """Return the query as ``grouped`` with all conditions on keys above the groups; None where it needs more than groups for that."""
+        if self._above is None:
+            self._above = _found(self._groups_alone)
+        return None if isinstance(self._above, Grounds) else self._above
 
     def with_rows(self) -> Grouped | None:
         """Return the query as ``grouped``, with rows that are not grouped as groups of equal rows; None where it has no such rows."""
@@ -151,6 +159,14 @@ class Text:
 
     def _groups(self) -> Grouped:
         return _over_groups(self._ordered(), with_rows=False)
+
+    def _groups_alone(self) -> Grouped:
+        plan = self._ordered()
+        above = with_keys_above(plan)
+        found = self.grouped() if above is plan else _over_groups(above, with_rows=False)
+        if found.constants or found.others:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS)
+        return found
 
     def _rows(self) -> Grouped:
         found = _over_groups(self._ordered(), with_rows=True)

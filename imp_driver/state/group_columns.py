@@ -6,7 +6,7 @@ there. A step never changes a column, it leaves all of them behind; the next one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ QUICKLY_MADE = 10_000
 MOST_COARSER = 32
 SMALL_BYTES = 1 << 20
 """Of the coarser groups that are kept; to make larger ones anew takes about as long as to read them."""
+MOST_TABLES = 8
 MOST_TOUCHED = 10
 """One of so many groups may have changed for columns to be taken over."""
 
@@ -72,6 +73,7 @@ class GroupColumns:
         self.asked: set[int | _Aggregate | CoarserKeys] = set()
         self.added_up: set[_Aggregate] = set()
         self.coarser: dict[str, CoarserGroups] = {}
+        self.tables: dict[Hashable, pa.Table] = {}
 
     @classmethod
     def of(cls, vector: Vector, state: GroupState, earlier: GroupColumns | None) -> GroupColumns:
@@ -112,6 +114,7 @@ class GroupColumns:
         """Bytes."""
         own = int(self.slots.nbytes + self.alive.nbytes) + (0 if self.rows is None else int(self.rows.nbytes))
         own += sum(each.memory for each in list(self.accumulators.values()))
+        own += sum(int(each.nbytes) for each in list(self.tables.values()))
         own += sum(each.memory for each in list(self.coarser.values())) + sum(each.memory for each in list(self.numberings.values()))
         return own + sum(int(each.nbytes) for each in self.keys.values()) + sum(map(_bytes, self.values.values()))
 
@@ -198,6 +201,20 @@ class ReadGroups:
             if len(known) < MOST_COARSER and found.memory <= SMALL_BYTES:
                 known[name] = found
         return found
+
+    def table(self, name: Hashable, make: Callable[[], pa.Table]) -> pa.Table:
+        """Return all groups as rows by a name that says all that these depend on beside the columns; a few such tables are kept."""
+        known = self._columns.tables
+        found = known.get(name)
+        if found is None:
+            found = make()
+            if len(known) < MOST_TABLES:
+                known[name] = found
+        return found
+
+    @property
+    def groups(self) -> int:
+        return len(self._columns.slots)
 
     @property
     def _held(self) -> GroupState:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from imp_driver.state.maintained import Maintained
 
@@ -60,7 +60,8 @@ class Registry:
             relation.usage.note_template(template)
             if self._relations.get(key) is relation:
                 self._relations.move_to_end(key)
-                self._join(relation)
+                # It may serve very many templates, of which the others did not use it.
+                self._join_groups(key, (*_lasting_groups(relation), ("template", template)))
 
     def relations(self) -> tuple[Maintained, ...]:
         with self._lock:
@@ -165,8 +166,10 @@ class Registry:
 
     def _join(self, relation: Maintained) -> None:
         """Make a relation the most recently used of its groups."""
-        key = relation.identity.key
-        for group in _groups_of(relation):
+        self._join_groups(relation.identity.key, _groups_of(relation))
+
+    def _join_groups(self, key: str, groups: Iterable[_Group]) -> None:
+        for group in groups:
             members = self._groups.setdefault(group, {})
             members.pop(key, None)
             members[key] = None
@@ -190,9 +193,13 @@ def _lightened(relation: Maintained) -> int:
         return saved
 
 
-def _groups_of(relation: Maintained) -> Iterator[_Group]:
+def _lasting_groups(relation: Maintained) -> Iterator[_Group]:
     yield "family", relation.identity.family
     yield "prefix", relation.identity.prefix
     yield "source", relation.identity.source
+
+
+def _groups_of(relation: Maintained) -> Iterator[_Group]:
+    yield from _lasting_groups(relation)
     for template in relation.usage.templates:
         yield "template", template

@@ -44,7 +44,7 @@ DRIVER_MUTANTS = (
     Mutant(
         "row conditions lifted",
         "../plan/blocks.py",
-        "read <= keys and",
+        "read <= names and",
         "True and",
     ),
     Mutant(
@@ -398,8 +398,14 @@ DRIVER_MUTANTS = (
     Mutant(
         "one constant for all places",
         "../parse/patterns.py",
-        "        text = tokens[place].text\n",
-        "        text = tokens[pattern.places[0][0]].text\n",
+        "((place, kind, tokens[place].text) for",
+        "((place, kind, tokens[pattern.places[0][0]].text) for",
+    ),
+    Mutant(
+        "one constant for all places of a skeleton",
+        "../parse/patterns.py",
+        "((place, kind, found.constants[each]) for",
+        "((place, kind, found.constants[framed.valued[0][0]]) for",
     ),
     Mutant(
         "what comes twice is unique",
