@@ -65,7 +65,7 @@ QUERIES = (
     "SELECT w.g, count(*) AS c FROM {t} w WHERE w.m >= (SELECT avg(o.m) FROM {t} o WHERE o.g = w.g) GROUP BY w.g ORDER BY w.g",
     "SELECT g, sum(m) / nullif((SELECT sum(m) FROM {t}), 0) AS share, CASE WHEN count(*) > (SELECT avg(c) FROM "
     "(SELECT count(*) AS c FROM {t} GROUP BY g)) THEN 'many' ELSE 'few' END FROM {t} GROUP BY g ORDER BY share DESC, g",
-    "SELECT (SELECT count(*) FROM {t}), (SELECT sum(m) FROM {t} WHERE g = 1) / (SELECT count(g) FROM {t}) AS per, (SELECT max(t) FROM {t})",
+    "SELECT (SELECT count(*) FROM {t}), (SELECT sum(n) FROM {t} WHERE g = 1) - (SELECT count(g) FROM {t}) AS less, (SELECT max(t) FROM {t})",
     "SELECT 'g' AS what, (SELECT max(g) FROM {t}) AS most UNION ALL SELECT 'n', (SELECT max(n) FROM {t} WHERE g > 0)",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
     "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",
