@@ -58,6 +58,7 @@ class _Resolver:
             conditions = Conditions(plan, self.context, lambda column: reference(scope.find(column)[0]), scope, subqueries)
             plan = conditions.add(conjuncts_of(where.this))
         items = _items(select, scope)
+        plan, items = self._below_groups(plan, items, scope, subqueries)
         lookup = Lookup(scope, outputs_of(items))
         expressions, order = [expression for _, expression in items], order_keys(select, lookup, is_last=is_last)
         condition = None if having is None else lookup.having(having.this)
@@ -75,6 +76,19 @@ class _Resolver:
             plan = above.plan
         plan, expressions = windows(plan, expressions, self.context)
         return finish(select, plan, [name for name, _ in items], expressions, order, self.context)
+
+    def _below_groups(
+        self, plan: Plan, items: list[tuple[str, exp.Expr]], scope: Scope, subqueries: _Subqueries
+    ) -> tuple[Plan, list[tuple[str, exp.Expr]]]:
+        """Compute the subqueries inside of aggregate functions for each row, below the groups."""
+        below = Conditions(plan, self.context, lambda column: column, scope, subqueries)
+
+        def change(node: exp.Expr) -> exp.Expr:
+            is_changed = any(node is each and each.find(exp.Query) for each in aggregates_in(node))
+            return below.with_scalars(node) if is_changed else node
+
+        changed = [(name, expression.transform(change)) for name, expression in items]
+        return below.plan, changed
 
     def _values(self, select: exp.Select, visible: Visible, *, is_last: bool) -> Plan:
         """Resolve a SELECT without FROM: the first subquery of its list that has one row, whatever it reads, takes FROM's place."""
@@ -198,8 +212,8 @@ def _outside_subqueries(value: exp.Expr, resolve: Callable[[exp.Column], exp.Exp
             return node.copy()
         return bracketed(resolve(node)) if isinstance(node, exp.Column) else node
 
-    if any(each.find(exp.Query) for each in value.find_all(exp.AggFunc, exp.Filter, exp.Window)):
-        raise Refused(Reason.SUBQUERY, "inside an aggregate or a window of the SELECT list")
+    if any(each.find(exp.Query) for each in value.find_all(exp.Window)):
+        raise Refused(Reason.SUBQUERY, "inside a window of the SELECT list")
     return value.transform(change)
 
 

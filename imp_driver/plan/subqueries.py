@@ -8,10 +8,12 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import by_identifier, identifiers, reference, replaced
+from imp_driver.plan.attributes import by_identifier, identifiers, plain_identifier, reference, replaced
+from imp_driver.plan.conjunctive import equality
 from imp_driver.plan.context import Context
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Attribute, Filter, Plan, Scalar, SemiJoin
+from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Plan, Project, Scalar, SemiJoin
+from imp_driver.plan.scalars import are_alike
 from imp_driver.plan.scope import Scope
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -126,16 +128,81 @@ class Conditions:
         """
 
         def extract(node: exp.Expr) -> exp.Expr:
-            if isinstance(node, (exp.Exists, exp.Any, exp.All)) or (isinstance(node, exp.In) and node.args.get("query") is not None):
-                raise Refused(Reason.SUBQUERY, "inside OR, NOT or another expression")
-            if isinstance(node, exp.Query):
-                column = reference(self._scalar_once(node))
-                column.set("table", exp.to_identifier(_RESOLVED))
-                return column
-            return node
+            if isinstance(node, (exp.Any, exp.All)):
+                raise Refused(Reason.SUBQUERY, "ANY or ALL")
+            if isinstance(node, exp.Exists):
+                return _as_resolved(self._exists_value(node))
+            if isinstance(node, exp.In) and node.args.get("query") is not None:
+                return _as_resolved(self._in_value(node))
+            return _as_resolved(reference(self._scalar_once(node))) if isinstance(node, exp.Query) else node
 
         extracted = expression.transform(extract)
         return replaced(extracted, self._resolve_unless_done)
+
+    def _exists_value(self, node: exp.Exists) -> exp.Expr:
+        """Return EXISTS as a value: whether the subquery has rows."""
+        rows = self.queries.rows(node.this, self.scope)
+        found = self._uncorrelated(node.this) if rows is None else rows.plan
+        return _is_positive(self._count(found, () if rows is None else self._equalities(rows)))
+
+    def _in_value(self, node: exp.In) -> exp.Expr:
+        """Return IN as a value, which may be unknown: by the rows that are equal, all rows, and those that are not NULL."""
+        operand, query = self.with_scalars(node.this), node.args["query"]
+        rows = self.queries.rows(query, self.scope)
+        if isinstance(node.this.unnest(), exp.Tuple) or (rows is not None and rows.correlated):
+            raise Refused(
+                Reason.SUBQUERY, "IN of several columns, or one that reads the row around it, inside OR, NOT or another expression"
+            )
+        found = self._uncorrelated(query) if rows is None else rows.plan
+        partners = [reference(attribute) for attribute in found.output] if rows is None else list(rows.items)
+        if len(partners) != 1:
+            raise Refused(Reason.UNSUPPORTED_EXPRESSION, "IN with another number of columns")
+        self._check_alike(operand, partners[0], found)
+        equal = exp.EQ(this=_operand(partners[0]), expression=_operand(operand))
+        matches, every, given = self._count(found, self._checked((equal,), found)), self._count(found), self._count(found, (), partners[0])
+        is_unknown = exp.Or(
+            this=exp.Is(this=_operand(operand.copy()), expression=exp.Null()), expression=exp.GT(this=every, expression=given)
+        )
+        branches = ((_is_positive(matches), exp.true()), (exp.Not(this=_is_positive(every)), exp.false()), (is_unknown, exp.null()))
+        return exp.Case(ifs=[exp.If(this=when.copy(), true=then) for when, then in branches], default=exp.false())
+
+    def _check_alike(self, operand: exp.Expr, partner: exp.Expr, found: Plan) -> None:
+        """Raise Refused where IN may convert its sides otherwise than an equality does."""
+        known = by_identifier((*self.plan.output, *found.output))
+        one, other = (known.get(plain_identifier(each) or "") for each in (operand, partner))
+        if one is None or other is None or not are_alike(one, other):
+            raise Refused(
+                Reason.SUBQUERY, "IN of columns of different types, or of what is no column, inside OR, NOT or another expression"
+            )
+
+    def _equalities(self, rows: Rows) -> tuple[exp.Expr, ...]:
+        return self._checked(self._lifted(rows), rows.plan)
+
+    def _checked(self, conditions: tuple[exp.Expr, ...], found: Plan) -> tuple[exp.Expr, ...]:
+        """Return the conditions on a subquery's rows by the row around it. Raises Refused for those that Spark counts no rows by."""
+        own = by_identifier(found.output)
+        for each in conditions:
+            pair = equality(each)
+            if pair is None or (pair[0] in own) is (pair[1] in own):
+                raise Refused(Reason.SUBQUERY, "inside OR, NOT or another expression, by more than an equality of columns")
+        return conditions
+
+    def _count(self, found: Plan, conditions: tuple[exp.Expr, ...] = (), argument: exp.Expr | None = None) -> exp.Expr:
+        """Add the number of a subquery's rows, or of its values that are not NULL; return its column."""
+        function = exp.Count(this=exp.Star() if argument is None else argument.copy())
+        number, value = (self.context.attribute(name, "long", nullable=False) for name in ("count", "scalar"))
+        groups = Aggregate(Filter(found, conditions) if conditions else found, (), (), (number,), (function,))
+        subquery = Project(groups, (self.context.attribute("count", "long", nullable=False),), (reference(number),))
+        self.plan = Scalar(self.plan, subquery, value, self._read_by(subquery))
+        return reference(value)
+
+    def _read_by(self, subquery: Plan) -> tuple[Attribute, ...]:
+        """Return the attributes of the row around it that a subquery reads. Raises Refused where one is from further out."""
+        known = by_identifier(self.plan.output)
+        read = sorted(free_identifiers(subquery))
+        if not known.keys() >= set(read):
+            raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
+        return tuple(known[each] for each in read)
 
     def _resolve_unless_done(self, column: exp.Column) -> exp.Expr:
         if column.table == _RESOLVED:
@@ -157,15 +224,22 @@ class Conditions:
         subquery = self.queries.whole(node, self.scope)
         _check_one(subquery.output)
         value = self.context.attribute("scalar", kind=subquery.output[0].kind)
-        known = by_identifier(self.plan.output)
-        read = sorted(free_identifiers(subquery))
-        if not known.keys() >= set(read):
-            raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
-        self.plan = Scalar(self.plan, subquery, value, tuple(known[each] for each in read))
+        self.plan = Scalar(self.plan, subquery, value, self._read_by(subquery))
         return value
 
 
 _RESOLVED = "#resolved"
+
+
+def _as_resolved(expression: exp.Expr) -> exp.Expr:
+    """Mark the columns of an expression as those of the plan, which are not to be looked up again."""
+    for column in expression.find_all(exp.Column):
+        column.set("table", exp.to_identifier(_RESOLVED))
+    return expression
+
+
+def _is_positive(count: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=exp.GT(this=count, expression=exp.Literal.number(0)))
 
 
 def _check_one(output: Sequence[Attribute]) -> None:

@@ -65,8 +65,15 @@ QUERIES = (
     "SELECT w.g, count(*) AS c FROM {t} w WHERE w.m >= (SELECT avg(o.m) FROM {t} o WHERE o.g = w.g) GROUP BY w.g ORDER BY w.g",
     "SELECT g, sum(m) / nullif((SELECT sum(m) FROM {t}), 0) AS share, CASE WHEN count(*) > (SELECT avg(c) FROM "
     "(SELECT count(*) AS c FROM {t} GROUP BY g)) THEN 'many' ELSE 'few' END FROM {t} GROUP BY g ORDER BY share DESC, g",
-    "SELECT (SELECT count(*) FROM {t}), (SELECT sum(n) FROM {t} WHERE g = 1) - (SELECT count(g) FROM {t}) AS less, (SELECT max(t) FROM {t})",
+    "SELECT (SELECT count(*) FROM {t}), (SELECT sum(n) FROM {t} WHERE g = 1) - (SELECT count(g) FROM {t}) AS d, (SELECT max(t) FROM {t})",
     "SELECT 'g' AS what, (SELECT max(g) FROM {t}) AS most UNION ALL SELECT 'n', (SELECT max(n) FROM {t} WHERE g > 0)",
+    "SELECT g, count(*) AS c FROM {t} WHERE b OR g IN (SELECT g FROM {t} WHERE n > 5) GROUP BY g ORDER BY g",
+    "SELECT v, sum(n) AS s FROM (SELECT CASE WHEN t IN (SELECT t FROM {t} WHERE f > 1) THEN 'in' ELSE 'out' END AS v, n FROM {t}) q "
+    "GROUP BY v ORDER BY v",
+    "SELECT g, g IN (SELECT g FROM {t} WHERE b) AS f, EXISTS (SELECT 1 FROM {t} o WHERE o.g = w.g AND o.n > 5) AS e, max(n) AS most "
+    "FROM {t} w GROUP BY g ORDER BY g",
+    "SELECT g, count_if(n > (SELECT avg(n) FROM {t})) AS c, sum(CASE WHEN t IN (SELECT t FROM {t} WHERE b) THEN m END) AS s FROM {t} "
+    "GROUP BY g ORDER BY g",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
     "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",
     "SELECT date_format(d, 'MMM yyyy') AS mo, date_format(z, 'E HH:mm') AS h, count(*) AS c FROM {t} GROUP BY 1, 2 ORDER BY mo, h",

@@ -140,6 +140,51 @@ def test_values_of_subqueries_alone(text: str) -> None:
         _change(world, number)
 
 
+MEMBERSHIPS = [
+    "SELECT v, sum(a) AS t FROM (SELECT CASE WHEN g IN (SELECT k FROM s WHERE b > 2) THEN 1 ELSE 0 END AS v, a FROM r) AS q GROUP BY v",
+    "SELECT g, count_if(a > (SELECT avg(b) FROM s)) AS n, sum(CASE WHEN x IN (SELECT y FROM s) THEN a ELSE 0 END) AS t FROM r GROUP BY g",
+    "SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM s WHERE s.k = r.g)) AS n, max(a - (SELECT min(b) FROM s)) AS m FROM r",
+    "SELECT g, 1 + sum(a * (SELECT count(*) FROM s WHERE s.k = r.g)) AS t FROM r GROUP BY g HAVING count(*) > 1 ORDER BY t, g",
+    "SELECT g, count(*) AS n FROM r WHERE a > 3 OR g IN (SELECT k FROM s WHERE y > 1) GROUP BY g",
+    "SELECT g, count(*) AS n FROM r WHERE NOT (x > 2 OR g IN (SELECT k FROM s WHERE k > 1)) GROUP BY g",
+    "SELECT g, count(*) AS n FROM r WHERE NOT (x > 2 AND EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 1)) GROUP BY g",
+    "SELECT g, g IN (SELECT k FROM s) AS f, g IN (SELECT y FROM s WHERE b > 99) AS e, count(*) AS n FROM r GROUP BY g",
+    "SELECT x, EXISTS (SELECT 1 FROM s WHERE s.y = x) AS f FROM (SELECT x, count(*) AS n FROM r GROUP BY x) AS q",
+    "SELECT count_if(v) AS yes, count(v) AS known, count(*) AS n FROM (SELECT g IN (SELECT k FROM s WHERE b < 4) AS v FROM r) AS q",
+    "SELECT g, EXISTS (SELECT k FROM s GROUP BY k HAVING count(*) > 5) AS f, max(a) AS m FROM r GROUP BY g",
+]
+
+
+@pytest.mark.parametrize("text", MEMBERSHIPS)
+def test_whether_a_row_is_in_a_subquery_is_a_value(text: str) -> None:
+    world = _world()
+    for number in range(4):
+        world.checked(text)
+        assert world.sketches.relations.background.settle(30)
+        assert world.checked(text).served_by is ServedBy.STATE
+        _change(world, number)
+    # Without any row of the other table, and with none that is NULL.
+    for rows in ([], [(1, 1, 1, 3)], [(1, None, None, 3)]):
+        world.warehouse.commit("s", list(rows))
+        world.checked(text)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a > 1 OR EXISTS (SELECT 1 FROM s WHERE s.k < r.g)",
+        "a > 1 OR (g, x) IN (SELECT k, y FROM s)",
+        "a > 1 OR g IN (SELECT k FROM s WHERE s.y = r.x)",
+        "a > 1 OR g + 1 IN (SELECT k FROM s)",
+        "a > ANY (SELECT k FROM s)",
+    ],
+)
+def test_memberships_that_stay_with_spark(condition: str) -> None:
+    with pytest.raises(Refused) as refused:
+        resolve(sqlglot.parse_one(f"SELECT g, count(*) AS n FROM r WHERE {condition} GROUP BY g", read="spark"), Catalog())
+    assert refused.value.reason in (Reason.SUBQUERY, Reason.UNKNOWN_FUNCTION)
+
+
 @pytest.mark.parametrize(
     "text", ["SELECT 1 + 1 AS n", "SELECT count(*) AS n, (SELECT count(*) FROM r) AS m", "SELECT (SELECT a FROM r) AS a"]
 )
