@@ -39,6 +39,7 @@ from benchmarks.workloads import (
     storing,
     threads,
     throughput,
+    tools,
     topk,
     tpch,
     tpch_answers,
@@ -80,6 +81,7 @@ WORKLOADS: dict[str, Workload] = {
     "ssb": lambda bench, journal: ssb.run(journal, bench.plan, bench.warehouse, bench.scale),
     "dashboard": lambda bench, journal: dashboard.run(journal, bench.plan, bench.warehouse, bench.rows, is_quick=bench.quick),
     "adhoc": lambda bench, journal: adhoc.run(journal, bench.plan, bench.warehouse, bench.rows),
+    "tools": lambda bench, journal: tools.run(journal, bench.plan, bench.warehouse),
     "growth": lambda bench, journal: growth.run(journal, bench.plan, bench.systems, bench.warehouse, bench.growth),
 }
 """By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""

@@ -17,7 +17,7 @@ import imp_driver
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.report import SketchReport
 from tests.recorded.record import of_sqlalchemy
-from tests.recorded.statements import Statement, read, tools
+from tests.recorded.statements import TIED, Statement, read, tools
 from tests.recorded.tables import CHANGES, definitions
 from tests.seeds import WIDE
 from tests.spark.reports import report_of
@@ -32,8 +32,6 @@ NOT_ANSWERED = {
     ("sqlalchemy", "with_items_by_subquery_2"): Reason.LEFT_TO_SPARK,
 }
 """Statements whose rows Spark gives since something is decided by a sum of doubles."""
-TIED = ("newest_of_each", "shops_by_count", "pairs_in_order", "samples", "sql_lab_rows")
-"""Statements that leave open which rows they give: those of memory are not compared with Spark's."""
 PATIENCE = 120.0
 """Seconds until what is captured in the background is there."""
 _USED = (Decision.CAPTURED, Decision.MAINTAINED, Decision.FRESH, Decision.RECAPTURED)
