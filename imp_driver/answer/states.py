@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -20,6 +20,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.plan.bind import BoundBlock, all_groups
+from imp_driver.plan.written import block_of
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
@@ -71,6 +72,7 @@ class States:
         self._relations = sketches.relations
         self._matches: Pairs[Match | Miss] = Pairs()
         self._last: BoundedCache[tuple[str, int], _Last] = BoundedCache(_MOST_SHAPES)
+        self._unreadable: BoundedCache[Hashable, bool] = BoundedCache(_MOST_SHAPES)
 
     def source(self, request: Request, *, is_told: bool = False) -> Source:
         """Return where the groups of a request come from.
@@ -237,11 +239,24 @@ class States:
             return relation.identity.key != likely or effort >= _FEW_STEPS * GROUPS_OF_A_STEP, effort
 
         for relation in sorted((each for each in known if each.is_held and each.bucketed is None), key=place):
-            block = relation.block
+            block = relation.block or self._from_the_store(relation, request)
             found = None if block is None else self._match(request, block, asked)
             if block is not None and isinstance(found, Match):
                 self._note(request, relation, last)
                 yield _effort(relation, request), Source(replace(request, block=all_groups(block), lifted=None, reuse=FINER), found)
+
+    def _from_the_store(self, relation: Maintained, request: Request) -> BoundBlock | None:
+        """Return the block of groups of the same rows that a former process has saved; None where it is not certain which these are."""
+        name = relation.identity.key, request.settings
+        written = None if relation.stored is None or name in self._unreadable else relation.stored.record.block
+        if written is None:
+            return None
+        block = block_of(written, request.block, request.analysis.columns)
+        if block is None or state_key(replace(request, block=block)) != relation.identity.key:
+            self._unreadable[name] = True
+            return None
+        relation.described(block)
+        return relation.block
 
     def _note(self, request: Request, relation: Maintained, last: _Last | None) -> None:
         """Learn that a state serves the texts of a shape, so that it is asked about first, until others are looked at again."""

@@ -10,10 +10,10 @@ from imp_driver.advise.advice import Advice
 from imp_driver.commands.local import LocalStream
 from imp_driver.maintain.questions import Question
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.plan.bind import BoundBlock
+from imp_driver.plan.written import WrittenBlock
 from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
+from imp_driver.values.aggregates import AccumulatorKind, ValueForm
 from imp_driver.values.redaction import redacted
 
 
@@ -33,8 +33,8 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
             "version": (number, values(lambda r: r.version if r.is_held else None)),
             "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
             "lives_in": (text, values(_lives_in)),
-            "group_keys": (text, values(lambda r: None if r.block is None else _keys(r.block))),
-            "aggregates": (text, values(lambda r: None if r.block is None else _aggregates(r.block))),
+            "group_keys": (text, values(_keys)),
+            "aggregates": (text, values(_aggregates)),
             "groups": (number, values(lambda r: r.groups)),
             "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
             "bytes": (number, values(sketches.relations.registry.weight)),
@@ -56,26 +56,39 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
     )
 
 
-def _keys(block: BoundBlock) -> str:
-    """Return the keys; none where all rows are one group."""
-    return "" if block.keys_sql == (_ONE_GROUP,) else ", ".join(map(readable, block.keys_sql))
+def _keys(relation: Maintained) -> str | None:
+    """Return the keys; none where all rows are one group, NULL where a former process has not written them down."""
+    written = _written(relation)
+    keys = relation.block.keys_sql if relation.block is not None else None if written is None else written.keys
+    return None if keys is None else "" if keys == (_ONE_GROUP,) else ", ".join(map(readable, keys))
 
 
 _ONE_GROUP = "TRUE"
 
 
-def _aggregates(block: BoundBlock) -> str:
-    return ", ".join(f"{_function(each.specification)}({readable(each.argument_sql or '*')})" for each in block.aggregates)
+def _aggregates(relation: Maintained) -> str | None:
+    written = _written(relation)
+    if relation.block is not None:
+        every = [(each.specification.kind, each.specification.form, each.argument_sql) for each in relation.block.aggregates]
+    elif written is not None:
+        every = [(AccumulatorKind[each.kind], ValueForm[each.form], each.argument) for each in written.aggregates]
+    else:
+        return None
+    return ", ".join(f"{_function(kind, form)}({readable(argument or '*')})" for kind, form, argument in every)
 
 
-def _function(specification: AggregateSpecification) -> str:
+def _written(relation: Maintained) -> WrittenBlock | None:
+    return None if relation.stored is None else relation.stored.record.block
+
+
+def _function(kind: AccumulatorKind, form: ValueForm) -> str:
     """Return a function that is asked for what is held, of several such functions one."""
-    if specification.kind is AccumulatorKind.VARIANCE:
-        return specification.form.value
-    if specification.kind.name.startswith(("SUM", "AVERAGE")):
-        is_average = specification.form is ValueForm.AVERAGE or specification.kind is AccumulatorKind.AVERAGE_INTEGER
-        return f"{'avg' if is_average else 'sum'}{'_distinct' if specification.kind is AccumulatorKind.SUM_DISTINCT else ''}"
-    return _FUNCTIONS[specification.kind]
+    if kind is AccumulatorKind.VARIANCE:
+        return form.value
+    if kind.name.startswith(("SUM", "AVERAGE")):
+        is_average = form is ValueForm.AVERAGE or kind is AccumulatorKind.AVERAGE_INTEGER
+        return f"{'avg' if is_average else 'sum'}{'_distinct' if kind is AccumulatorKind.SUM_DISTINCT else ''}"
+    return _FUNCTIONS[kind]
 
 
 _FUNCTIONS = {

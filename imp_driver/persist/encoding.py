@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.persist.record import Record, StateColumns, StoreDamaged, StoredBuckets, StoredCut, StoredSketch, StoredTable
+from imp_driver.plan.written import WrittenAggregate, WrittenBlock
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.fragments import FragmentSet
 from imp_driver.values.ranges import RangePartition
@@ -74,6 +75,7 @@ def encoded(record: Record) -> Row:
         "bytes": record.bytes,
         "learned": dict(record.learned),
         "buckets": None if record.buckets is None else asdict(record.buckets),
+        "block": None if record.block is None else asdict(record.block),
     }
     bounds = _together(_bounds(each.cut.partition) for each in record.cuts)
     fragments = _together(b"" if each.sketch is None else _packed(each.sketch.fragments) for each in record.cuts)
@@ -115,6 +117,13 @@ def _record(row: Row, body: dict[str, Any]) -> Record:
         bytes=body["bytes"],
         learned=body["learned"],
         buckets=None if body.get("buckets") is None else StoredBuckets(**body["buckets"]),
+        block=None if body.get("block") is None else _block(body["block"]),
+    )
+
+
+def _block(body: dict[str, Any]) -> WrittenBlock:
+    return WrittenBlock(
+        tuple(body["keys"]), tuple(body["conditions"]), tuple(WrittenAggregate(**aggregate) for aggregate in body["aggregates"])
     )
 
 

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
+from imp_driver.plan.written import WrittenBlock
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.cuts import AttachedCut
 from imp_driver.values.fragments import FragmentSet
@@ -75,6 +76,7 @@ class Record:
         bytes: of the state in memory.
         buckets: where the state is instead, when it is in buckets.
         learned: what its past has taught about costs; unknown names are ignored.
+        block: which groups it has, as texts over their source; None where that cannot be written.
     """
 
     key: str
@@ -94,6 +96,7 @@ class Record:
     learned: Mapping[str, object]
     buckets: StoredBuckets | None = None
     source: str = ""
+    block: WrittenBlock | None = None
 
 
 class Repository(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
@@ -181,6 +181,27 @@ def with_rows(block: BoundBlock, where: tuple[exp.Expr, ...], columns: Mapping[s
         where=_all(tuple(row_expression(node, columns) for node in where)),
         columns=tuple(dict.fromkeys((*block.columns, *_columns(list(where))))),
     )
+
+
+def with_groups_of(
+    block: BoundBlock,
+    keys: Sequence[exp.Expr],
+    where: Sequence[exp.Expr],
+    aggregates: tuple[BoundAggregate, ...],
+    columns: Mapping[str, pa.DataType | None],
+) -> BoundBlock:
+    """Return a block of other groups over the same source, all of them."""
+    arguments = [each.argument_node for each in aggregates if each.argument_node is not None]
+    other = replace(
+        all_groups(block),
+        keys_sql=tuple(key.sql(dialect=DIALECT) for key in keys),
+        keys=tuple(row_expression(key, columns) for key in keys),
+        key_nodes=tuple(keys),
+        aggregates=aggregates,
+        outputs=(),
+        columns=_columns([*keys, *arguments]),
+    )
+    return with_rows(other, tuple(where), columns)
 
 
 def _texts(nodes: tuple[exp.Expr, ...]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from imp_driver.buckets.state import BucketedState
 from imp_driver.errors import OperationalError
 from imp_driver.persist.record import Record, Repository, StateColumns, StoredBuckets, StoredCut, StoredSketch, StoredTable
 from imp_driver.plan.conditions import written_conditions
+from imp_driver.plan.written import written_block
 from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.state.maintained import Contents, Maintained
 from imp_driver.state.values import Stored
@@ -251,6 +252,7 @@ def _record(relation: Maintained, contents: Contents) -> Record:
         bytes=contents.memory,
         learned=relation.costs.learned(),
         buckets=_buckets(contents),
+        block=None if relation.block is None else written_block(relation.block),
     )
 
 
