@@ -31,6 +31,14 @@ class OrderedPercentile(exp.Expression, exp.AggFunc):
         return str(self.args["order"].name).endswith("_DESC")
 
 
+class TrySum(exp.Sum):
+    """``try_sum(this)``: the sum, but NULL where it overflows."""
+
+
+class TryAvg(exp.Avg):
+    """``try_avg(this)``: the average, but NULL where its sum overflows."""
+
+
 class DateFormat(exp.Expression, exp.Func):
     """``date_format(this, pattern)``; the library turns the pattern into one of its own, and not always back into the same."""
 
@@ -136,6 +144,8 @@ class SparkText(Spark):
             "MEAN": exp.Avg.from_arg_list,
             "SOME": exp.LogicalOr.from_arg_list,
             "STD": exp.Stddev.from_arg_list,
+            "TRY_AVG": TryAvg.from_arg_list,
+            "TRY_SUM": TrySum.from_arg_list,
             "PERCENTILE": _percentile,
             "TRUNC": lambda args: _with_unit("TRUNC", args, args[1:2]),
             "DATE_FORMAT": _date_format,

@@ -99,6 +99,10 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.Ln,
     exp.Log,
     exp.Pow,
+    exp.SafeAdd,
+    exp.SafeDivide,
+    exp.SafeMultiply,
+    exp.SafeSubtract,
     exp.Coalesce,
     exp.Nullif,
     exp.If,
@@ -238,7 +242,7 @@ def _is_text(node: exp.Expr) -> bool:
     return isinstance(node, exp.Placeholder) or (isinstance(node, exp.Literal) and node.is_string)
 
 
-DETERMINISTIC_NAMES = frozenset({"date_part", "datepart", "weekday", "pmod", "bround", "isnull", "isnotnull"})
+DETERMINISTIC_NAMES = frozenset({"date_part", "datepart", "weekday", "pmod", "bround", "isnull", "isnotnull", "nullifzero", "zeroifnull"})
 """The same, of those that the parser has no node for."""
 
 

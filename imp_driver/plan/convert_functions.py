@@ -147,6 +147,11 @@ def _of_numbers(node: exp.Expr, convert: Convert) -> Expression | None:
             return _rounded("round", node.this, node.args.get("decimals"), convert) if not _others(node, "this", "decimals") else None
         case exp.Floor() | exp.Ceil():
             return None if _others(node, "this") else Function(node.key, (convert(node.this),))
+        case exp.SafeDivide():
+            return convert(_unless_zero(node.expression, exp.Div(this=_bracketed(node.this), expression=_bracketed(node.expression))))
+        case exp.SafeAdd() | exp.SafeSubtract() | exp.SafeMultiply():
+            # An overflow is not computed in process, so NULL is Spark's to give.
+            return convert(_SAFE[type(node)](this=_bracketed(node.this), expression=_bracketed(node.expression)))
         case exp.IntDiv():
             return Function("div", (convert(node.left), convert(node.right)))
         case exp.Greatest() | exp.Least():
@@ -162,6 +167,19 @@ def _of_numbers(node: exp.Expr, convert: Convert) -> Expression | None:
             return None if kind is None else Cast(convert(node.this), kind)
         case _:
             return None
+
+
+_SAFE: Mapping[type[exp.Expr], type[exp.Binary]] = {exp.SafeAdd: exp.Add, exp.SafeSubtract: exp.Sub, exp.SafeMultiply: exp.Mul}
+
+
+def _bracketed(node: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=node.copy())
+
+
+def _unless_zero(value: exp.Expr, otherwise: exp.Expr) -> exp.Case:
+    """Return NULL where a value is 0."""
+    is_zero = exp.EQ(this=_bracketed(value), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=is_zero, true=exp.Null())], default=otherwise)
 
 
 def _rounded(name: str, value: exp.Expr, places: exp.Expr | None, convert: Convert) -> Expression | None:
@@ -233,6 +251,10 @@ def _by_name(name: str, operands: list[exp.Expr], convert: Convert) -> Expressio
             return Function("pmod", (convert(left), convert(right)))
         case ("bround", [value, *places]) if len(places) < 2:
             return _rounded("bround", value, places[0] if places else None, convert)
+        case ("nullifzero", [value]):
+            return convert(_unless_zero(value, _bracketed(value)))
+        case ("zeroifnull", [value]):
+            return convert(exp.Coalesce(this=_bracketed(value), expressions=[exp.Literal.number(0)]))
         case ("isnull", [value]):
             return IsNull(convert(value))
         case ("isnotnull", [value]):

@@ -96,7 +96,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         datediff(d, e); datediff(e, d); date_diff(d, e); datediff(DATE'1998-12-01', d); date_add(d, 5); date_add(d, a); date_add(d, y);
         date_sub(d, 90); date_sub(d, h); d + 5; d - 5; 5 + d; d + y; dateadd(d, 3); add_months(d, 1); add_months(d, -13);
         d + INTERVAL '1' DAY; d - INTERVAL '90' DAY; d + INTERVAL 3 MONTHS; d - INTERVAL '1' YEAR; d + INTERVAL '1' MONTH;
-        INTERVAL '2' YEAR + d; d + INTERVAL '-1' DAY; d + INTERVAL 2 DAYS; DATE'1998-12-01' - INTERVAL '90' DAY;
+        try_add(d, 5); try_subtract(d, a); INTERVAL '2' YEAR + d; d + INTERVAL '-1' DAY; d + INTERVAL 2 DAYS;
+        DATE'1998-12-01' - INTERVAL '90' DAY;
         CAST('1995-01-01' AS DATE) + INTERVAL '1' YEAR; d >= DATE'1994-01-01'; d < DATE'1994-01-01' + INTERVAL '1' YEAR;
         d BETWEEN e AND DATE'2024-02-29'; d IN (DATE'2024-02-29', DATE'1582-10-04'); d = e; n >= TIMESTAMP_NTZ'1970-01-01 00:00:00';
         CAST(n AS DATE); to_date(d); to_date(n); date(n); year(d) * 100 + month(d); CASE WHEN quarter(d) = 1 THEN d ELSE e END;
@@ -126,8 +127,10 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         *_filled("sign({})", "yabmqwf"),
         *_filled("{}({})", ("floor", "ceil", "round", "bround"), "yhabmqwzf"),
         *_filled("{}({}, {})", ("round", "bround"), "abmqwzf", ("1", "2", "-1", "-3", "5")),
+        *_filled("try_{}({}, {})", ("add", "subtract", "multiply", "divide"), "yabmqf", "yabmf"),
         *_each(r"""
         y + 100Y; 0Y - y; 4Y * y; h + 32767S; (y + 10Y) * 2Y; y - -128Y;
+        nullifzero(a); nullifzero(m); nullifzero(f); zeroifnull(y); zeroifnull(m); zeroifnull(f); try_divide(m, 0); try_divide(a, 2L);
         negative(a); signum(f); ceiling(m); round(f, 0); round(m, 20); round(a, -9); round(b, -18); round(q, -37); round(m / 3, 2);
         round(100.0 * m / a, 1); a % 3; a % b; b % a; y % h; mod(b, 10); f % 2; f % 0.3D; f % a; pmod(a, 7); pmod(a, b); pmod(b, -3);
         pmod(y, h); pmod(m, 0.3); pmod(m, a); pmod(z, 2); a div 2; a div b; b div a; y div h; b div -1; greatest(a, b);

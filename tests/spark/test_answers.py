@@ -74,6 +74,8 @@ QUERIES = (
     "FROM {t} w GROUP BY g ORDER BY g",
     "SELECT g, count_if(n > (SELECT avg(n) FROM {t})) AS c, sum(CASE WHEN t IN (SELECT t FROM {t} WHERE b) THEN m END) AS s FROM {t} "
     "GROUP BY g ORDER BY g",
+    "SELECT g, try_sum(n) AS s, try_avg(m) AS a, try_divide(sum(n), count(n)) AS q, try_add(sum(n), 1L) AS p, zeroifnull(max(n)) AS z, "
+    "nullifzero(count(n)) AS k, sum(try_subtract(n, 1L)) AS d, max(try_divide(n, g - 1)) AS r FROM {t} GROUP BY g ORDER BY g",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",
     "SELECT date_trunc('DAY', z) AS day, hour(z) AS h, count(*) AS c FROM {t} GROUP BY date_trunc('DAY', z), hour(z) ORDER BY day, h",
     "SELECT date_format(d, 'MMM yyyy') AS mo, date_format(z, 'E HH:mm') AS h, count(*) AS c FROM {t} GROUP BY 1, 2 ORDER BY mo, h",

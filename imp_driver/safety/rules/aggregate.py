@@ -86,7 +86,7 @@ def bound_of_function(function: exp.Expr, row: Row, setting: Setting) -> tuple[B
         return (Bound.AT_MOST if bound in (Bound.EQUAL, Bound.AT_MOST) else Bound.UNKNOWN), none
     if isinstance(function, exp.Min):
         return (Bound.AT_LEAST if bound in (Bound.EQUAL, Bound.AT_LEAST) else Bound.UNKNOWN), none
-    if isinstance(function, exp.Sum) and setting.checks_overflow and (bound is Bound.EQUAL or not is_distinct):
+    if type(function) is exp.Sum and setting.checks_overflow and (bound is Bound.EQUAL or not is_distinct):
         return _bound_of_sum(inner, bound, row.derived)
     return Bound.UNKNOWN, none
 
