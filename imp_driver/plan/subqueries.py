@@ -62,7 +62,9 @@ class Conditions:
         others = [each for each in conjuncts if not self._is_membership(each)]
         # Plain conditions first: what they equate is then known where subqueries are computed.
         for with_subquery in (False, True):
-            resolved = tuple(self.with_scalars(each) for each in others if (each.find(exp.Query) is not None) is with_subquery)
+            resolved = tuple(
+                self.with_scalars(each, is_condition=True) for each in others if (each.find(exp.Query) is not None) is with_subquery
+            )
             if resolved:
                 self.plan = Filter(self.plan, resolved)
         for conjunct in memberships:
@@ -120,8 +122,11 @@ class Conditions:
                 raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
         return rows.correlated
 
-    def with_scalars(self, expression: exp.Expr) -> exp.Expr:
+    def with_scalars(self, expression: exp.Expr, *, is_condition: bool = False) -> exp.Expr:
         """Resolve an expression; each scalar subquery in it becomes a column that the plan adds.
+
+        Args:
+            is_condition: rows are kept where it is true, so that FALSE and unknown are the same.
 
         Raises:
             Refused: a subquery stands where no rule covers it.
@@ -133,7 +138,7 @@ class Conditions:
             if isinstance(node, exp.Exists):
                 return _as_resolved(self._exists_value(node))
             if isinstance(node, exp.In) and node.args.get("query") is not None:
-                return _as_resolved(self._in_value(node))
+                return _as_resolved(self._in_value(node, is_condition=is_condition))
             return _as_resolved(reference(self._scalar_once(node))) if isinstance(node, exp.Query) else node
 
         extracted = expression.transform(extract)
@@ -145,26 +150,20 @@ class Conditions:
         found = self._uncorrelated(node.this) if rows is None else rows.plan
         return _is_positive(self._count(found, () if rows is None else self._equalities(rows)))
 
-    def _in_value(self, node: exp.In) -> exp.Expr:
-        """Return IN as a value, which may be unknown: by the rows that are equal, all rows, and those that are not NULL."""
+    def _in_value(self, node: exp.In, *, is_condition: bool) -> exp.Expr:
+        """Return whether IN is true. Raises Refused where it matters that it may be unknown: as a value Spark makes FALSE of that."""
         operand, query = self.with_scalars(node.this), node.args["query"]
         rows = self.queries.rows(query, self.scope)
-        if isinstance(node.this.unnest(), exp.Tuple) or (rows is not None and rows.correlated):
-            raise Refused(
-                Reason.SUBQUERY, "IN of several columns, or one that reads the row around it, inside OR, NOT or another expression"
-            )
+        is_plain = not isinstance(node.this.unnest(), exp.Tuple) and (rows is None or not rows.correlated)
+        if not is_plain or not _is_asked_for_truth(node, is_condition=is_condition):
+            raise Refused(Reason.SUBQUERY, "IN as a value, below NOT, of several columns, or that reads the row around it, beside OR")
         found = self._uncorrelated(query) if rows is None else rows.plan
         partners = [reference(attribute) for attribute in found.output] if rows is None else list(rows.items)
         if len(partners) != 1:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "IN with another number of columns")
         self._check_alike(operand, partners[0], found)
         equal = exp.EQ(this=_operand(partners[0]), expression=_operand(operand))
-        matches, every, given = self._count(found, self._checked((equal,), found)), self._count(found), self._count(found, (), partners[0])
-        is_unknown = exp.Or(
-            this=exp.Is(this=_operand(operand.copy()), expression=exp.Null()), expression=exp.GT(this=every, expression=given)
-        )
-        branches = ((_is_positive(matches), exp.true()), (exp.Not(this=_is_positive(every)), exp.false()), (is_unknown, exp.null()))
-        return exp.Case(ifs=[exp.If(this=when.copy(), true=then) for when, then in branches], default=exp.false())
+        return _is_positive(self._count(found, self._checked((equal,), found)))
 
     def _check_alike(self, operand: exp.Expr, partner: exp.Expr, found: Plan) -> None:
         """Raise Refused where IN may convert its sides otherwise than an equality does."""
@@ -187,9 +186,9 @@ class Conditions:
                 raise Refused(Reason.SUBQUERY, "inside OR, NOT or another expression, by more than an equality of columns")
         return conditions
 
-    def _count(self, found: Plan, conditions: tuple[exp.Expr, ...] = (), argument: exp.Expr | None = None) -> exp.Expr:
-        """Add the number of a subquery's rows, or of its values that are not NULL; return its column."""
-        function = exp.Count(this=exp.Star() if argument is None else argument.copy())
+    def _count(self, found: Plan, conditions: tuple[exp.Expr, ...]) -> exp.Expr:
+        """Add the number of a subquery's rows; return its column."""
+        function = exp.Count(this=exp.Star())
         number, value = (self.context.attribute(name, "long", nullable=False) for name in ("count", "scalar"))
         groups = Aggregate(Filter(found, conditions) if conditions else found, (), (), (number,), (function,))
         subquery = Project(groups, (self.context.attribute("count", "long", nullable=False),), (reference(number),))
@@ -236,6 +235,17 @@ def _as_resolved(expression: exp.Expr) -> exp.Expr:
     for column in expression.find_all(exp.Column):
         column.set("table", exp.to_identifier(_RESOLVED))
     return expression
+
+
+def _is_asked_for_truth(node: exp.Expr, *, is_condition: bool) -> bool:
+    """Say whether FALSE instead of unknown makes no difference: only AND and OR stand between it and what asks whether it is true."""
+    child, parent = node, node.parent
+    while isinstance(parent, (exp.Paren, exp.And, exp.Or)):
+        child, parent = parent, parent.parent
+    if isinstance(parent, exp.If):
+        case = parent.parent
+        return parent.this is child and not (isinstance(case, exp.Case) and case.this is not None)
+    return is_condition if parent is None else isinstance(parent, (exp.Where, exp.CountIf))
 
 
 def _is_positive(count: exp.Expr) -> exp.Expr:

@@ -70,10 +70,10 @@ QUERIES = (
     "SELECT g, count(*) AS c FROM {t} WHERE b OR g IN (SELECT g FROM {t} WHERE n > 5) GROUP BY g ORDER BY g",
     "SELECT v, sum(n) AS s FROM (SELECT CASE WHEN t IN (SELECT t FROM {t} WHERE f > 1) THEN 'in' ELSE 'out' END AS v, n FROM {t}) q "
     "GROUP BY v ORDER BY v",
-    "SELECT q.g, q.g IN (SELECT g FROM {t} WHERE b) AS f, EXISTS (SELECT 1 FROM {t} o WHERE o.g = q.g AND o.n > 5) AS e, q.most "
+    "SELECT q.g, if(q.g IN (SELECT g FROM {t} WHERE b), 1, 0) AS f, EXISTS (SELECT 1 FROM {t} o WHERE o.g = q.g AND o.n > 5) AS e, q.most "
     "FROM (SELECT g, max(n) AS most FROM {t} GROUP BY g) q ORDER BY q.g",
-    "SELECT g, count_if(n > (SELECT avg(n) FROM {t})) AS c, sum(CASE WHEN t IN (SELECT t FROM {t} WHERE b) THEN m END) AS s FROM {t} "
-    "GROUP BY g ORDER BY g",
+    "SELECT g, count_if(b OR t IN (SELECT t FROM {t} WHERE g = 1)) AS c, sum(CASE WHEN t IN (SELECT t FROM {t} WHERE b) THEN m END) AS s "
+    "FROM {t} GROUP BY g ORDER BY g",
     "SELECT g, try_sum(n) AS s, try_avg(m) AS a, try_divide(sum(n), count(n)) AS q, try_add(sum(n), 1L) AS p, zeroifnull(max(n)) AS z, "
     "nullifzero(count(n)) AS k, sum(try_subtract(n, 1L)) AS d, max(try_divide(n, g - 1)) AS r FROM {t} GROUP BY g ORDER BY g",
     "SELECT count(*) AS c FROM {t} w WHERE 0 = (SELECT count(o.n) FROM {t} o WHERE o.g = w.g AND o.d = w.d AND o.n > 5)",

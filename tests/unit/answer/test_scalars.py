@@ -146,11 +146,11 @@ MEMBERSHIPS = [
     "SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM s WHERE s.k = r.g)) AS n, max(a - (SELECT min(b) FROM s)) AS m FROM r",
     "SELECT g, 1 + sum(a * (SELECT count(*) FROM s WHERE s.k = r.g)) AS t FROM r GROUP BY g HAVING count(*) > 1 ORDER BY t, g",
     "SELECT g, count(*) AS n FROM r WHERE a > 3 OR g IN (SELECT k FROM s WHERE y > 1) GROUP BY g",
-    "SELECT g, count(*) AS n FROM r WHERE NOT (x > 2 OR g IN (SELECT k FROM s WHERE k > 1)) GROUP BY g",
+    "SELECT g, count(*) AS n FROM r WHERE (x > 2 OR g IN (SELECT k FROM s WHERE k > 1)) AND (a < 3 OR x IN (SELECT y FROM s)) GROUP BY g",
     "SELECT g, count(*) AS n FROM r WHERE NOT (x > 2 AND EXISTS (SELECT 1 FROM s WHERE s.k = r.g AND s.b > 1)) GROUP BY g",
-    "SELECT g, g IN (SELECT k FROM s) AS f, g IN (SELECT y FROM s WHERE b > 99) AS e, count(*) AS n FROM r GROUP BY g",
+    "SELECT g, if(g IN (SELECT k FROM s), 1, 0) AS f, CASE WHEN g IN (SELECT y FROM s WHERE b > 99) THEN 2 END AS e FROM r GROUP BY g",
     "SELECT x, EXISTS (SELECT 1 FROM s WHERE s.y = x) AS f FROM (SELECT x, count(*) AS n FROM r GROUP BY x) AS q",
-    "SELECT count_if(v) AS yes, count(v) AS known, count(*) AS n FROM (SELECT g IN (SELECT k FROM s WHERE b < 4) AS v FROM r) AS q",
+    "SELECT count_if(g IN (SELECT k FROM s WHERE b < 4)) AS yes, count(*) FILTER (WHERE x IN (SELECT y FROM s) OR a > 3) AS n FROM r",
     "SELECT g, EXISTS (SELECT k FROM s GROUP BY k HAVING count(*) > 5) AS f, max(a) AS m FROM r GROUP BY g",
 ]
 
@@ -176,6 +176,11 @@ def test_whether_a_row_is_in_a_subquery_is_a_value(text: str) -> None:
         "a > 1 OR (g, x) IN (SELECT k, y FROM s)",
         "a > 1 OR g IN (SELECT k FROM s WHERE s.y = r.x)",
         "a > 1 OR g + 1 IN (SELECT k FROM s)",
+        "NOT (a > 1 OR g IN (SELECT k FROM s))",
+        "(g IN (SELECT k FROM s)) IS NULL",
+        "(a > 1) = (g IN (SELECT k FROM s))",
+        "CASE WHEN NOT g IN (SELECT k FROM s) THEN a > 1 ELSE FALSE END",
+        "CASE g IN (SELECT k FROM s) WHEN FALSE THEN a > 1 END",
         "a > ANY (SELECT k FROM s)",
     ],
 )
