@@ -402,12 +402,6 @@ DRIVER_MUTANTS = (
         "((place, kind, tokens[pattern.places[0][0]].text) for",
     ),
     Mutant(
-        "one constant for all places of a skeleton",
-        "../parse/patterns.py",
-        "((place, kind, found.constants[each]) for",
-        "((place, kind, found.constants[framed.valued[0][0]]) for",
-    ),
-    Mutant(
         "what comes twice is unique",
         "../answer/wider.py",
         "is_unique=found.column(0)[0].as_py() == 0)",
