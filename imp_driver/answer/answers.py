@@ -120,10 +120,12 @@ class Answers:
         self._check_permitted(_names(above))
         try:
             held = self._parts.at_hand(above, reading, reading.parameters(execution.parameters))
-            answer = None if held is None else self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+            if held is None:
+                return None
+            answer = self._of_groups(held, reading, self._shape(held, reading, execution), execution)
         except (Refused, NotEvaluable):
             return None
-        for part in () if answer is None else answer.parts:
+        for part in answer.parts:
             self._parts.note_answered(part)
         return answer
 

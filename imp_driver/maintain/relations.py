@@ -50,8 +50,8 @@ LARGE_BYTES = 100 << 20
 FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
 
-MOST_REPEATS = 256
 _MOST_SHAPES = 1_000
+MOST_REPEATS = 256
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3

@@ -81,6 +81,8 @@ class _Resolver:
         self, plan: Plan, items: list[tuple[str, exp.Expr]], scope: Scope, subqueries: _Subqueries
     ) -> tuple[Plan, list[tuple[str, exp.Expr]]]:
         """Compute the subqueries inside of aggregate functions for each row, below the groups."""
+        if not any(expression.find(exp.Query) for _, expression in items):
+            return plan, items
         below = Conditions(plan, self.context, lambda column: column, scope, subqueries)
 
         def change(node: exp.Expr) -> exp.Expr:

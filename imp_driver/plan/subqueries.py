@@ -148,7 +148,7 @@ class Conditions:
         """Return EXISTS as a value: whether the subquery has rows."""
         rows = self.queries.rows(node.this, self.scope)
         found = self._uncorrelated(node.this) if rows is None else rows.plan
-        return _is_positive(self._count(found, () if rows is None else self._equalities(rows)))
+        return _is_positive(self._count(found, () if rows is None else self._checked(self._lifted(rows), found)))
 
     def _in_value(self, node: exp.In, *, is_condition: bool) -> exp.Expr:
         """Return whether IN is true. Raises Refused where it matters that it may be unknown: as a value Spark makes FALSE of that."""
@@ -174,9 +174,6 @@ class Conditions:
                 Reason.SUBQUERY, "IN of columns of different types, or of what is no column, inside OR, NOT or another expression"
             )
 
-    def _equalities(self, rows: Rows) -> tuple[exp.Expr, ...]:
-        return self._checked(self._lifted(rows), rows.plan)
-
     def _checked(self, conditions: tuple[exp.Expr, ...], found: Plan) -> tuple[exp.Expr, ...]:
         """Return the conditions on a subquery's rows by the row around it. Raises Refused for those that Spark counts no rows by."""
         own = by_identifier(found.output)
@@ -192,16 +189,16 @@ class Conditions:
         number, value = (self.context.attribute(name, "long", nullable=False) for name in ("count", "scalar"))
         groups = Aggregate(Filter(found, conditions) if conditions else found, (), (), (number,), (function,))
         subquery = Project(groups, (self.context.attribute("count", "long", nullable=False),), (reference(number),))
-        self.plan = Scalar(self.plan, subquery, value, self._read_by(subquery))
-        return reference(value)
+        return reference(self._with_value(subquery, value))
 
-    def _read_by(self, subquery: Plan) -> tuple[Attribute, ...]:
-        """Return the attributes of the row around it that a subquery reads. Raises Refused where one is from further out."""
+    def _with_value(self, subquery: Plan, value: Attribute) -> Attribute:
+        """Add the value of a subquery to every row. Raises Refused where it reads a name from further out than the row around it."""
         known = by_identifier(self.plan.output)
         read = sorted(free_identifiers(subquery))
         if not known.keys() >= set(read):
             raise Refused(Reason.CORRELATED_SUBQUERY, "a name from further out, or no group key")
-        return tuple(known[each] for each in read)
+        self.plan = Scalar(self.plan, subquery, value, tuple(known[each] for each in read))
+        return value
 
     def _resolve_unless_done(self, column: exp.Column) -> exp.Expr:
         if column.table == _RESOLVED:
@@ -222,9 +219,7 @@ class Conditions:
     def _scalar(self, node: exp.Expr) -> Attribute:
         subquery = self.queries.whole(node, self.scope)
         _check_one(subquery.output)
-        value = self.context.attribute("scalar", kind=subquery.output[0].kind)
-        self.plan = Scalar(self.plan, subquery, value, self._read_by(subquery))
-        return value
+        return self._with_value(subquery, self.context.attribute("scalar", kind=subquery.output[0].kind))
 
 
 _RESOLVED = "#resolved"

@@ -32,6 +32,15 @@ def _change(world: World, number: int) -> None:
     world.warehouse.commit("s", [*world.warehouse.rows("s")[1:], (50 + number, number % 4, 9, 6)])
 
 
+def _follow(world: World, text: str) -> None:
+    """Ask a query, which must be answered from groups from the second time on, before and after changes."""
+    for number in range(4):
+        world.checked(text)
+        assert world.sketches.relations.background.settle(30)
+        assert world.checked(text).served_by is ServedBy.STATE
+        _change(world, number)
+
+
 CONSTANT = [
     "SELECT g, count(*) AS n FROM r WHERE a > (SELECT avg(b) FROM s WHERE y > {}) GROUP BY g",
     "SELECT sum(x) AS s FROM r WHERE x < {} AND a >= (SELECT max(b) - 3 FROM s)",
@@ -133,11 +142,7 @@ WITHOUT_FROM = [
 @pytest.mark.parametrize("text", WITHOUT_FROM)
 def test_values_of_subqueries_alone(text: str) -> None:
     world = _world()
-    for number in range(4):
-        world.checked(text)
-        assert world.sketches.relations.background.settle(30)
-        assert world.checked(text).served_by is ServedBy.STATE
-        _change(world, number)
+    _follow(world, text)
 
 
 MEMBERSHIPS = [
@@ -158,11 +163,7 @@ MEMBERSHIPS = [
 @pytest.mark.parametrize("text", MEMBERSHIPS)
 def test_whether_a_row_is_in_a_subquery_is_a_value(text: str) -> None:
     world = _world()
-    for number in range(4):
-        world.checked(text)
-        assert world.sketches.relations.background.settle(30)
-        assert world.checked(text).served_by is ServedBy.STATE
-        _change(world, number)
+    _follow(world, text)
     # Without any row of the other table, and with none that is NULL.
     for rows in ([], [(1, 1, 1, 3)], [(1, None, None, 3)]):
         world.warehouse.commit("s", list(rows))
