@@ -10,7 +10,7 @@ from imp_driver.advise.advice import Advice
 from imp_driver.commands.local import LocalStream
 from imp_driver.maintain.questions import Question
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.plan.written import WrittenBlock
+from imp_driver.plan.written import WrittenBlock, as_texts
 from imp_driver.safety.verdict import readable
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.aggregates import AccumulatorKind, ValueForm
@@ -59,8 +59,9 @@ def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
 def _keys(relation: Maintained) -> str | None:
     """Return the keys; none where all rows are one group, NULL where a former process has not written them down."""
     written = _written(relation)
-    keys = relation.block.keys_sql if relation.block is not None else None if written is None else written.keys
-    return None if keys is None else "" if keys == (_ONE_GROUP,) else ", ".join(map(readable, keys))
+    if written is None:
+        return None
+    return "" if written.keys == (_ONE_GROUP,) else ", ".join(map(readable, written.keys))
 
 
 _ONE_GROUP = "TRUE"
@@ -68,16 +69,15 @@ _ONE_GROUP = "TRUE"
 
 def _aggregates(relation: Maintained) -> str | None:
     written = _written(relation)
-    if relation.block is not None:
-        every = [(each.specification.kind, each.specification.form, each.argument_sql) for each in relation.block.aggregates]
-    elif written is not None:
-        every = [(AccumulatorKind[each.kind], ValueForm[each.form], each.argument) for each in written.aggregates]
-    else:
+    if written is None:
         return None
+    every = ((AccumulatorKind[each.kind], ValueForm[each.form], each.argument) for each in written.aggregates)
     return ", ".join(f"{_function(kind, form)}({readable(argument or '*')})" for kind, form, argument in every)
 
 
 def _written(relation: Maintained) -> WrittenBlock | None:
+    if relation.block is not None:
+        return as_texts(relation.block)
     return None if relation.stored is None else relation.stored.record.block
 
 

@@ -36,19 +36,20 @@ class WrittenBlock:
 
 def written_block(block: BoundBlock) -> WrittenBlock | None:
     """Return a block as texts; None where the parser would not read exactly its expressions back."""
-    keys, conditions = written_nodes(block.key_nodes), written_nodes(block.where_nodes)
-    arguments = written_nodes([each.argument_node for each in block.aggregates if each.argument_node is not None])
-    if keys is None or conditions is None or arguments is None:
-        return None
-    texts = iter(arguments)
-    aggregates = tuple(_written(each, None if each.argument_node is None else next(texts)) for each in block.aggregates)
-    return WrittenBlock(keys, conditions, aggregates)
+    arguments = [each.argument_node for each in block.aggregates if each.argument_node is not None]
+    is_read_back = all(written_nodes(nodes) is not None for nodes in (block.key_nodes, block.where_nodes, arguments))
+    return as_texts(block) if is_read_back else None
 
 
-def _written(aggregate: BoundAggregate, argument: str | None) -> WrittenAggregate:
+def as_texts(block: BoundBlock) -> WrittenBlock:
+    """Return a block as texts, whether the parser would read them back or not."""
+    return WrittenBlock(block.keys_sql, block.where_texts, tuple(map(_written, block.aggregates)))
+
+
+def _written(aggregate: BoundAggregate) -> WrittenAggregate:
     found = aggregate.specification
     share = None if found.share is None else asdict(found.share)
-    return WrittenAggregate(found.kind.name, found.form.name, _text_of(found.argument_type), argument, share)
+    return WrittenAggregate(found.kind.name, found.form.name, _text_of(found.argument_type), aggregate.argument_sql, share)
 
 
 def block_of(written: WrittenBlock, like: BoundBlock, types: Mapping[str, pa.DataType | None]) -> BoundBlock | None:
