@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -39,6 +40,9 @@ def test_sketches_on_two_workers(tmp_path: Path) -> None:
         assert decisions == [("CAPTURED", 2), ("MAINTAINED", 3)]
         context = local.open_session(Options(warehouse=str(warehouse))).spark.sparkContext
         assert context.master == master
-        # This process and an executor on each worker.
+        # This process and an executor on each worker; a slow machine starts the second one after the first has done all jobs.
+        deadline = time.monotonic() + 60
+        while context._jsc.sc().getExecutorMemoryStatus().size() < 3 and time.monotonic() < deadline:
+            time.sleep(0.2)
         assert context._jsc.sc().getExecutorMemoryStatus().size() == 3
         local._shut_down()
