@@ -9,6 +9,7 @@ from benchmarks.bench import Bench
 from benchmarks.journal import Journal
 from benchmarks.workloads import (
     adhoc,
+    advice,
     aggregates,
     answers,
     bloom,
@@ -81,6 +82,7 @@ WORKLOADS: dict[str, Workload] = {
     "ssb": lambda bench, journal: ssb.run(journal, bench.plan, bench.warehouse, bench.scale),
     "dashboard": lambda bench, journal: dashboard.run(journal, bench.plan, bench.warehouse, bench.rows, is_quick=bench.quick),
     "adhoc": lambda bench, journal: adhoc.run(journal, bench.plan, bench.warehouse, bench.rows),
+    "advice": lambda bench, journal: advice.run(journal, bench.plan, bench.warehouse, bench.scale),
     "tools": lambda bench, journal: tools.run(journal, bench.plan, bench.warehouse),
     "growth": lambda bench, journal: growth.run(journal, bench.plan, bench.systems, bench.warehouse, bench.growth),
 }

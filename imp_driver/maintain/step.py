@@ -107,9 +107,9 @@ def _check_cost(relation: Maintained, request: Request, changes: Sequence[TableC
     if not request.by_cost:
         return
     judgement = relation.costs.judge(sum(change.plan.rows or 0 for change in changes))
-    if is_new and not judgement.is_worth_it:
+    if not judgement.is_worth_it and (is_new or judgement.is_given_up):
         relation.costs.put_off(vector)
-        raise Refused(Reason.MAINTENANCE_DEFERRED, judgement.detail)
+        raise Refused(Reason.GIVEN_UP if judgement.is_given_up else Reason.MAINTENANCE_DEFERRED, judgement.detail)
     relation.costs.resume()
     if judgement.advice is Advice.RECAPTURE:
         raise ChangesUnavailable(RecaptureReason.COSTS_MORE, judgement.detail)

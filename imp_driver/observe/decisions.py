@@ -28,6 +28,7 @@ _PLAIN_DETAILS = frozenset(
         Reason.OFF_GRANULE,
         Reason.CAPTURE_DEFERRED,
         Reason.MAINTENANCE_DEFERRED,
+        Reason.GIVEN_UP,
         Reason.RECAPTURE_DEFERRED,
         Reason.STATE_TOO_LARGE,
         Reason.TIE_AT_LIMIT,

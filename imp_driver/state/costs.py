@@ -29,7 +29,10 @@ PATIENCE = 3
 """Useless sketches in a row after which maintenance is left out now and then."""
 LONGEST_REST = 64
 """Queries, at most, between two tries."""
-
+LEAST_LOSS = 2.0
+"""Seconds by which captures and upkeep exceed what was saved, from which on a state is given up where upkeep does not pay."""
+_MOST_DOUBLINGS = 8
+"""Of the steps that are left out between two tries of a state that is given up."""
 
 _SUMS = ("all_captures", "all_upkeep", "all_saved")
 
@@ -45,17 +48,28 @@ class Advice(Enum):
 class Judgement:
     """``is_worth_it`` says whether the sketch saves the queries of one version more than ``advice`` costs.
 
-    ``cost`` and ``saved`` as far as they are known.
+    ``cost`` and ``saved`` as far as they are known. ``spent`` and ``gained`` are what the state has cost and saved until now, where it is
+    given up; else 0.
     """
 
     advice: Advice
     is_worth_it: bool
     cost: float | None = None
     saved: float | None = None
+    spent: float = 0.0
+    gained: float = 0.0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether even queries that see the same versions are not to wait for it."""
+        return self.spent > 0
 
     @property
     def detail(self) -> str:
-        return f"to {self.advice.value} is estimated at {_milliseconds(self.cost)}, what it saves at {_milliseconds(self.saved)}"
+        estimate = f"to {self.advice.value} is estimated at {_milliseconds(self.cost)}, what it saves at {_milliseconds(self.saved)}"
+        if not self.is_given_up:
+            return estimate
+        return f"{estimate}; until now it has cost {_milliseconds(self.spent)} and saved {_milliseconds(self.gained)}"
 
 
 @dataclass(slots=True)
@@ -81,6 +95,7 @@ class Costs:
     _rested: int = 0
     _recaptures: bool = False
     _put_off: int = 0
+    _vain: int = 0
     _awaited: Vector | None = None
 
     def learned(self) -> dict[str, object]:
@@ -166,7 +181,10 @@ class Costs:
         return least[1] + rate * max(0, rows - least[0])
 
     def judge(self, rows: int) -> Judgement:
-        """Say what to do about so many changed rows."""
+        """Say what to do about so many changed rows.
+
+        A state at a loss is tried ever more rarely until upkeep pays again: where its queries come more often, or its tables change less.
+        """
         cost = self.maintenance(rows)
         if cost is None and self.saved == 0.0:
             # Nothing was saved yet: the first steps, which for a join cost about a capture, are not worth a try.
@@ -181,9 +199,18 @@ class Costs:
         assert cost is not None
         margin = 1 / _MARGIN if self._put_off else _MARGIN
         saved = None if self.saved is None else self.saved * max(1.0, self.queries)
-        is_worth_it = saved is None or cost <= margin * saved or self._put_off >= MOST_PUT_OFF
-        self._put_off = 0 if is_worth_it else self._put_off + 1
-        return Judgement(Advice.RECAPTURE if self._recaptures else Advice.MAINTAIN, is_worth_it, cost, saved)
+        advice = Advice.RECAPTURE if self._recaptures else Advice.MAINTAIN
+        if saved is None or cost <= margin * saved:
+            self._put_off = self._vain = 0
+            return Judgement(advice, True, cost, saved)
+        spent = self.all_captures + self.all_upkeep
+        is_given_up = spent > self.all_saved + LEAST_LOSS
+        if self._put_off >= MOST_PUT_OFF << self._vain:
+            self._put_off = 0
+            self._vain = min(self._vain + 1, _MOST_DOUBLINGS) if is_given_up else 0
+            return Judgement(advice, True, cost, saved)
+        self._put_off += 1
+        return Judgement(advice, False, cost, saved, *((spent, self.all_saved) if is_given_up else ()))
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -279,11 +279,25 @@ def _expensive(relation: Maintained, source: FakeSource, captured: float, saved:
 def test_upkeep_that_costs_more_than_it_saves_waits_for_a_second_query_of_the_same_version() -> None:
     source, relation = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_relation()
     request = _expensive(relation, source, captured=5.0, saved=0.1)
+    relation.costs.all_saved = 3.0
     with pytest.raises(Refused) as refused:
         bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
     assert refused.value.reason is Reason.MAINTENANCE_DEFERRED
     assert relation.state is not None
     assert relation.version == 0
+    upkeep = bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
+    assert (upkeep.decision, relation.version) == (Decision.MAINTAINED, 1)
+
+
+def test_a_state_that_has_cost_more_than_it_saved_is_given_up_until_more_queries_ask_for_a_version() -> None:
+    source, relation = FakeSource([[(1, 7, 1)], [(1, 8, 1)]]), new_relation()
+    request = _expensive(relation, source, captured=5.0, saved=0.1)
+    for _ in range(3):
+        with pytest.raises(Refused) as refused:
+            bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
+        assert refused.value.reason is Reason.GIVEN_UP
+    assert relation.version == 0
+    relation.costs.queries = 20.0
     upkeep = bring_up_to_date(relation, request, source, Means(no_reader, Stopwatch()), capture_into(relation, source))
     assert (upkeep.decision, relation.version) == (Decision.MAINTAINED, 1)
 

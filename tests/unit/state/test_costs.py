@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.state.costs import MOST_PUT_OFF, Advice, Costs
+from imp_driver.state.costs import LEAST_LOSS, MOST_PUT_OFF, Advice, Costs
 
 
 def _learned(seconds: float, *, captured: float = 10.0, saved: float | None = None) -> Costs:
@@ -65,7 +65,27 @@ def test_capturing_is_advised_where_it_is_half_the_price_and_until_it_is_the_dea
 
 def test_upkeep_that_costs_more_than_it_saves_is_put_off_and_tried_again() -> None:
     costs = _learned(1.0, saved=0.5)
+    costs.all_saved = costs.all_upkeep
     assert [costs.judge(20).is_worth_it for _ in range(MOST_PUT_OFF + 2)] == [False] * MOST_PUT_OFF + [True, False]
+    assert not costs.judge(20).is_given_up
+
+
+def test_a_state_at_a_loss_is_given_up_and_tried_ever_more_rarely() -> None:
+    costs = _learned(1.0, saved=0.1)
+    assert costs.all_upkeep > LEAST_LOSS
+    tried = [number for number in range(10 * MOST_PUT_OFF) if costs.judge(20).is_worth_it]
+    assert tried == [MOST_PUT_OFF, 3 * MOST_PUT_OFF + 1, 7 * MOST_PUT_OFF + 2]
+    judgement = costs.judge(20)
+    assert judgement.is_given_up
+    assert judgement.detail.endswith("; until now it has cost 3000 ms and saved 0 ms")
+
+
+def test_what_was_given_up_is_tried_at_once_when_it_pays() -> None:
+    costs = _learned(1.0, saved=0.1)
+    assert costs.judge(20).is_given_up
+    costs.queries = 20
+    judgement = costs.judge(20)
+    assert (judgement.is_worth_it, judgement.is_given_up) == (True, False)
 
 
 def test_hysteresis_of_what_is_worth_it() -> None:
@@ -98,4 +118,4 @@ def test_what_a_query_saves_is_worked_out_from_its_gain() -> None:
 
 
 def test_the_detail_has_the_numbers() -> None:
-    assert _learned(1.0, saved=0.5).judge(20).detail == "to maintain is estimated at 1000 ms, what it saves at 500 ms"
+    assert _learned(0.5, saved=0.2).judge(20).detail == "to maintain is estimated at 500 ms, what it saves at 200 ms"
