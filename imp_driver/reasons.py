@@ -69,8 +69,8 @@ class Reason(Enum):
         "to bring the sketch up to date would cost more than it saves; it is done when the same versions are asked for again"
     )
     GIVEN_UP = (
-        "the state has cost more than it saved, and its upkeep still does; it is tried again ever more rarely, and at once when more queries "
-        "ask for the same versions or less of its tables changes"
+        "the state has cost more than it saved, and its upkeep still does; it is tried again ever more rarely, or at once when more "
+        "queries ask for the same versions or less of its tables changes"
     )
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"

@@ -11,7 +11,20 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.circuit.occurrence import Occurrence
-from imp_driver.dataflow import access, compute, distinct, groups, join, outer_join, partners, semijoin, union
+from imp_driver.dataflow import (
+    access,
+    compute,
+    distinct,
+    full_join,
+    groups,
+    join,
+    not_in,
+    outer_join,
+    partners,
+    semijoin,
+    set_operation,
+    union,
+)
 from imp_driver.dataflow.arrangement import may_be_joined
 from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.dataflow.expression.select import select
@@ -25,7 +38,21 @@ from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.minus_zero import minus_zero_of
-from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, JoinKind, Parsed, Plan, Scan, SemiJoin, UnionAll, every
+from imp_driver.plan.nodes import (
+    Aggregate,
+    Attribute,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Parsed,
+    Plan,
+    Scan,
+    SemiJoin,
+    SetOperation,
+    UnionAll,
+    every,
+)
 from imp_driver.plan.render import read_identifiers
 from imp_driver.plan.types import infer
 from imp_driver.values.aggregates import AggregateSpecification
@@ -72,9 +99,14 @@ class _Assembler:
                 return join.InnerJoin.of([self.source(each, where) for each in inner_inputs(plan)], equalities_of(where))
             case Join() if plan.kind is JoinKind.LEFT:
                 return outer_join.LeftJoin(self._partnered(plan, where))
-            case SemiJoin() if not plan.null_aware:
+            case Join() if plan.kind is JoinKind.FULL:
+                # Conditions above may hold of the NULLs that it adds, so that they must not leave out rows below.
+                return full_join.FullJoin.of(_partnered(plan, self.rows(plan.left), self.rows(plan.right)))
+            case SemiJoin() if plan.null_aware:
+                return _not_in(self._partnered(plan, where))
+            case SemiJoin():
                 return semijoin.SemiJoin(self._partnered(plan, where), plan.anti)
-            case UnionAll() | Distinct() | Aggregate():
+            case UnionAll() | SetOperation() | Distinct() | Aggregate():
                 return self.rows(plan)
             case _:
                 raise NotEvaluable(f"{type(plan).__name__} below the groups")
@@ -86,6 +118,8 @@ class _Assembler:
                 return distinct.Distinct(self._whole(plan.child))
             case UnionAll():
                 return self._union(plan)
+            case SetOperation():
+                return self._set_operation(plan)
             case Aggregate():
                 return self._groups(plan)
         below = unfold(plan)
@@ -114,13 +148,7 @@ class _Assembler:
         return access.Access(scan.occurrence, _filled(schema))
 
     def _partnered(self, plan: Join | SemiJoin, where: Sequence[Parsed]) -> partners.Partnered:
-        left, right = self.source(plan.left, where), self.rows(plan.right)
-        schema = pa.schema([*left.schema, *right.schema])
-        chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
-        if chosen is None:
-            raise NotEvaluable("a join without an equality")
-        condition = _condition([each for each in plan.conjuncts if _pair(each, left.schema, right.schema) != chosen], schema)
-        return partners.Partnered(left, right, *chosen, condition)
+        return _partnered(plan, self.source(plan.left, where), self.rows(plan.right))
 
     def _union(self, plan: UnionAll) -> union.Union:
         branches = tuple(self._whole(each) for each in plan.branches)
@@ -129,6 +157,16 @@ class _Assembler:
             raise NotEvaluable("branches of different types")
         fields = [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.output, next(iter(kinds)), strict=True)]
         return union.Union(branches, tuple(tuple(each.schema.names) for each in branches), pa.schema(fields))
+
+    def _set_operation(self, plan: SetOperation) -> set_operation.SetOperation:
+        left, right = self._whole(plan.left), self._whole(plan.right)
+        kinds = left.schema.types
+        if kinds != right.schema.types:
+            raise NotEvaluable("branches of different types")
+        if any(map(pa.types.is_floating, kinds)):
+            raise NotEvaluable("the sign of a zero that both sides have")
+        fields = [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.output, kinds, strict=True)]
+        return set_operation.SetOperation(set_operation.Sides(left, right, pa.schema(fields)), plan.kind.value, plan.distinct)
 
     def _groups(self, plan: Aggregate) -> groups.Groups:
         child = self.rows(plan.child)
@@ -153,6 +191,19 @@ class _Assembler:
         fields = [computed.schema.field(key) for key in keys]
         fields += [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.function_attributes, kinds, strict=True)]
         return groups.Groups(computed, tuple(keys), tuple(aggregates), _filled(pa.schema(fields) if keys else pa.schema([])))
+
+
+def _partnered(plan: Join | SemiJoin, left: Operator, right: Operator) -> partners.Partnered:
+    schema = pa.schema([*left.schema, *right.schema])
+    chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
+    others = [each for each in plan.conjuncts if chosen is None or _pair(each, left.schema, right.schema) != chosen]
+    return partners.Partnered(left, right, chosen, _condition(others, schema))
+
+
+def _not_in(sides: partners.Partnered) -> not_in.NotIn:
+    if sides.pair is None or sides.condition is not None:
+        raise NotEvaluable("NOT IN of several columns, or of what is no column")
+    return not_in.NotIn(sides, sides.pair)
 
 
 def _asks_for_minus_zero(block: BoundBlock) -> bool:

@@ -145,7 +145,17 @@ class _Inputs:
         if kept is None:
             found = self._found(occurrence, key, values)
             return found if is_new or change is None else found.changed_by(negated(change))
-        if change is None or not is_new:
+        return self._newest(occurrence, kept) if is_new else kept
+
+    def whole(self, occurrence: int, *, is_new: bool) -> Arrangement:
+        kept = self.kept.get(occurrence)
+        if kept is None:
+            raise NotFound
+        return self._newest(occurrence, kept) if is_new else kept
+
+    def _newest(self, occurrence: int, kept: Arrangement) -> Arrangement:
+        change = self.changes.get(occurrence)
+        if change is None:
             return kept
         if occurrence not in self.newest:
             self.newest[occurrence] = kept.changed_by(change)

@@ -30,6 +30,9 @@ class Access:
     def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         return inputs.arrangement(self.occurrence, key, values, is_new=is_new).rows(key, values)
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return inputs.whole(self.occurrence, is_new=is_new).every()
+
 
 def arranged(relation: Operator, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> Arrangement:
     """Return rows that include all whose ``key`` is one of the values, ready to be joined; a kept table with the index it has."""

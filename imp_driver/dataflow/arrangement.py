@@ -18,6 +18,8 @@ from imp_driver.values.tables import ZSet
 
 MOST_ROWS = 5_000_000
 """Rows that a join may give; beyond, the engine is the better place for it."""
+MOST_CROSSED = 1_000_000
+"""The same where nothing but a condition says which rows meet, so that most of them go again."""
 MOST_TEXT_ROWS = 100_000
 """Rows of an arrangement whose key is text or a wide decimal: such keys are Python objects, slow to sort."""
 CHANGED_SHARE = 0.2
@@ -91,19 +93,24 @@ class Arrangement:
         rows = pa.concat_tables([zset.rows.take(pa.array(places)) for zset, places in found])
         return ZSet(rows, np.concatenate([zset.weights[places] for zset, places in found]))
 
+    def every(self) -> ZSet:
+        """Return all signed rows."""
+        return ZSet(
+            pa.concat_tables([layer.zset.rows for layer in self._layers]), np.concatenate([layer.zset.weights for layer in self._layers])
+        )
+
     def joined(self, zset: ZSet, pairs: Sequence[tuple[str, str]]) -> ZSet:
         """Return signed rows with the columns of both, where in each pair a column of ``zset`` equals one of these rows.
 
-        The first pair finds the rows.
+        The first pair finds the rows; without one all rows meet.
 
         Raises:
-            TooManyRows: the first pair alone finds more than MOST_ROWS, or its codes are objects and there are too many rows for that.
+            TooManyRows: the first pair alone finds more than MOST_ROWS, or its codes are objects and there are too many rows for that; or
+                all rows that meet are more than MOST_CROSSED.
         """
-        (key, own), *more = pairs
-        codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
         parts = []
-        for layer, places, positions in self._matches(codes, np.flatnonzero(~nulls), own):
-            for left, right in more:
+        for layer, places, positions in self._met(zset, pairs[0]) if pairs else self._crossed(len(zset.weights)):
+            for left, right in pairs[1:]:
                 met = _are_equal(zset.rows.column(left), positions, layer.zset.rows.column(right), places)
                 places, positions = places[met], positions[met]
             table = zset.rows.take(pa.array(positions))
@@ -112,6 +119,17 @@ class Arrangement:
                 table = table.append_column(name, found.column(name))
             parts.append(ZSet(table, zset.weights[positions] * layer.zset.weights[places]))
         return ZSet(pa.concat_tables([each.rows for each in parts]), np.concatenate([each.weights for each in parts]))
+
+    def _met(self, zset: ZSet, pair: tuple[str, str]) -> list[tuple[_Layer, IntegerArray, IntegerArray]]:
+        key, own = pair
+        codes, nulls = Codec(zset.rows.schema.field(key).type).encode(zset.rows.column(key))
+        return self._matches(codes, np.flatnonzero(~nulls), own)
+
+    def _crossed(self, count: int) -> list[tuple[_Layer, IntegerArray, IntegerArray]]:
+        if count * len(self) > MOST_CROSSED:
+            raise TooManyRows
+        positions = np.arange(count)
+        return [(layer, np.tile(np.arange(len(layer)), count), np.repeat(positions, len(layer))) for layer in self._layers]
 
     def copies(self, own: str, keys: pa.Array | pa.ChunkedArray) -> IntegerArray:
         """Return for each key how often rows have it, the sum of their weights; 0 for NULL. Raises TooManyRows."""

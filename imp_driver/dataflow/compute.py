@@ -44,3 +44,6 @@ class Compute:
         if not isinstance(expression, Column):
             raise NotFound
         return self.of(self.child.rows(inputs, expression.name, values, is_new=is_new))
+
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return self.of(self.child.every(inputs, is_new=is_new))

@@ -35,6 +35,9 @@ class Distinct:
     def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         return _once(consolidated(self.child.rows(inputs, key, values, is_new=is_new)))
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return _once(consolidated(self.child.every(inputs, is_new=is_new)))
+
 
 def _once(zset: ZSet) -> ZSet:
     return ZSet(zset.rows, np.ones(len(zset.weights), dtype=np.int64))

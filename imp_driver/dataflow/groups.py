@@ -79,6 +79,9 @@ class Groups:
             raise NotFound
         return self._of(consolidated(self.child.rows(inputs, self.keys[place], values, is_new=is_new)))
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return self._of(consolidated(self.child.every(inputs, is_new=is_new)))
+
     def _of(self, zset: ZSet) -> ZSet:
         """Return one row per group of rows with positive weights."""
         columns = {name: one_array(zset.rows.column(name)) for name in zset.rows.column_names}

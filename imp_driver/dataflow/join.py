@@ -1,4 +1,4 @@
-"""Inner equi-join of several inputs (IMP paper section 5.2.4): a term for each input that changed."""
+"""Inner join of several inputs, by equalities where there are any (IMP paper section 5.2.4): a term for each input that changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.access import arranged
-from imp_driver.dataflow.arrangement import TooManyRows, may_be_joined
+from imp_driver.dataflow.arrangement import Arrangement, TooManyRows, may_be_joined
 from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.zset import summed
 from imp_driver.values.codes import one_array
@@ -18,14 +18,14 @@ from imp_driver.values.tables import ZSet
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Join with one more input: of each of ``pairs`` a column of the rows so far equals one of its own."""
+    """Join with one more input: of each of ``pairs`` a column of the rows so far equals one of its own; all rows meet without a pair."""
 
     place: int
     pairs: tuple[tuple[str, str], ...]
 
 
-def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Sequence[tuple[str, str]]) -> tuple[Step, ...] | None:
-    """Return how rows of one input find those of all others by equalities; None where some are not reached.
+def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Sequence[tuple[str, str]]) -> tuple[Step, ...]:
+    """Return how rows of one input find those of all others, by equalities as far as these reach.
 
     Args:
         columns: those of each input.
@@ -36,9 +36,7 @@ def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Seque
     missing = [place for place in range(len(columns)) if place != changed]
     while missing:
         pairs = {place: tuple(pair for pair in equalities if pair[0] in known and pair[1] in columns[place]) for place in missing}
-        place = next((place for place in missing if pairs[place]), None)
-        if place is None:
-            return None
+        place = next((place for place in missing if pairs[place]), missing[0])
         found.append(Step(place, pairs[place]))
         known.update(columns[place])
         missing.remove(place)
@@ -47,10 +45,10 @@ def steps_from(changed: int, columns: Sequence[Sequence[str]], equalities: Seque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InnerJoin:
-    """``steps`` say for each input how its rows find those of all others; None where some are not reached by equalities."""
+    """``steps`` say for each input how its rows find those of all others."""
 
     inputs: tuple[Operator, ...]
-    steps: tuple[tuple[Step, ...] | None, ...]
+    steps: tuple[tuple[Step, ...], ...]
 
     @classmethod
     def of(cls, inputs: Sequence[Operator], equalities: Sequence[tuple[str, str]]) -> InnerJoin:
@@ -82,15 +80,17 @@ class InnerJoin:
         found = self.inputs[place].rows(inputs, key, values, is_new=is_new)
         return self._joined(found, place, inputs, lambda _: is_new)
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return self._joined(self.inputs[0].every(inputs, is_new=is_new), 0, inputs, lambda _: is_new)
+
     def _joined(self, rows: ZSet, place: int, inputs: Inputs, is_new: Callable[[int], bool]) -> ZSet:
-        steps = self.steps[place]
-        if steps is None:
-            raise NotFound
-        for step in steps:
+        for step in self.steps[place]:
             rows = self._met(rows, step, inputs, is_new=is_new(step.place))
         return ZSet(rows.rows.select(self.schema.names), rows.weights)
 
     def _met(self, rows: ZSet, step: Step, inputs: Inputs, *, is_new: bool) -> ZSet:
+        if not step.pairs:
+            return Arrangement(self.inputs[step.place].every(inputs, is_new=is_new)).joined(rows, [])
         pairs = _by_values(rows.rows, step.pairs)
         for place, (key, own) in enumerate(pairs):
             try:

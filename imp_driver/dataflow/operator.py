@@ -36,6 +36,9 @@ class Inputs(Protocol):
         Raises NotFound, or NotEvaluable where a condition cannot be decided in process.
         """
 
+    def whole(self, occurrence: int, *, is_new: bool) -> Arrangement:
+        """Return all rows of the new or old version. Raises NotFound where they are not kept."""
+
 
 class Operator(Protocol):
     """One operator with its inputs. Rows are bags: a row of weight 2 is there twice, one of weight -1 takes a copy of itself back."""
@@ -57,6 +60,9 @@ class Operator(Protocol):
 
     def rows(self, inputs: Inputs, key: str, values: pa.Array, *, is_new: bool) -> ZSet:
         """Return the rows of one version whose ``key`` is one of the values, of which NULL matches nothing. Raises as ``step``."""
+
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        """Return all rows of one version. Raises as ``step``, and NotFound where a table that it needs is not kept."""
 
 
 class Stateful(Protocol):

@@ -9,7 +9,6 @@ import pyarrow as pa
 from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.zset import filtered, negated, summed
-from imp_driver.values.codes import one_array
 from imp_driver.values.tables import ZSet
 
 
@@ -44,8 +43,11 @@ class LeftJoin:
             return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
         # A row whose right column has a value is a pair.
         right = self.sides.right.rows(inputs, key, values, is_new=is_new)
-        keys = one_array(right.rows.column(self.sides.own))
-        return self._pairs(self.sides.left.rows(inputs, self.sides.key, keys, is_new=is_new), right)
+        return self._pairs(self.sides.met_by(inputs, right, is_new=is_new), right)
+
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        left = self.sides.left.every(inputs, is_new=is_new)
+        return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
 
     def _of(self, left: ZSet, right: ZSet) -> ZSet:
         alone = filtered(left, self.sides.partners(left, right) == 0)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from imp_driver.dataflow.arrangement import Arrangement
 from imp_driver.dataflow.expression.select import selected
 from imp_driver.dataflow.operator import Inputs, NotFound, Operator
-from imp_driver.dataflow.zset import filtered, negated, summed
+from imp_driver.dataflow.zset import empty, filtered, negated, summed
 from imp_driver.values.codes import IntegerArray, one_array
 from imp_driver.values.expressions import Expression
 from imp_driver.values.tables import ZSet
@@ -50,25 +50,27 @@ class Concerned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partnered:
-    """A left and a right row meet where ``key`` equals ``own`` and ``condition``, over both, is TRUE."""
+    """A left and a right row meet where the columns of ``pair``, one of each, are equal and ``condition``, over both, is TRUE.
+
+    Without a pair the condition alone decides, over all rows of both, so that these must be kept.
+    """
 
     left: Operator
     right: Operator
-    key: str
-    own: str
+    pair: tuple[str, str] | None
     condition: Expression | None
 
     def pairs(self, left: ZSet, right: ZSet) -> Pairs:
         """Raises TooManyRows or NotEvaluable."""
         count = len(left.weights)
         numbered = ZSet(left.rows.append_column(_PLACE, pa.array(np.arange(count))), np.ones(count, dtype=np.int64))
-        found = selected(Arrangement(right).joined(numbered, [(self.key, self.own)]), self.condition)
+        found = selected(Arrangement(right).joined(numbered, [] if self.pair is None else [self.pair]), self.condition)
         return Pairs(found.rows.drop_columns([_PLACE]), found.rows.column(_PLACE).to_numpy(), found.weights)
 
     def partners(self, left: ZSet, right: ZSet) -> IntegerArray:
         """Return how many right rows each left row meets. Raises NotFound when the right rows cannot be those of one version."""
         if self.condition is None:
-            found = Arrangement(right).copies(self.own, left.rows.column(self.key))
+            found = self._copies(right, left)
         else:
             pairs = self.pairs(left, right)
             found = np.zeros(len(left.weights), dtype=np.int64)
@@ -76,6 +78,12 @@ class Partnered:
         if np.any(found < 0):
             raise NotFound
         return found
+
+    def _copies(self, right: ZSet, left: ZSet) -> IntegerArray:
+        if self.pair is None:
+            return np.full(len(left.weights), right.weights.sum(), dtype=np.int64)
+        key, own = self.pair
+        return Arrangement(right).copies(own, left.rows.column(key))
 
     def step(self, inputs: Inputs, evaluate: Evaluate, follow: Follow, schema: pa.Schema) -> ZSet:
         """Return the change of an operator: changed left rows meet the new right ones, changed right rows the old left ones.
@@ -94,18 +102,42 @@ class Partnered:
 
     def of_keys(self, inputs: Inputs, left: ZSet, *, is_new: bool) -> ZSet:
         """Return all right rows that have a key of the left rows."""
-        return self.right.rows(inputs, self.own, pc.unique(one_array(left.rows.column(self.key))), is_new=is_new)
+        if self.pair is None:
+            return self.right.every(inputs, is_new=is_new)
+        key, own = self.pair
+        return self.right.rows(inputs, own, pc.unique(one_array(left.rows.column(key))), is_new=is_new)
+
+    def met_by(self, inputs: Inputs, right: ZSet, *, is_new: bool) -> ZSet:
+        """Return all left rows that have a key of the right rows."""
+        if self.pair is None:
+            return self.left.every(inputs, is_new=is_new)
+        key, own = self.pair
+        return self.left.rows(inputs, key, pc.unique(one_array(right.rows.column(own))), is_new=is_new)
 
     def concerned(self, inputs: Inputs, change: ZSet, *, by_existence: bool) -> Concerned:
         """Return the left rows that a change of the right concerns; ``by_existence``: those that find a first partner or lose the last."""
-        keys = pc.unique(one_array(change.rows.column(self.own)))
-        after = self.right.rows(inputs, self.own, keys, is_new=True)
+        after = self.of_changed(inputs, change)
         before = summed([after, negated(change)], self.right.schema)
         if by_existence and self.condition is None:
-            had, has = (Arrangement(each).copies(self.own, keys) != 0 for each in (before, after))
-            keys = keys.filter(pa.array(had != has))
-        left = self.left.rows(inputs, self.key, keys, is_new=False)
+            change = self._found_or_lost(change, before, after)
+        left = self.met_by(inputs, change, is_new=False) if len(change.weights) else empty(self.left.schema)
         return Concerned(left, self.partners(left, before), self.partners(left, after))
+
+    def of_changed(self, inputs: Inputs, change: ZSet) -> ZSet:
+        """Return all new right rows that have a key of changed right rows."""
+        if self.pair is None:
+            return self.right.every(inputs, is_new=True)
+        own = self.pair[1]
+        return self.right.rows(inputs, own, pc.unique(one_array(change.rows.column(own))), is_new=True)
+
+    def _found_or_lost(self, change: ZSet, before: ZSet, after: ZSet) -> ZSet:
+        """Return the changed right rows of whose keys there was none or is none."""
+        if self.pair is None:
+            had, has = (np.full(len(change.weights), each.weights.sum() != 0) for each in (before, after))
+        else:
+            own = self.pair[1]
+            had, has = (Arrangement(each).copies(own, change.rows.column(own)) != 0 for each in (before, after))
+        return filtered(change, had != has)
 
 
 _PLACE = "#place"

@@ -20,7 +20,7 @@ Evaluate: TypeAlias = Callable[[ZSet], ZSet]
 def step(inputs: Inputs, child: Operator, keys: Sequence[str], evaluate: Evaluate, schema: pa.Schema) -> ZSet:
     """Return the change of an operator whose rows each depend on the rows of one group; groups that did not change cancel.
 
-    Raises what ``child`` raises, and NotFound where no key finds all rows of the groups.
+    Raises what ``child`` raises, and NotFound where no key finds all rows of the groups and they are not kept.
     """
     change = consolidated(child.step(inputs))
     if not len(change.weights):
@@ -50,7 +50,8 @@ def _groups_of(change: ZSet, inputs: Inputs, child: Operator, keys: Sequence[str
         left, without = _with_nulls(left, [key]), [*without, key]
         if not len(left.weights):
             return summed(parts, child.schema)
-    raise NotFound
+    # Rows that are NULL throughout, or that no key finds.
+    return child.every(inputs, is_new=True)
 
 
 def _with_nulls(zset: ZSet, columns: Sequence[str]) -> ZSet:

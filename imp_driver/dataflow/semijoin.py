@@ -40,6 +40,10 @@ class SemiJoin:
         left = self.sides.left.rows(inputs, key, values, is_new=is_new)
         return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        left = self.sides.left.every(inputs, is_new=is_new)
+        return self._of(left, self.sides.of_keys(inputs, left, is_new=is_new))
+
     def _of(self, left: ZSet, right: ZSet) -> ZSet:
         partners = self.sides.partners(left, right)
         return filtered(left, (partners == 0) if self.anti else (partners != 0))

@@ -35,6 +35,9 @@ class Union:
         pairs = zip(self.branches, self.columns, strict=True)
         return self._summed([each.rows(inputs, names[place], values, is_new=is_new) for each, names in pairs])
 
+    def every(self, inputs: Inputs, *, is_new: bool) -> ZSet:
+        return self._summed([each.every(inputs, is_new=is_new) for each in self.branches])
+
     def _summed(self, parts: list[ZSet]) -> ZSet:
         renamed = [
             ZSet(part.rows.select(names).rename_columns(self.schema.names), part.weights)

@@ -17,16 +17,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imp_driver.dataflow.access import Access
-from imp_driver.dataflow.arrangement import Arrangement
+from imp_driver.dataflow.arrangement import MOST_CROSSED, Arrangement, TooManyRows
 from imp_driver.dataflow.compute import Compute
 from imp_driver.dataflow.distinct import Distinct
 from imp_driver.dataflow.expression.project import NotEvaluable
+from imp_driver.dataflow.full_join import FullJoin
 from imp_driver.dataflow.groups import Groups, result_type
 from imp_driver.dataflow.join import InnerJoin
+from imp_driver.dataflow.not_in import NotIn
 from imp_driver.dataflow.operator import NotFound, Operator
 from imp_driver.dataflow.outer_join import LeftJoin
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
+from imp_driver.dataflow.set_operation import SetOperation, Sides
 from imp_driver.dataflow.union import Union
 from imp_driver.dataflow.zset import consolidated, empty
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
@@ -69,11 +72,12 @@ def less(new: Bag, old: Bag) -> Bag:
 
 @dataclass(slots=True)
 class Database:
-    """Old rows and changes of the two occurrences; rows cannot be found by the columns of ``without``."""
+    """Old rows and changes of the two occurrences; rows cannot be found by the columns of ``without``, nor all of those of ``large``."""
 
     old: list[Bag]
     changes: list[Bag]
     without: frozenset[str] = frozenset()
+    large: frozenset[int] = frozenset()
     asked: list[str] = field(default_factory=list)
     sides: dict[tuple[int, bool], Arrangement] = field(default_factory=dict)
 
@@ -89,6 +93,14 @@ class Database:
         self.asked.append(key)
         if key in self.without:
             raise NotFound
+        return self._side(occurrence, is_new=is_new)
+
+    def whole(self, occurrence: int, *, is_new: bool) -> Arrangement:
+        if occurrence in self.large:
+            raise NotFound
+        return self._side(occurrence, is_new=is_new)
+
+    def _side(self, occurrence: int, *, is_new: bool) -> Arrangement:
         if (occurrence, is_new) not in self.sides:
             bag = self.new(occurrence) if is_new else self.old[occurrence]
             self.sides[occurrence, is_new] = Arrangement(signed(bag, (LEFT, RIGHT)[occurrence].schema))
@@ -99,7 +111,7 @@ def pairs(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
     found: Bag = Counter()
     for one, copies in left.items():
         for other, more in right.items():
-            if one[0] is not None and one[0] == other[0] and meets(one, other):
+            if meets(one, other):
                 found[(*one, *other)] += copies * more
     return found
 
@@ -109,11 +121,19 @@ def partners(row: Row, right: Bag, meets: Callable[[Row, Row], bool]) -> int:
 
 
 def always(one: Row, other: Row) -> bool:
-    return True
+    return one[0] is not None and one[0] == other[0]
+
+
+def is_larger(one: Row, other: Row) -> bool:
+    return one[1] is not None and other[1] is not None and one[1] > other[1]
 
 
 def larger(one: Row, other: Row) -> bool:
-    return one[1] is not None and other[1] is not None and one[1] > other[1]
+    return always(one, other) and is_larger(one, other)
+
+
+def whatever(one: Row, other: Row) -> bool:
+    return True
 
 
 def left_joined(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
@@ -126,6 +146,32 @@ def left_joined(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag
 
 def kept(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
     return Counter({row: copies for row, copies in left.items() if partners(row, right, meets)})
+
+
+def full_joined(left: Bag, right: Bag, meets: Callable[[Row, Row], bool]) -> Bag:
+    found = left_joined(left, right, meets)
+    for row, copies in right.items():
+        if not any(meets(each, row) for each in left):
+            found[(None, None, *row)] += copies
+    return found
+
+
+def not_in(left: Bag, right: Bag) -> Bag:
+    """Whether k is not among the l, as SQL says it."""
+    members = [row[0] for row in right]
+
+    def stays(k: Value) -> bool:
+        return not members or (k is not None and None not in members and k not in members)
+
+    return Counter({row: copies for row, copies in left.items() if stays(row[0])})
+
+
+def in_both(left: Bag, right: Bag) -> Bag:
+    return Counter({row: min(copies, right[row]) for row, copies in left.items() if row in right})
+
+
+def once(bag: Bag) -> Bag:
+    return Counter(dict.fromkeys(bag, 1))
 
 
 def united(left: Bag, right: Bag) -> Bag:
@@ -155,8 +201,10 @@ def grouped(left: Bag) -> Bag:
 
 
 LARGER = Comparison(">", Column("v"), Column("w"))
-BOTH = Partnered(LEFT, RIGHT, "k", "l", None)
-SOME = Partnered(LEFT, RIGHT, "k", "l", LARGER)
+BOTH = Partnered(LEFT, RIGHT, ("k", "l"), None)
+SOME = Partnered(LEFT, RIGHT, ("k", "l"), LARGER)
+BY_CONDITION = Partnered(LEFT, RIGHT, None, LARGER)
+ANY = Partnered(LEFT, RIGHT, None, None)
 
 
 def total(kind: AccumulatorKind, argument: pa.DataType | None) -> AggregateSpecification:
@@ -177,6 +225,7 @@ COMPUTE = Compute(
     LEFT, Comparison(">", Column("v"), Constant(0)), (Column("k"), Arithmetic("+", Column("k"), Column("v"))), pa.schema(list(KV))
 )
 UNION = Union((LEFT, RIGHT), NAMES, KV)
+BOTH_SIDES = Sides(LEFT, RIGHT, KV)
 
 RELATIONS: Mapping[str, tuple[Operator, Twin]] = {
     "access": (LEFT, lambda left, right: left),
@@ -187,6 +236,20 @@ RELATIONS: Mapping[str, tuple[Operator, Twin]] = {
     "semi-join": (SemiJoin(BOTH, False), lambda left, right: kept(left, right, always)),
     "anti-join": (SemiJoin(BOTH, True), lambda left, right: less(left, kept(left, right, always))),
     "semi-join on more": (SemiJoin(SOME, False), lambda left, right: kept(left, right, larger)),
+    "full join": (FullJoin.of(BOTH), lambda left, right: full_joined(left, right, always)),
+    "full join on more": (FullJoin.of(SOME), lambda left, right: full_joined(left, right, larger)),
+    "full join by a condition": (FullJoin.of(BY_CONDITION), lambda left, right: full_joined(left, right, is_larger)),
+    "cross join": (InnerJoin.of((LEFT, RIGHT), ()), lambda left, right: pairs(left, right, whatever)),
+    "left join by a condition": (LeftJoin(BY_CONDITION), lambda left, right: left_joined(left, right, is_larger)),
+    "semi-join by a condition": (SemiJoin(BY_CONDITION, False), lambda left, right: kept(left, right, is_larger)),
+    "anti-join by a condition": (SemiJoin(BY_CONDITION, True), lambda left, right: less(left, kept(left, right, is_larger))),
+    "any row": (SemiJoin(ANY, False), lambda left, right: kept(left, right, whatever)),
+    "no row": (SemiJoin(ANY, True), lambda left, right: less(left, kept(left, right, whatever))),
+    "not in": (NotIn(BOTH, ("k", "l")), not_in),
+    "intersect": (SetOperation(BOTH_SIDES, "INTERSECT", True), lambda left, right: once(in_both(left, right))),
+    "intersect all": (SetOperation(BOTH_SIDES, "INTERSECT", False), in_both),
+    "except": (SetOperation(BOTH_SIDES, "EXCEPT", True), lambda left, right: Counter({row: 1 for row in left if row not in right})),
+    "except all": (SetOperation(BOTH_SIDES, "EXCEPT", False), lambda left, right: left - right),
     "union": (UNION, united),
     "distinct": (Distinct(LEFT), lambda left, right: Counter(dict.fromkeys(left, 1))),
     "distinct union": (Distinct(UNION), lambda left, right: Counter(dict.fromkeys(united(left, right), 1))),
@@ -203,8 +266,7 @@ def streams(keys: st.SearchStrategy[Value]) -> st.SearchStrategy[list[list[list[
     return st.lists(st.lists(rows, min_size=2, max_size=2), min_size=1, max_size=5)
 
 
-STREAMS = {True: streams(st.none() | st.integers(0, 2)), False: streams(st.integers(0, 2))}
-"""With and without keys that are NULL."""
+STREAM = streams(st.none() | st.integers(0, 2))
 
 
 @pytest.mark.parametrize("name", sorted(RELATIONS))
@@ -212,12 +274,10 @@ STREAMS = {True: streams(st.none() | st.integers(0, 2)), False: streams(st.integ
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_stream_agrees_with_a_naive_twin_and_with_a_start_from_nothing(name: str, data: st.DataObject, seed: int) -> None:
     relation, twin = RELATIONS[name]
-    # Groups and rows that are NULL throughout cannot be found by a key.
-    has_nulls = not name.startswith(("distinct", "groups"))
     chance = random.Random(seed)
     current: list[Bag] = [Counter(), Counter()]
     total: Bag = Counter()
-    for inserted in data.draw(STREAMS[has_nulls]):
+    for inserted in data.draw(STREAM):
         changes: list[Bag] = []
         for bag, rows in zip(current, inserted, strict=True):
             there = list(bag.elements())
@@ -229,6 +289,8 @@ def test_stream_agrees_with_a_naive_twin_and_with_a_start_from_nothing(name: str
         assert found == less(twin(*current), twin(*old))
         total = settled(united(total, found))
         assert total == bag_of(relation.step(Database([Counter(), Counter()], current)))
+        for is_new, tables in ((False, old), (True, current)):
+            assert bag_of(relation.every(database, is_new=is_new)) == settled(twin(*tables))
         for key in _findable(relation):
             _check_matching(relation, twin, database, key, chance)
 
@@ -251,12 +313,31 @@ def _check_matching(relation: Operator, twin: Twin, database: Database, key: str
 
 def test_rows_that_no_key_finds_are_left_to_the_engine() -> None:
     nothing: list[Bag] = [Counter(), Counter()]
+    both = frozenset({0, 1})
     with pytest.raises(NotFound):
-        Distinct(LEFT).step(Database(nothing, [Counter({(None, None): 1}), Counter()]))
+        Distinct(LEFT).step(Database(nothing, [Counter({(None, None): 1}), Counter()], large=both))
     with pytest.raises(NotFound):
-        Distinct(LEFT).step(Database(nothing, [Counter({(1, 1): 1}), Counter()], frozenset({"k", "v"})))
+        Distinct(LEFT).step(Database(nothing, [Counter({(1, 1): 1}), Counter()], frozenset({"k", "v"}), both))
+    for each in (InnerJoin.of((LEFT, RIGHT), ()), LeftJoin(BY_CONDITION), SemiJoin(ANY, False), NotIn(BOTH, ("k", "l"))):
+        with pytest.raises(NotFound):
+            each.step(Database(nothing, [Counter({(1, 1): 1}), Counter()], large=both))
+
+
+def test_a_large_left_side_is_asked_by_keys_where_these_tell_all() -> None:
+    old: list[Bag] = [Counter({(1, 1): 1, (2, 1): 1, (None, 1): 1}), Counter({(1, 0): 1})]
+    large = frozenset({0})
+    assert bag_of(NotIn(BOTH, ("k", "l")).step(Database(old, [Counter(), Counter({(2, 0): 1})], large=large))) == {(2, 1): -1}
+    with_null: list[Bag] = [old[0], Counter({(1, 0): 1, (None, 0): 1})]
+    assert not bag_of(NotIn(BOTH, ("k", "l")).step(Database(with_null, [Counter(), Counter({(2, 0): 1})], large=large)))
+    assert not bag_of(SemiJoin(ANY, False).step(Database(old, [Counter(), Counter({(2, 0): 1})], large=large)))
     with pytest.raises(NotFound):
-        InnerJoin.of((LEFT, RIGHT), ()).step(Database(nothing, [Counter({(1, 1): 1}), Counter()]))
+        NotIn(BOTH, ("k", "l")).step(Database(old, [Counter(), Counter({(None, 0): 1})], large=large))
+
+
+def test_more_pairs_than_a_condition_may_have_are_left_to_the_engine() -> None:
+    rows: Bag = Counter({(k, 1): 1 for k in range(MOST_CROSSED // 1000 + 1)})
+    with pytest.raises(TooManyRows):
+        LeftJoin(BY_CONDITION).step(Database([Counter(), Counter({(k, 1): 1 for k in range(1000)})], [rows, Counter()]))
 
 
 def test_a_group_is_found_by_another_key_where_one_is_null() -> None:

@@ -22,7 +22,7 @@ from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from tests.pairs.cover import Attack, Outcome
-from tests.pairs.grammar import CHANGES, CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
+from tests.pairs.grammar import CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of
 from tests.soundness.driver_attack import Clock
 from tests.soundness.engine import DuckSession, Row, Warehouse
 
@@ -151,8 +151,6 @@ ATTACK = Attack(
             "the group NULL of a FULL JOIN has rows from anywhere, so that it is cut only by what stands beside its groups",
             {"source": _FULL_JOIN, "around": frozenset({"itself", "filter", "aggregate"})},
         ),
-        ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "change": frozenset(CHANGES) - {"none"}}),
-        ("a change below a FULL JOIN needs a new capture", {"source": _FULL_JOIN, "holder": frozenset({"few rows kept", "ahead"})}),
         ("a state that is cut by a column that is no group key stays in memory", {"source": _FULL_JOIN, "holder": frozenset({"buckets"})}),
         (
             "rows of a union have no partners, and whatever is asked of them is computed in process",

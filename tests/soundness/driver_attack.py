@@ -49,7 +49,7 @@ from tests.soundness.row_shapes import of_firsts, of_tables
 from tests.soundness.scalar_shapes import of_scalars
 from tests.soundness.selected_shapes import of_selected
 from tests.soundness.series_shapes import of_series
-from tests.soundness.shapes import absent, joins, nested, of_rows, reusable
+from tests.soundness.shapes import absent, joins, nested, of_rows, reusable, two_sided
 from tests.soundness.tables import COLUMNS
 from tests.soundness.wide_shapes import of_wide, partnered
 
@@ -162,6 +162,8 @@ KINDS: Mapping[str, Kind] = {
     "nested": Kind((_NESTED,)),
     # Groups over NOT IN, as joins.
     "absent": Kind((Manner(lambda chance: [absent(chance) for _ in range(3)], changes_each=1),)),
+    # Operators where both sides decide which rows there are, as joins.
+    "two-sided": Kind((Manner(lambda chance: [two_sided(chance) for _ in range(3)], changes_each=1, answers=True),)),
     # Joins where only tables of a few rows are kept, so that others are looked up.
     "lookups": Kind((_JOINS, _NESTED), ((circuit, "FEW_ROWS", 20),)),
     # States are maintained ahead of queries, after changes before and in the middle of a query.
@@ -241,6 +243,7 @@ _TURNS = {
     "joins": 2,
     "nested": 2,
     "absent": 1,
+    "two-sided": 1,
     "lookups": 2,
     "eager": 1,
     "buckets": 2,

@@ -96,6 +96,48 @@ DRIVER_MUTANTS = (
         "return gained",
     ),
     Mutant(
+        "right rows without a partner are left out",
+        "../dataflow/full_join.py",
+        "return summed([left, ZSet(rows, alone.weights)], self.schema)",
+        "return summed([left], self.schema)",
+    ),
+    Mutant(
+        "conditions go below full joins",
+        "../circuit/assemble.py",
+        "_partnered(plan, self.rows(plan.left), self.rows(plan.right))",
+        "_partnered(plan, self.source(plan.left, where), self.rows(plan.right))",
+    ),
+    Mutant(
+        "a change makes no NULL of NOT IN",
+        "../dataflow/not_in.py",
+        "if values != _Values.of(before, self.pair[1]):",
+        "if values.is_empty:",
+    ),
+    Mutant(
+        "NULL is in no list",
+        "../dataflow/not_in.py",
+        "return cls(rows == 0, unknown > 0)",
+        "return cls(rows == 0, False)",
+    ),
+    Mutant(
+        "EXCEPT takes one copy of each",
+        "../dataflow/set_operation.py",
+        "np.maximum(left - right, 0)",
+        "np.maximum(left - np.minimum(right, 1), 0)",
+    ),
+    Mutant(
+        "INTERSECT of the left side alone",
+        "../dataflow/set_operation.py",
+        "copies: IntegerArray = np.minimum(left, right)",
+        "copies: IntegerArray = np.where(right, left, 0)",
+    ),
+    Mutant(
+        "the first row makes none meet",
+        "../dataflow/partners.py",
+        "np.full(len(change.weights), each.weights.sum() != 0)",
+        "np.full(len(change.weights), True)",
+    ),
+    Mutant(
         "groups below as they were stay",
         "../dataflow/reduce.py",
         "summed([evaluate(after), negated(evaluate(before))], schema)",

@@ -120,6 +120,38 @@ def absent(chance: random.Random) -> str:
     return f"SELECT r.{key}, {function} AS f FROM r WHERE {condition} GROUP BY r.{key} HAVING {function} {chance.choice(['>', '<', '='])} 2"
 
 
+def two_sided(chance: random.Random) -> str:
+    """Groups over operators where both sides decide which rows there are: full joins, joins by conditions, set operations, NOT IN."""
+    on = chance.choice(["s.k = r.g", "s.k = r.g AND s.b > r.a", "s.y = r.x AND r.a > 1", "s.b > r.a", "s.k < r.g AND s.y = 2"])
+    operation = chance.choice(["INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
+    one, other = chance.choice([("g, x", "k, y"), ("g, a", "k, b"), ("g, x, a", "k, y, b")])
+    sources = [
+        f"r FULL JOIN s ON {on}",
+        f"r FULL JOIN s ON {on}",
+        f"r FULL JOIN s ON {on} WHERE {chance.choice(['r.a IS NULL', 's.b > 1', 'r.a > 1 OR s.b > 1'])}",
+        f"(SELECT * FROM r WHERE a > 1) r FULL JOIN (SELECT DISTINCT k, y, b FROM s) s ON {on}",
+        f"r LEFT JOIN s ON {on}",
+        f"r JOIN s ON {on}",
+        f"r JOIN r t ON {chance.choice(['t.a > r.a', 't.g <> r.g', 't.a + r.a = 3'])} JOIN s ON s.k = t.x",
+        "(SELECT * FROM r WHERE x NOT IN (SELECT y FROM s WHERE k = 2 AND y IS NOT NULL)) r JOIN s ON r.g = s.k",
+    ]
+    filtered = [
+        f"r WHERE {chance.choice(['', 'NOT '])}EXISTS (SELECT 1 FROM s WHERE {on})",
+        f"r WHERE EXISTS (SELECT 1 FROM s WHERE b > {chance.randint(2, 4)})",
+        f"r WHERE g NOT IN (SELECT k FROM s WHERE b > {chance.randint(0, 3)})",
+    ]
+    combined = [
+        f"(SELECT {one} FROM r {operation} SELECT {other} FROM s) r",
+        f"(SELECT {one} FROM r WHERE a > 1 {operation} SELECT {other} FROM s) r JOIN s ON s.k = r.g",
+    ]
+    source = chance.choice([*sources, *filtered, *combined])
+    key = chance.choice(["r.g", "r.g", "s.k", "coalesce(r.g, s.k)"] if source in sources else ["r.g"])
+    function = chance.choice(
+        ["count(*)", "count(r.g)", "max(r.g)"] + (["sum(r.a)", "count(DISTINCT r.x)"] if source not in combined else [])
+    )
+    return f"SELECT {key} AS k, {function} AS f FROM {source} GROUP BY {key}"
+
+
 def above_groups(chance: random.Random) -> str:
     """Return a query all rows of which come from groups, with every operator above them."""
     one = chance.choice(
