@@ -146,10 +146,8 @@ def two_sided(chance: random.Random) -> str:
     ]
     source = chance.choice([*sources, *filtered, *combined])
     key = chance.choice(["r.g", "r.g", "s.k", "coalesce(r.g, s.k)"] if source in sources else ["r.g"])
-    function = chance.choice(
-        ["count(*)", "count(r.g)", "max(r.g)"] + (["sum(r.a)", "count(DISTINCT r.x)"] if source not in combined else [])
-    )
-    return f"SELECT {key} AS k, {function} AS f FROM {source} GROUP BY {key}"
+    functions = ["count(*)", "count(r.g)", "max(r.g)"] + (["sum(r.a)", "count(DISTINCT r.x)"] if source not in combined else [])
+    return f"SELECT {key} AS k, {chance.choice(functions)} AS f FROM {source} GROUP BY {key}"
 
 
 def above_groups(chance: random.Random) -> str:
