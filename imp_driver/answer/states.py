@@ -41,8 +41,8 @@ _FEW_STEPS = 4
 
 _MOST_SHAPES = 500
 _TIMES_OF_LAST = 16
-MOST_TOLD = 8
-"""Other states of which EXPLAIN SKETCH says why not, the newest."""
+MOST_TOLD = 3
+"""Other states of which EXPLAIN SKETCH says why not, the nearest."""
 
 WhyNot: TypeAlias = Callable[[Request, int, int, int], str]
 """Says of a request's groups, rows and memory why they are not captured; empty where they are."""
@@ -202,12 +202,12 @@ class States:
         lines = [self._line(used, state_key(used), is_bag=is_bag) + (f", over {', '.join(beside)} too" if beside else "")]
         others = [each for each in self._relations.registry.of_source(source_of(request)) if each.identity.key != state_key(used)]
         asked = _asked(request)
-        for relation in others[-MOST_TOLD:]:
-            if relation.block is None:
-                continue
-            found = asked.match(relation.block)
+        compared = [(relation, relation.block, asked.match(relation.block)) for relation in others if relation.block is not None]
+        # Those that would do come first, then those that lack least.
+        compared.sort(key=lambda each: len(each[2].parts) if isinstance(each[2], Miss) else 0)
+        for relation, block, found in compared[:MOST_TOLD]:
             why = f"{found.what} {', '.join(map(readable, found.parts))}" if isinstance(found, Miss) else _why_others(relation, request)
-            lines.append(f"    state {relation.identifier} by {_keys(relation.block)}: {why}")
+            lines.append(f"    state {relation.identifier} by {_keys(block)}: {why}")
         if len(others) > MOST_TOLD:
             lines.append(f"    and {len(others) - MOST_TOLD} other states of the same rows")
         return lines

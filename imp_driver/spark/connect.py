@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import concurrent.futures
 import importlib.util
 import logging
 import socket
@@ -21,6 +22,8 @@ from imp_driver.values.quoting import quoted_name
 _NEEDED = ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas")
 _VERSION = "4.2."
 """What the version of the server begins with: what the driver knows of the meaning of queries is of this Spark."""
+LONGEST_RELEASE = 1.0
+"""Seconds to wait until the server knows which results were read."""
 RETRIES = 4
 """Attempts after the first to reach a server, five seconds in all; PySpark alone would try for ten minutes."""
 
@@ -150,11 +153,16 @@ def end_session(client: Any) -> None:
     """Release the session at the server and close the channel; a server that is gone has nothing to release."""
     if client.is_closed:
         return
+    # PySpark tells the server of every result that it has read, beside the work. What is told of a released session gets no answer, and
+    # closing the channel would wait ten seconds for that.
+    told: Any = getattr(client, "_release_futures", set())
+    concurrent.futures.wait(list(told), timeout=LONGEST_RELEASE)
     try:
         client.set_retry_policies([])
         client.release_session()
     except Exception as error:
         logging.getLogger("imp_driver").debug("The session was not released: %s", type(error).__name__)
+    told.clear()
     try:
         client.close()
     except Exception as error:
