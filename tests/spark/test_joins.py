@@ -123,6 +123,7 @@ COMPARING = (
     "HAVING sum(price) > 900",
     "SELECT l.k, count(o.d) FROM {l} l LEFT JOIN {o} o ON o.k = l.k AND o.d = 1 GROUP BY l.k HAVING max(price) > 460",
     "SELECT k, sum(v) FROM (SELECT k, price AS v FROM {l} UNION SELECT k, d FROM {o}) u GROUP BY k HAVING sum(v) > 1800",
+    "SELECT k, sum(price) FROM {l} WHERE k NOT IN (SELECT k FROM {o} WHERE d = 1 AND k IS NOT NULL) GROUP BY k HAVING sum(price) > 1500",
     "SELECT l.k, count(*) FROM {l} l JOIN (SELECT DISTINCT k, d FROM {o} WHERE k > 30) o ON o.k = l.k GROUP BY l.k HAVING max(price) > 460",
 )
 
@@ -152,7 +153,8 @@ def test_changes_of_rows_that_are_compared_with_each_other_are_followed(compared
 
 
 NOT_INCREMENTAL = (
-    "SELECT k, sum(price) FROM {l} WHERE k NOT IN (SELECT k FROM {o} WHERE d = 1 AND k IS NOT NULL) GROUP BY k HAVING sum(price) > 1500",
+    "SELECT k, sum(price) FROM {l} WHERE (k, n) NOT IN (SELECT k, c FROM {o} WHERE d = 1 AND k IS NOT NULL AND c IS NOT NULL) GROUP BY k "
+    "HAVING sum(price) > 1500",
     "SELECT k, count(*) FROM {l} WHERE price > (SELECT avg(d) * 400 FROM {o}) GROUP BY k HAVING count(*) > 3",
 )
 
