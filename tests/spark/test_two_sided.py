@@ -15,7 +15,8 @@ TABLES = (
     "CREATE TABLE two_orders USING DELTA AS SELECT id, CAST(id % 7 AS INT) AS shop, CAST(id * 1.37 AS DECIMAL(10, 2)) AS price, "
     "date_add(DATE '2024-01-01', CAST(id % 5 AS INT)) AS day, IF(id % 9 = 0, NULL, concat('town', id % 3)) AS town FROM range(60)",
     "CREATE TABLE two_returns USING DELTA AS SELECT id + 20 AS id, CAST(id % 9 AS INT) AS shop, "
-    "CAST(id * 1.37 AS DECIMAL(10, 2)) AS price, date_add(DATE '2024-01-02', CAST(id % 4 AS INT)) AS day, concat('town', id % 4) AS town FROM range(30)",
+    "CAST(id * 1.37 AS DECIMAL(10, 2)) AS price, date_add(DATE '2024-01-02', CAST(id % 4 AS INT)) AS day, "
+    "concat('town', id % 4) AS town FROM range(30)",
 )
 CHANGES = (
     "INSERT INTO two_orders VALUES (100, NULL, 5.00, DATE '2024-01-03', 'town3'), (101, 8, NULL, NULL, NULL), (102, 2, 0, NULL, 'town1')",
