@@ -151,6 +151,10 @@ ATTACK = Attack(
             "the group NULL of a FULL JOIN has rows from anywhere, so that it is cut only by what stands beside its groups",
             {"source": _FULL_JOIN, "around": frozenset({"itself", "filter", "aggregate"})},
         ),
+        (
+            "no case was found in which a sketch beside a FULL JOIN is used while it is maintained ahead or its partners are looked up",
+            {"source": _FULL_JOIN, "holder": frozenset({"few rows kept", "ahead"})},
+        ),
         ("a state that is cut by a column that is no group key stays in memory", {"source": _FULL_JOIN, "holder": frozenset({"buckets"})}),
         (
             "rows of a union have no partners, and whatever is asked of them is computed in process",
