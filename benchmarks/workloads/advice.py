@@ -9,15 +9,13 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from random import Random
 
 import imp_driver
-from benchmarks.answering import CUT, PLAIN, opened
-from benchmarks.comparing import up_to_ties
+from benchmarks.answering import CUT, Connections, opened
 from benchmarks.dbgen_tables import create
-from benchmarks.harness import Rows, ask
-from benchmarks.journal import Journal, Page, Same
+from benchmarks.harness import ask
+from benchmarks.journal import Journal, Page
 from benchmarks.protocol import Plan, Turn, Work, take_turns
 from benchmarks.records import Quantity, Stage
 from benchmarks.report import line
@@ -30,8 +28,8 @@ from benchmarks.workloads.tpch_answers import SCHEMA as SOURCE
 from imp_driver.values.report import SketchReport
 
 TOLD, READ = "told", "read"
-_ROUNDS = 3
-"""Repetitions on each layout: bytes do not vary, and a round of all queries takes half a minute."""
+_ROUNDS = 1
+"""Repetitions on each layout, after two rounds in which states are captured: bytes do not vary, and a round takes more than a minute."""
 _SUMS = "SELECT {key}, sum(lo_revenue) AS revenue FROM lineorder GROUP BY {key}"
 TOP_LISTS = (
     Template("customers", _SUMS.format(key="lo_custkey") + " ORDER BY revenue DESC LIMIT 20", nothing, (1,), 20),
@@ -64,14 +62,11 @@ class Asked:
 
     def __call__(self) -> Turn:
         self.rounds += 1
-        rows: Rows = []
         begin = time.perf_counter()
         answers = [ask(self.connection, text) for text in self.texts]
         spent = {Quantity.QUERY: 1000 * (time.perf_counter() - begin)}
         self.reports = [answer.report for answer in answers]
-        for place, answer in enumerate(answers):
-            rows += [(place, *row) for row in answer.rows]
-        return Turn(rows, spent)
+        return Turn(None, spent)
 
     def bytes_of(self, table: str) -> dict[int, int]:
         """Return per query that cuts a table how many of its bytes it reads."""
@@ -88,34 +83,23 @@ def run(journal: Journal, plan: Plan, warehouse: str, scale: float) -> None:
     plan = replace(plan, repetitions=min(plan.repetitions, _ROUNDS), settling=1)
     with opened(warehouse, SOURCE) as connections:
         create(connections.plain, scale)
-        _follow(journal, plan, "TPC-H", connections.plain, connections.cut, TPCH, scale)
+        _follow(journal, plan, "TPC-H", connections, TPCH, scale)
     with opened(warehouse, STARS) as connections:
         create_stars(connections.plain)
-        _follow(journal, plan, "star", connections.plain, connections.cut, (*STAR, *TOP_LISTS), scale)
+        _follow(journal, plan, "star", connections, (*STAR, *TOP_LISTS), scale)
 
 
-def _follow(
-    journal: Journal,
-    plan: Plan,
-    name: str,
-    plain: imp_driver.Connection,
-    cut: imp_driver.Connection,
-    templates: Sequence[Template],
-    scale: float,
-) -> None:
-    texts = [template.instance(Random(template.name), scale) for template in templates]
-    ways = {PLAIN: Asked(plain, texts), CUT: Asked(cut, texts)}
-    work = Work(ways, same=partial(_same, [up_to_ties(template.order, template.limit) for template in templates]))
-    take_turns(journal.page({"schema": name, "layout": "as it was made"}), plan, work)
-    advice = _advice(cut, ways[CUT].rounds)
-    tables = {each.table for each in advice}
-    before = {table: (ways[CUT].bytes_of(table), _size(plain, table)) for table in tables}
+def _follow(journal: Journal, plan: Plan, name: str, connections: Connections, templates: Sequence[Template], scale: float) -> None:
+    plain, asked = connections.plain, Asked(connections.cut, [each.instance(Random(each.name), scale) for each in templates])
+    take_turns(journal.page({"schema": name, "layout": "as it was made"}), plan, Work({CUT: asked}))
+    advice = _advice(connections.cut, asked.rounds)
+    before = {each.table: (asked.bytes_of(each.table), _size(plain, each.table)) for each in advice}
     for each in advice:
         for statement in each.statements:
             plain.execute(statement).close()
-    take_turns(journal.page({"schema": name, "layout": "as advised"}), plan, work)
+    take_turns(journal.page({"schema": name, "layout": "as advised"}), plan, Work({CUT: asked}))
     for each in advice:
-        after = (ways[CUT].bytes_of(each.table), _size(plain, each.table))
+        after = (asked.bytes_of(each.table), _size(plain, each.table))
         page = journal.page({"schema": name, "table": each.table, "clustering": each.column})
         page.asked = 1
         _write(page, each, _saved(before[each.table], after))
@@ -153,12 +137,3 @@ def _write(page: Page, advised: Advised, saved: float) -> None:
         page.add(system, Stage.MEASURED, 0, {Quantity.SIZE: value})
     page.facts["statement"] = "; ".join(advised.statements)
     print(line(page.case), flush=True)
-
-
-def _same(each: Sequence[Same], one: Rows, other: Rows) -> bool:
-    """Compare query by query."""
-    for place, same in enumerate(each):
-        left, right = ([row[1:] for row in rows if row[0] == place] for rows in (one, other))
-        if not same(left, right):
-            return False
-    return True
