@@ -34,8 +34,6 @@ from imp_driver.values.zones import UTC, is_whole
 MOST_COLUMNS = 6
 MOST_GROUPS = 5_000_000
 FEW_GROUPS = 200_000
-FEW_AT_ONCE = 50_000
-"""Groups up to which constants that have not changed yet are lifted with those that have, before they change too."""
 SMALL_SHARE = 0.1
 """Of the rows of tables, up to which more than a few different rows without groups are kept."""
 SMALL_MEMORY_SHARE = 8
@@ -141,12 +139,6 @@ def with_lifted(request: Request, places: Collection[int], grains: Grains) -> Li
     return Lifted(replace(request, block=wide, lifted=None), tuple(dict.fromkeys(columns)))
 
 
-def with_all_lifted(request: Request, places: Collection[int], grains: Grains) -> Lifted | None:
-    """Return ``with_lifted`` of these places and of all conditions on rows that have a constant, whether it has changed or not."""
-    constant = (place for place, node in enumerate(request.block.where_nodes) if _columns_of(node) and node.find(exp.Literal))
-    return with_lifted(request, {*places, *constant}, grains)
-
-
 def _without_keys(block: BoundBlock, changing: Collection[str]) -> BoundBlock:
     """Return a block without the keys that are expressions with changing constants: they follow from their columns."""
     kept = [place for place, node in enumerate(block.key_nodes) if text(node) not in changing]
@@ -249,13 +241,6 @@ def why_too_large(request: Request, groups: int, rows: int, memory: int) -> str:
     """Say why a state of so many groups of so many rows is not worth its size; empty where it is."""
     if groups > MOST_GROUPS:
         return f"some {groups:,} groups of {rows:,} rows"
-    return _why_too_heavy(request.block, groups, memory)
-
-
-def why_not_at_once(request: Request, groups: int, rows: int, memory: int) -> str:
-    """Say why constants that have not changed are not lifted with those that have; empty where they are."""
-    if groups > FEW_AT_ONCE:
-        return f"some {groups:,} groups with constants that have not changed yet"
     return _why_too_heavy(request.block, groups, memory)
 
 

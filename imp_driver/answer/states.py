@@ -11,19 +11,7 @@ from typing import TypeAlias
 from imp_driver.answer.ahead import Ahead, Work
 from imp_driver.answer.bounds import bounded
 from imp_driver.answer.keys import text
-from imp_driver.answer.lifting import (
-    MEMORY_SHARE,
-    Lifted,
-    changing_of,
-    grains_of,
-    shape_of,
-    told,
-    why_not_at_once,
-    why_too_large,
-    why_too_many,
-    with_all_lifted,
-    with_lifted,
-)
+from imp_driver.answer.lifting import MEMORY_SHARE, Lifted, changing_of, grains_of, shape_of, told, why_too_large, why_too_many, with_lifted
 from imp_driver.answer.matching import Asked, Match, Miss, own_match
 from imp_driver.answer.pairs import Pairs
 from imp_driver.answer.wider import Wide, Wider
@@ -159,40 +147,26 @@ class States:
         if self._from(request, wide.request) is None:
             return None
         self._relations.constants.hold(seen)
-        at_once = self._at_once(request, wide, seen)
-        for each in (*filter(None, (at_once,)), *self._from_most(request, wide, seen)):
+        for each in self._from_most(request, wide, seen):
             known = self._relations.registry.find(state_key(each.request))
             if known is not None and known.is_held:
                 known.described(each.request.block)
                 return self._from(request, each.request)
-            otherwise = self._capture(wide.request, why_too_large) if each is at_once else None
-            why = why_not_at_once if each is at_once else why_too_large
-            self._ask(each.request, Reason.LIFT_NEEDED, ", ".join(map(readable, each.columns)), why, otherwise)
+            self._ask(each.request, Reason.LIFT_NEEDED, ", ".join(map(readable, each.columns)), why_too_large)
         return None
 
-    def _at_once(self, request: Request, wide: Lifted, seen: Seen) -> Lifted | None:
-        """Return the request about the state that also serves other constants in the place of those that have not changed yet."""
-        found = with_all_lifted(request, seen.places, seen.grains)
-        if found is None or state_key(found.request) == state_key(wide.request) or self._from(request, found.request) is None:
-            return None
-        return found
-
-    def _ask(self, wanted: Request, reason: Reason, detail: str, why_not: WhyNot, otherwise: Work | None = None) -> None:
-        """Have a state captured in the background. Raises Refused meanwhile; returns where that is hopeless.
-
-        Args:
-            otherwise: is done where the state is not worth its size.
-        """
+    def _ask(self, wanted: Request, reason: Reason, detail: str, why_not: WhyNot) -> None:
+        """Have a state captured in the background. Raises Refused meanwhile; returns where that is hopeless."""
         failure = self._failure(wanted)
         is_hopeless = failure is not None and failure.stands(vector_of(wanted.tables), wanted.rows)
-        if not is_hopeless and self._ahead.ask(state_key(wanted), self._capture(wanted, why_not, otherwise)):
+        if not is_hopeless and self._ahead.ask(state_key(wanted), self._capture(wanted, why_not)):
             raise Refused(reason, detail)
 
     def _failure(self, request: Request) -> CaptureFailure | None:
         known = self._relations.registry.find(state_key(request))
         return None if known is None else known.attempts.failure
 
-    def _capture(self, request: Request, why_too_much: WhyNot, otherwise: Work | None = None) -> Work:
+    def _capture(self, request: Request, why_too_much: WhyNot) -> Work:
         memory = self._relations.registry.memory_budget
 
         def why_not(groups: int, rows: int) -> str:
@@ -200,8 +174,6 @@ class States:
 
         def capture(means: Means, tasks: int | None) -> None:
             self._relations.capture_ahead(replace(request, tasks=tasks), means, why_not, memory // MEMORY_SHARE)
-            if otherwise is not None and self._failure(request) is not None:
-                otherwise(means, tasks)
 
         return capture
 

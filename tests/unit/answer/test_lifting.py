@@ -194,22 +194,7 @@ def test_lists_of_any_length_have_one_state() -> None:
         assert world.checked(text.format(several)).decision is Decision.FRESH
 
 
-def test_constants_that_have_not_changed_yet_are_lifted_too_where_groups_stay_few() -> None:
-    world = _world()
-    text = "SELECT g, sum(x) AS s FROM r WHERE a < {} AND id > {} AND x <> {} GROUP BY g"
-    for number in (1, 2):
-        world.checked(text.format(number, 7, 9))
-    assert world.sketches.relations.background.settle(30)
-    (wide,) = (each for each in world.sketches.relations.registry.relations() if len(each.key_types) > 1)
-    assert wide.block is not None
-    assert [wide.block.keys_sql, wide.block.where_sql] == [("`g`", "`a`", "`id`", "`x`"), None]
-    for number in (3, 4):
-        report = world.checked(text.format(number, 2 * number, number))
-        assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.FRESH)
-
-
-def test_only_what_changes_is_lifted_where_all_would_be_too_many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifting, "FEW_AT_ONCE", 40)
+def test_only_what_changes_is_lifted() -> None:
     world = _world()
     text = "SELECT g, sum(x) AS s FROM r WHERE a < {} AND id > {} GROUP BY g"
     for number in (1, 2):
