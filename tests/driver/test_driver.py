@@ -118,7 +118,8 @@ def test_rows_that_come_from_groups(record_property: Recorder) -> None:
     assert tally.differences == []
     assert tally.answered > 200
     assert tally.ahead > 10
-    assert tally.reasons[Reason.FILTERED] > 10
+    # Few queries are left for sketches.
+    assert tally.reasons[Reason.FILTERED] > 0
 
 
 def test_rows_that_are_not_grouped(record_property: Recorder) -> None:
