@@ -106,6 +106,7 @@ class Conditions:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "IN with another number of columns")
         if anti and correlated:
             raise Refused(Reason.CORRELATED_SUBQUERY, "NOT IN")
+        self._check_unpadded(values, partners, right)
         equal = tuple(exp.EQ(this=_operand(one), expression=_operand(other)) for one, other in zip(values, partners, strict=True))
         self.plan = SemiJoin(self.plan, right, (*equal, *correlated), anti, null_aware=anti)
 
@@ -164,6 +165,14 @@ class Conditions:
         self._check_alike(operand, partners[0], found)
         equal = exp.EQ(this=_operand(partners[0]), expression=_operand(operand))
         return _is_positive(self._count(found, self._checked((equal,), found)))
+
+    def _check_unpadded(self, values: Sequence[exp.Expr], partners: Sequence[exp.Expr], found: Plan) -> None:
+        """Raise Refused where an equality pads a CHAR column to the length of what it is compared with, which IN does not."""
+        known = by_identifier((*self.plan.output, *found.output))
+        for pair in zip(values, partners, strict=True):
+            names = {each.type_name or "" for node in pair for name in identifiers(node) if (each := known.get(name)) is not None}
+            if len(names) > 1 and any(name.startswith("char(") for name in names):
+                raise Refused(Reason.SUBQUERY, "IN of a CHAR column and values of another length or type")
 
     def _check_alike(self, operand: exp.Expr, partner: exp.Expr, found: Plan) -> None:
         """Raise Refused where IN may convert its sides otherwise than an equality does."""
