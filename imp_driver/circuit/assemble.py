@@ -98,14 +98,14 @@ class _Assembler:
             case Join() if plan.kind is JoinKind.INNER and not plan.conjuncts:
                 return join.InnerJoin.of([self.source(each, where) for each in inner_inputs(plan)], equalities_of(where))
             case Join() if plan.kind is JoinKind.LEFT:
-                return outer_join.LeftJoin(self._partnered(plan, where))
+                return outer_join.LeftJoin(self._partnered(plan, self.source(plan.left, where)))
             case Join() if plan.kind is JoinKind.FULL:
                 # Conditions above may hold of the NULLs that it adds, so that they must not leave out rows below.
-                return full_join.FullJoin.of(_partnered(plan, self.rows(plan.left), self.rows(plan.right)))
+                return full_join.FullJoin.of(self._partnered(plan, self.rows(plan.left)))
             case SemiJoin() if plan.null_aware:
-                return _not_in(self._partnered(plan, where))
+                return _not_in(self._partnered(plan, self.source(plan.left, where)))
             case SemiJoin():
-                return semijoin.SemiJoin(self._partnered(plan, where), plan.anti)
+                return semijoin.SemiJoin(self._partnered(plan, self.source(plan.left, where)), plan.anti)
             case UnionAll() | SetOperation() | Distinct() | Aggregate():
                 return self.rows(plan)
             case _:
@@ -147,26 +147,23 @@ class _Assembler:
         self.occurrences.append(occurrence)
         return access.Access(scan.occurrence, _filled(schema))
 
-    def _partnered(self, plan: Join | SemiJoin, where: Sequence[Parsed]) -> partners.Partnered:
-        return _partnered(plan, self.source(plan.left, where), self.rows(plan.right))
+    def _partnered(self, plan: Join | SemiJoin, left: Operator) -> partners.Partnered:
+        right = self.rows(plan.right)
+        schema = pa.schema([*left.schema, *right.schema])
+        chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
+        others = [each for each in plan.conjuncts if chosen is None or _pair(each, left.schema, right.schema) != chosen]
+        return partners.Partnered(left, right, chosen, _condition(others, schema))
 
     def _union(self, plan: UnionAll) -> union.Union:
         branches = tuple(self._whole(each) for each in plan.branches)
-        kinds = {tuple(each.schema.types) for each in branches}
-        if len(kinds) > 1:
-            raise NotEvaluable("branches of different types")
-        fields = [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.output, next(iter(kinds)), strict=True)]
-        return union.Union(branches, tuple(tuple(each.schema.names) for each in branches), pa.schema(fields))
+        return union.Union(branches, tuple(tuple(each.schema.names) for each in branches), _aligned(plan.output, branches))
 
     def _set_operation(self, plan: SetOperation) -> set_operation.SetOperation:
         left, right = self._whole(plan.left), self._whole(plan.right)
-        kinds = left.schema.types
-        if kinds != right.schema.types:
-            raise NotEvaluable("branches of different types")
-        if any(map(pa.types.is_floating, kinds)):
+        columns = _aligned(plan.output, (left, right))
+        if any(map(pa.types.is_floating, columns.types)):
             raise NotEvaluable("the sign of a zero that both sides have")
-        fields = [pa.field(attribute.identifier, kind) for attribute, kind in zip(plan.output, kinds, strict=True)]
-        return set_operation.SetOperation(set_operation.Sides(left, right, pa.schema(fields)), plan.kind.value, plan.distinct)
+        return set_operation.SetOperation(set_operation.Sides(left, right, columns), plan.kind.value, plan.distinct)
 
     def _groups(self, plan: Aggregate) -> groups.Groups:
         child = self.rows(plan.child)
@@ -193,11 +190,12 @@ class _Assembler:
         return groups.Groups(computed, tuple(keys), tuple(aggregates), _filled(pa.schema(fields) if keys else pa.schema([])))
 
 
-def _partnered(plan: Join | SemiJoin, left: Operator, right: Operator) -> partners.Partnered:
-    schema = pa.schema([*left.schema, *right.schema])
-    chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
-    others = [each for each in plan.conjuncts if chosen is None or _pair(each, left.schema, right.schema) != chosen]
-    return partners.Partnered(left, right, chosen, _condition(others, schema))
+def _aligned(output: Sequence[Attribute], branches: Sequence[Operator]) -> pa.Schema:
+    """Return the columns of branches that stand below each other, under the names of the output. Raises NotEvaluable."""
+    kinds = branches[0].schema.types
+    if any(each.schema.types != kinds for each in branches):
+        raise NotEvaluable("branches of different types")
+    return pa.schema([pa.field(attribute.identifier, kind) for attribute, kind in zip(output, kinds, strict=True)])
 
 
 def _not_in(sides: partners.Partnered) -> not_in.NotIn:

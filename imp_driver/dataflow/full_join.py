@@ -10,7 +10,7 @@ from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.outer_join import LeftJoin
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
-from imp_driver.dataflow.zset import summed
+from imp_driver.dataflow.zset import summed, with_nulls
 from imp_driver.values.tables import ZSet
 
 
@@ -23,8 +23,7 @@ class FullJoin:
 
     @classmethod
     def of(cls, sides: Partnered) -> FullJoin:
-        exchanged = Partnered(sides.right, sides.left, None if sides.pair is None else (sides.pair[1], sides.pair[0]), sides.condition)
-        return cls(LeftJoin(sides), SemiJoin(exchanged, anti=True))
+        return cls(LeftJoin(sides), SemiJoin(sides.exchanged, anti=True))
 
     @property
     def name(self) -> str:
@@ -51,7 +50,4 @@ class FullJoin:
         return self._both(self.left.every(inputs, is_new=is_new), self.alone.every(inputs, is_new=is_new))
 
     def _both(self, left: ZSet, alone: ZSet) -> ZSet:
-        rows = alone.rows
-        for field in self.left.sides.left.schema:
-            rows = rows.append_column(field.name, pa.nulls(len(alone.weights), field.type))
-        return summed([left, ZSet(rows, alone.weights)], self.schema)
+        return summed([left, with_nulls(alone, self.left.sides.left.schema)], self.schema)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from imp_driver.dataflow.operator import Inputs, Operator
 from imp_driver.dataflow.partners import Partnered
-from imp_driver.dataflow.zset import filtered, negated, summed
+from imp_driver.dataflow.zset import filtered, negated, summed, with_nulls
 from imp_driver.values.tables import ZSet
 
 
@@ -58,7 +58,4 @@ class LeftJoin:
         return ZSet(pairs.rows, left.weights[pairs.place] * pairs.copies)
 
     def _padded(self, alone: ZSet) -> ZSet:
-        rows = alone.rows
-        for field in self.sides.right.schema:
-            rows = rows.append_column(field.name, pa.nulls(len(alone.weights), field.type))
-        return ZSet(rows, alone.weights)
+        return with_nulls(alone, self.sides.right.schema)

@@ -60,6 +60,11 @@ class Partnered:
     pair: tuple[str, str] | None
     condition: Expression | None
 
+    @property
+    def exchanged(self) -> Partnered:
+        """The same with the sides exchanged."""
+        return Partnered(self.right, self.left, None if self.pair is None else self.pair[::-1], self.condition)
+
     def pairs(self, left: ZSet, right: ZSet) -> Pairs:
         """Raises TooManyRows or NotEvaluable."""
         count = len(left.weights)
@@ -70,7 +75,7 @@ class Partnered:
     def partners(self, left: ZSet, right: ZSet) -> IntegerArray:
         """Return how many right rows each left row meets. Raises NotFound when the right rows cannot be those of one version."""
         if self.condition is None:
-            found = self._copies(right, left)
+            found = self._copies(right, left, 0)
         else:
             pairs = self.pairs(left, right)
             found = np.zeros(len(left.weights), dtype=np.int64)
@@ -79,11 +84,11 @@ class Partnered:
             raise NotFound
         return found
 
-    def _copies(self, right: ZSet, left: ZSet) -> IntegerArray:
+    def _copies(self, right: ZSet, rows: ZSet, place: int) -> IntegerArray:
+        """Return how many right rows have the key of each of some rows, by the column at a place of the pair."""
         if self.pair is None:
-            return np.full(len(left.weights), right.weights.sum(), dtype=np.int64)
-        key, own = self.pair
-        return Arrangement(right).copies(own, left.rows.column(key))
+            return np.full(len(rows.weights), right.weights.sum(), dtype=np.int64)
+        return Arrangement(right).copies(self.pair[1], rows.rows.column(self.pair[place]))
 
     def step(self, inputs: Inputs, evaluate: Evaluate, follow: Follow, schema: pa.Schema) -> ZSet:
         """Return the change of an operator: changed left rows meet the new right ones, changed right rows the old left ones.
@@ -102,42 +107,33 @@ class Partnered:
 
     def of_keys(self, inputs: Inputs, left: ZSet, *, is_new: bool) -> ZSet:
         """Return all right rows that have a key of the left rows."""
-        if self.pair is None:
-            return self.right.every(inputs, is_new=is_new)
-        key, own = self.pair
-        return self.right.rows(inputs, own, pc.unique(one_array(left.rows.column(key))), is_new=is_new)
+        return self.exchanged.met_by(inputs, left, is_new=is_new)
 
     def met_by(self, inputs: Inputs, right: ZSet, *, is_new: bool) -> ZSet:
         """Return all left rows that have a key of the right rows."""
-        if self.pair is None:
-            return self.left.every(inputs, is_new=is_new)
-        key, own = self.pair
-        return self.left.rows(inputs, key, pc.unique(one_array(right.rows.column(own))), is_new=is_new)
+        return _matching(self.left, inputs, self.pair, right, is_new=is_new)
 
     def concerned(self, inputs: Inputs, change: ZSet, *, by_existence: bool) -> Concerned:
         """Return the left rows that a change of the right concerns; ``by_existence``: those that find a first partner or lose the last."""
-        after = self.of_changed(inputs, change)
+        after = _matching(self.right, inputs, None if self.pair is None else (self.pair[1], self.pair[1]), change, is_new=True)
         before = summed([after, negated(change)], self.right.schema)
         if by_existence and self.condition is None:
             change = self._found_or_lost(change, before, after)
         left = self.met_by(inputs, change, is_new=False) if len(change.weights) else empty(self.left.schema)
         return Concerned(left, self.partners(left, before), self.partners(left, after))
 
-    def of_changed(self, inputs: Inputs, change: ZSet) -> ZSet:
-        """Return all new right rows that have a key of changed right rows."""
-        if self.pair is None:
-            return self.right.every(inputs, is_new=True)
-        own = self.pair[1]
-        return self.right.rows(inputs, own, pc.unique(one_array(change.rows.column(own))), is_new=True)
-
     def _found_or_lost(self, change: ZSet, before: ZSet, after: ZSet) -> ZSet:
         """Return the changed right rows of whose keys there was none or is none."""
-        if self.pair is None:
-            had, has = (np.full(len(change.weights), each.weights.sum() != 0) for each in (before, after))
-        else:
-            own = self.pair[1]
-            had, has = (Arrangement(each).copies(own, change.rows.column(own)) != 0 for each in (before, after))
+        had, has = (self._copies(each, change, 1) != 0 for each in (before, after))
         return filtered(change, had != has)
+
+
+def _matching(operator: Operator, inputs: Inputs, pair: tuple[str, str] | None, rows: ZSet, *, is_new: bool) -> ZSet:
+    """Return all rows of an operator whose first column of a pair has a value of the second one of other rows; without a pair all."""
+    if pair is None:
+        return operator.every(inputs, is_new=is_new)
+    own, key = pair
+    return operator.rows(inputs, own, pc.unique(one_array(rows.rows.column(key))), is_new=is_new)
 
 
 _PLACE = "#place"

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow import reduce
-from imp_driver.dataflow.aggregate.keys import grouped
 from imp_driver.dataflow.operator import Inputs, Operator
-from imp_driver.dataflow.zset import consolidated, summed
-from imp_driver.values.codes import Codec, IntegerArray, one_array
+from imp_driver.dataflow.zset import consolidated, row_numbers, summed
+from imp_driver.values.codes import IntegerArray
 from imp_driver.values.tables import ZSet
 
 _SIDE = "#side"
-
-
-def _intersect_all(left: IntegerArray, right: IntegerArray) -> IntegerArray:
-    copies: IntegerArray = np.minimum(left, right)
-    return copies
-
-
-def _intersect(left: IntegerArray, right: IntegerArray) -> IntegerArray:
-    copies: IntegerArray = np.minimum(_intersect_all(left, right), 1)
-    return copies
-
-
-def _except_all(left: IntegerArray, right: IntegerArray) -> IntegerArray:
-    copies: IntegerArray = np.maximum(left - right, 0)
-    return copies
-
-
-def _except(left: IntegerArray, right: IntegerArray) -> IntegerArray:
-    copies: IntegerArray = np.minimum(left, 1) * (right == 0)
-    return copies
-
-
-COPIES: Mapping[tuple[str, bool], Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
-    ("INTERSECT", False): _intersect_all,
-    ("INTERSECT", True): _intersect,
-    ("EXCEPT", False): _except_all,
-    ("EXCEPT", True): _except,
-}
-"""Copies on the left and on the right -> copies of the result, by kind and whether it is of different rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,14 +91,19 @@ class SetOperation:
         rows = both.rows.drop_columns([_SIDE])
         if not len(both.weights):
             return ZSet(rows, both.weights)
-        columns = [one_array(column) for column in rows.columns]
-        place, groups = grouped([Codec(column.type) for column in columns], columns)
-        count = len(groups[0].codes)
+        place, count = row_numbers(rows)
         is_right = both.rows.column(_SIDE).to_numpy() == 1
         left, right, sample = (np.zeros(count, dtype=np.int64) for _ in range(3))
         left[place[~is_right]] = both.weights[~is_right]
         right[place[is_right]] = both.weights[is_right]
         sample[place] = np.arange(len(place))
-        copies = COPIES[self.kind, self.distinct](left, right)
+        copies = self._copies(left, right)
         there = np.flatnonzero(copies)
         return ZSet(rows.take(pa.array(sample[there])), copies[there])
+
+    def _copies(self, left: IntegerArray, right: IntegerArray) -> IntegerArray:
+        """Return how often each row is in the result, by how often it is on the left and on the right."""
+        if self.distinct:
+            left = np.minimum(left, 1)
+        copies: IntegerArray = np.minimum(left, right) if self.kind == "INTERSECT" else np.maximum(left - right, 0)
+        return copies

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.aggregate.keys import grouped
-from imp_driver.values.codes import BooleanArray, Codec, one_array
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, one_array
 from imp_driver.values.tables import ZSet
 
 
@@ -45,13 +45,26 @@ def filtered(zset: ZSet, mask: BooleanArray) -> ZSet:
     return zset if mask.all() else ZSet(zset.rows.filter(pa.array(mask)), zset.weights[mask])
 
 
+def with_nulls(zset: ZSet, fields: Iterable[pa.Field]) -> ZSet:
+    """Return rows with more columns, in which all of them are NULL."""
+    rows = zset.rows
+    for field in fields:
+        rows = rows.append_column(field.name, pa.nulls(len(zset.weights), field.type))
+    return ZSet(rows, zset.weights)
+
+
+def row_numbers(rows: pa.Table) -> tuple[IntegerArray, int]:
+    """Return a number for each row, from 0 on and the same for equal rows, and how many there are; rows are equal as Spark groups them."""
+    columns = [one_array(column) for column in rows.columns]
+    numbers, groups = grouped([Codec(column.type) for column in columns], columns)
+    return numbers, len(groups[0].codes)
+
+
 def consolidated(zset: ZSet) -> ZSet:
     """Return each row once with its whole weight, without those whose weight is 0; rows are equal as Spark groups them."""
     if not len(zset.weights) or not zset.rows.num_columns:
         return zset
-    columns = [one_array(column) for column in zset.rows.columns]
-    place, groups = grouped([Codec(column.type) for column in columns], columns)
-    count = len(groups[0].codes)
+    place, count = row_numbers(zset.rows)
     weights, sample = np.zeros(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     np.add.at(weights, place, zset.weights)
     sample[place] = np.arange(len(place))

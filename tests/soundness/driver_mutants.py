@@ -98,14 +98,14 @@ DRIVER_MUTANTS = (
     Mutant(
         "right rows without a partner are left out",
         "../dataflow/full_join.py",
-        "return summed([left, ZSet(rows, alone.weights)], self.schema)",
+        "return summed([left, with_nulls(alone, self.left.sides.left.schema)], self.schema)",
         "return summed([left], self.schema)",
     ),
     Mutant(
         "conditions go below full joins",
         "../circuit/assemble.py",
-        "_partnered(plan, self.rows(plan.left), self.rows(plan.right))",
-        "_partnered(plan, self.source(plan.left, where), self.rows(plan.right))",
+        "self._partnered(plan, self.rows(plan.left))",
+        "self._partnered(plan, self.source(plan.left, where))",
     ),
     Mutant(
         "a change makes no NULL of NOT IN",
@@ -128,14 +128,14 @@ DRIVER_MUTANTS = (
     Mutant(
         "INTERSECT of the left side alone",
         "../dataflow/set_operation.py",
-        "copies: IntegerArray = np.minimum(left, right)",
-        "copies: IntegerArray = np.where(right, left, 0)",
+        "np.minimum(left, right)",
+        "np.where(right, left, 0)",
     ),
     Mutant(
         "the first row makes none meet",
         "../dataflow/partners.py",
-        "np.full(len(change.weights), each.weights.sum() != 0)",
-        "np.full(len(change.weights), True)",
+        "np.full(len(rows.weights), right.weights.sum(), dtype=np.int64)",
+        "np.full(len(rows.weights), 1, dtype=np.int64)",
     ),
     Mutant(
         "groups below as they were stay",
