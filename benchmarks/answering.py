@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import imp_driver
 from benchmarks.harness import Answer, ask, before_execution
@@ -88,10 +89,15 @@ def why_not(report: SketchReport) -> str:
     return f"{reason.name} {detail}".strip()
 
 
+def named_rows(connection: imp_driver.Connection, text: str) -> list[dict[str, Any]]:
+    """Return the rows of a statement by the names of their columns."""
+    with connection.execute(text) as cursor:
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
 def state_bytes(connection: imp_driver.Connection, report: SketchReport | None = None) -> int:
     """Return the bytes of the states of a query, of all states without one."""
     known = None if report is None else {each.sketch_id for each in (report, *report.also)}
-    with connection.execute("SHOW SKETCHES") as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    rows = named_rows(connection, "SHOW SKETCHES")
     return sum(int(row["bytes"] or 0) for row in rows if known is None or row["sketch_id"] in known)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 import imp_driver
-from benchmarks.answering import CUT, Connections, opened
+from benchmarks.answering import CUT, Connections, named_rows, opened
 from benchmarks.dbgen_tables import create
 from benchmarks.harness import ask
 from benchmarks.journal import Journal, Page
@@ -32,11 +32,11 @@ _ROUNDS = 1
 """Repetitions on each layout, after two rounds in which states are captured: bytes do not vary, and a round takes more than a minute."""
 _SUMS = "SELECT {key}, sum(lo_revenue) AS revenue FROM lineorder GROUP BY {key}"
 TOP_LISTS = (
-    Template("customers", _SUMS.format(key="lo_custkey") + " ORDER BY revenue DESC LIMIT 20", nothing, (1,), 20),
+    Template("customers", _SUMS.format(key="lo_custkey") + " ORDER BY revenue DESC LIMIT 20", nothing),
     Template("large customers", _SUMS.format(key="lo_custkey") + " HAVING count(*) > 470", nothing),
-    Template("suppliers", _SUMS.format(key="lo_suppkey") + " ORDER BY revenue DESC LIMIT 10", nothing, (1,), 10),
+    Template("suppliers", _SUMS.format(key="lo_suppkey") + " ORDER BY revenue DESC LIMIT 10", nothing),
     Template("parts", _SUMS.format(key="lo_partkey") + " HAVING sum(lo_quantity) > 1500", nothing),
-    Template("days", _SUMS.format(key="lo_orderdate") + " ORDER BY revenue LIMIT 5", nothing, (1,), 5),
+    Template("days", _SUMS.format(key="lo_orderdate") + " ORDER BY revenue LIMIT 5", nothing),
 )
 """What a dashboard of the star schema asks beside the benchmark's 13 queries, of which none has a HAVING or a limit."""
 
@@ -106,12 +106,9 @@ def _follow(journal: Journal, plan: Plan, name: str, connections: Connections, t
 
 
 def _advice(connection: imp_driver.Connection, rounds: int) -> list[Advised]:
-    with connection.execute("ADVISE SKETCHES") as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return [
         Advised(row["table_name"].split(".")[-1], row["clustering"], row["saved_bytes"] / rounds, _statements(row["statement"]))
-        for row in rows
+        for row in named_rows(connection, "ADVISE SKETCHES")
         if row["clustering"] is not None
     ]
 
@@ -121,9 +118,7 @@ def _statements(text: str) -> tuple[str, ...]:
 
 
 def _size(connection: imp_driver.Connection, table: str) -> int:
-    with connection.execute(f"DESCRIBE DETAIL {table}") as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        return int(dict(zip(names, cursor.fetchone() or (), strict=True))["sizeInBytes"])
+    return int(named_rows(connection, f"DESCRIBE DETAIL {table}")[0]["sizeInBytes"])
 
 
 def _saved(before: tuple[Mapping[int, int], int], after: tuple[Mapping[int, int], int]) -> float:

@@ -6,7 +6,7 @@ History beats a formula. Times are in seconds. Without enough history the answer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -48,8 +48,7 @@ class Advice(Enum):
 class Judgement:
     """``is_worth_it`` says whether the sketch saves the queries of one version more than ``advice`` costs.
 
-    ``cost`` and ``saved`` as far as they are known. ``spent`` and ``gained`` are what the state has cost and saved until now, where it is
-    given up; else 0.
+    ``cost`` and ``saved`` as far as they are known; ``spent`` and ``gained`` are what the state has cost and saved until now.
     """
 
     advice: Advice
@@ -62,7 +61,7 @@ class Judgement:
     @property
     def is_given_up(self) -> bool:
         """Whether even queries that see the same versions are not to wait for it."""
-        return self.spent > 0
+        return not self.is_worth_it and self.spent > self.gained + LEAST_LOSS
 
     @property
     def detail(self) -> str:
@@ -203,14 +202,13 @@ class Costs:
         if saved is None or cost <= margin * saved:
             self._put_off = self._vain = 0
             return Judgement(advice, True, cost, saved)
-        spent = self.all_captures + self.all_upkeep
-        is_given_up = spent > self.all_saved + LEAST_LOSS
-        if self._put_off >= MOST_PUT_OFF << self._vain:
-            self._put_off = 0
-            self._vain = min(self._vain + 1, _MOST_DOUBLINGS) if is_given_up else 0
-            return Judgement(advice, True, cost, saved)
-        self._put_off += 1
-        return Judgement(advice, False, cost, saved, *((spent, self.all_saved) if is_given_up else ()))
+        judgement = Judgement(advice, False, cost, saved, self.all_captures + self.all_upkeep, self.all_saved)
+        if self._put_off < MOST_PUT_OFF << self._vain:
+            self._put_off += 1
+            return judgement
+        self._put_off = 0
+        self._vain = min(self._vain + 1, _MOST_DOUBLINGS) if judgement.is_given_up else 0
+        return replace(judgement, is_worth_it=True)
 
 
 def _milliseconds(seconds: float | None) -> str:
