@@ -6,10 +6,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import imp_driver
-from benchmarks.harness import Answer, ask, before_execution
+from benchmarks.harness import Answer, ask, before_execution, named_rows
 from benchmarks.protocol import Turn, turn_of
 from benchmarks.records import Quantity
 from imp_driver.reasons import Decision
@@ -87,13 +86,6 @@ def why_not(report: SketchReport) -> str:
     grounds = report.not_answered
     reason, detail = (report.reason, report.detail) if grounds is None else (grounds.reason, grounds.detail)
     return f"{reason.name} {detail}".strip()
-
-
-def named_rows(connection: imp_driver.Connection, text: str) -> list[dict[str, Any]]:
-    """Return the rows of a statement by the names of their columns."""
-    with connection.execute(text) as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def state_bytes(connection: imp_driver.Connection, report: SketchReport | None = None) -> int:

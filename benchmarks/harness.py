@@ -79,3 +79,10 @@ def before_execution(report: SketchReport) -> float:
             break
         total += spent
     return total
+
+
+def named_rows(connection: imp_driver.Connection, text: str) -> list[dict[str, Any]]:
+    """Return the rows of a statement by the names of their columns."""
+    with connection.execute(text) as cursor:
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.harness import Answer, Systems
+from benchmarks.harness import Answer, Systems, named_rows
 from benchmarks.journal import Page
 from benchmarks.protocol import Plan, Turn, Work, take_turns, turn_of
 from benchmarks.records import Quantity
@@ -85,9 +85,7 @@ def forget_all(systems: Systems, answer: Answer) -> None:
 
 def state_bytes(systems: Systems, report: SketchReport) -> int:
     """Return the bytes of a state as SHOW SKETCHES says, 0 without one."""
-    with systems.incremental.execute("SHOW SKETCHES") as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    rows = named_rows(systems.incremental, "SHOW SKETCHES")
     return sum(int(row["bytes"]) for row in rows if row["sketch_id"] == report.sketch_id)
 
 

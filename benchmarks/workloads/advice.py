@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 import imp_driver
-from benchmarks.answering import CUT, Connections, named_rows, opened
+from benchmarks.answering import CUT, Connections, opened
 from benchmarks.dbgen_tables import create
-from benchmarks.harness import ask
+from benchmarks.harness import ask, named_rows
 from benchmarks.journal import Journal, Page
 from benchmarks.protocol import Plan, Turn, Work, take_turns
 from benchmarks.records import Quantity, Stage

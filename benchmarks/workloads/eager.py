@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 
 import imp_driver
-from benchmarks.harness import Systems, ask
+from benchmarks.harness import Systems, ask, named_rows
 from benchmarks.journal import Journal
 from benchmarks.protocol import Plan, Turn, Way, Work, take_turns, turn_of
 from benchmarks.records import Quantity
@@ -76,9 +76,7 @@ class Eager:
             time.sleep(0.002)
 
     def _background(self) -> Background:
-        with self.connection.execute("SHOW SKETCHES") as cursor:
-            names = [name for name, *_ in cursor.description or ()]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        rows = named_rows(self.connection, "SHOW SKETCHES")
         return Background(sum(row["eager_steps"] for row in rows), sum(row["eager_ms"] for row in rows))
 
 
