@@ -97,7 +97,7 @@ class ServedBy(Enum):
 class RecaptureReason(Enum):
     """Why state was thrown away and captured again instead of being maintained."""
 
-    TABLE_REPLACED = "the table was dropped and recreated, or its schema changed"
+    TABLE_REPLACED = "the table was dropped and recreated, or a column that is read became another one"
     RESTORED = "the table was restored or overwritten"
     HISTORY_GONE = "the history between the sketch and now is no longer there"
     DELTA_TOO_LARGE = "so many rows changed that capturing again is cheaper"

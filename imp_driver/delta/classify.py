@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from imp_driver.delta.files import Piece
 from imp_driver.delta.history import CommitRange, Limits
@@ -67,7 +67,7 @@ def _fed(changes: CommitRange, metadata: TableMetadata, rows: int | None, pieces
         return _plan(changes, DeltaSource.CHANGE_FEED, rows, metadata, pieces)
     columns = [column.column for column in metadata.columns]
     relation = change_feed_relation(changes.store.folder or changes.location, columns, changes.after, changes.up_to)
-    return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, relation=relation)
+    return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, metadata, relation=relation)
 
 
 def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None) -> FilePlan:
@@ -81,7 +81,7 @@ def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None) -
     if not parts:
         return _plan(changes, DeltaSource.NONE, 0, metadata)
     names = tuple(column.column.name for column in metadata.columns)
-    return _plan(changes, DeltaSource.SPARK_FILES, rows, relation=files_relation(folder, names, parts))
+    return _plan(changes, DeltaSource.SPARK_FILES, rows, metadata, relation=files_relation(folder, names, parts))
 
 
 def oldest_version(plan: FilePlan, changes: CommitRange) -> int | None:
@@ -97,16 +97,18 @@ def _plan(
     changes: CommitRange,
     source: DeltaSource,
     rows: int | None,
-    metadata: TableMetadata | None = None,
+    metadata: TableMetadata,
     pieces: tuple[Piece, ...] = (),
     relation: str | None = None,
 ) -> FilePlan:
-    return FilePlan(changes.location, changes.after, changes.up_to, source, rows, relation, metadata, pieces)
+    names = frozenset(column.column.name for column in metadata.columns)
+    return FilePlan(changes.location, changes.after, changes.up_to, source, rows, relation, names, metadata, pieces)
 
 
 def _check_metadata(changes: CommitRange) -> tuple[TableMetadata, bool]:
-    """Return the metadata at the end and whether the change feed was on at every commit."""
+    """Return the metadata at the end, with the columns that meant the same all the time, and whether the feed was on at every commit."""
     metadata, has_feed = changes.metadata, True
+    kept = set(metadata.columns)
     for commit in changes.commits:
         where = f"Commit {commit.version} ({commit.operation}) of {changes.location}"
         if commit.operation == "RESTORE":
@@ -114,11 +116,12 @@ def _check_metadata(changes: CommitRange) -> tuple[TableMetadata, bool]:
         if any(word in commit.operation for word in _REPLACING):
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{where} replaced the table.")
         if commit.metadata is not None:
-            if not metadata.reads_like(commit.metadata):
-                raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{where} changed the schema or the partitioning.")
+            kept &= set(commit.metadata.columns)
+            if not kept or not metadata.is_laid_out_like(commit.metadata):
+                raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{where} changed all columns or the partitioning.")
             metadata = commit.metadata
         has_feed = has_feed and metadata.has_change_feed
-    return metadata, has_feed
+    return replace(metadata, columns=tuple(column for column in metadata.columns if column in kept)), has_feed
 
 
 def _refuse_overwrites(changes: CommitRange) -> None:

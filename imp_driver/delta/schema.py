@@ -87,11 +87,10 @@ class TableMetadata:
     def mapping_mode(self) -> str:
         return dict(self.configuration).get(_MAPPING_MODE, "none").lower()
 
-    def reads_like(self, other: TableMetadata) -> bool:
-        """Say whether rows read under either metadata mean the same; properties and comments do not count."""
+    def is_laid_out_like(self, other: TableMetadata) -> bool:
+        """Say whether columns that are the same in both are read from files of either alike."""
         return (
             self.table_id == other.table_id
-            and self.columns == other.columns
             and self.partition_columns == other.partition_columns
             and self.mapping_mode == other.mapping_mode
         )
@@ -137,7 +136,9 @@ def stored_columns(metadata: TableMetadata, location: str, names: Sequence[str])
     """Return columns by name. Raises ChangesUnavailable for one that is not there, or is not read in process."""
     known = {column.column.name: column for column in metadata.columns}
     for name in names:
-        if name not in known or known[name].arrow_type is None:
+        if name not in known:
+            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{name!r} of {location} is not the same column at all versions.")
+        if known[name].arrow_type is None:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"Column {name!r} of {location} cannot be read in process.")
     return [known[name] for name in names]
 

@@ -82,7 +82,7 @@ class DeltaTables:
 
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         """Read the rows of a plan of this object whose source is in process. Raises ChangesUnavailable."""
-        if not isinstance(plan, FilePlan) or plan.metadata is None:
+        if not isinstance(plan, FilePlan) or plan.metadata is None or plan.relation is not None:
             raise ChangesUnavailable(RecaptureReason.CHANGES_UNREADABLE, f"The plan for {plan.location} is not one to read in process.")
         wanted = stored_columns(plan.metadata, plan.location, columns)
         if not plan.pieces:

@@ -78,6 +78,25 @@ def is_linear_in(block: BoundBlock, change: TableChange) -> bool:
     return change.is_empty or all(is_linear(block.source, scan.occurrence) for scan in own)
 
 
+def columns_read(block: BoundBlock, change: TableChange) -> tuple[str, ...]:
+    """Return the columns of a changed table that a block reads, wherever it does."""
+    if isinstance(block.source, Scan):
+        return block.columns
+    wanted = read_identifiers(block.source) | frozenset(block.columns)
+    changed = [scan for scan in scans(block.source) if scan.table in change.names]
+    return tuple(dict.fromkeys(each.name for scan in changed for each in scan.output if each.identifier in wanted))
+
+
+def check_columns(block: BoundBlock, change: TableChange) -> None:
+    """Refuse to follow a change over which a column that the block reads became another one. Raises ChangesUnavailable."""
+    if change.plan.columns is None:
+        return
+    others = [name for name in columns_read(block, change) if name not in change.plan.columns]
+    if others:
+        table = ".".join(min(change.names))
+        raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(others)} of {table} became another column")
+
+
 class Changes:
     """Reads the changes of one block's tables for one maintenance step; ``is_in_memory`` says that several tables needed no engine."""
 
@@ -205,11 +224,8 @@ class Changes:
         return at_version(qualified(other.table), version)
 
     def _columns(self, change: TableChange) -> tuple[str, ...]:
-        wanted = read_identifiers(self._block.source) | frozenset(self._block.columns)
-        changed = [scan for scan in scans(self._block.source) if scan.table in change.names]
-        names = [each.name for scan in changed for each in scan.output if each.identifier in wanted]
         # Rows of which nothing is read count all the same.
-        return tuple(dict.fromkeys(names or [changed[0].output[0].name]))
+        return columns_read(self._block, change) or (_any_column(self._block, change),)
 
     def _by_spark(self, relations: tuple[str, ...], change: TableChange, signed: ZSet | None, view: str = "") -> Projected:
         text = projection_sql(self._block, *relations, cuts=list(self._cuts.values()))
@@ -235,6 +251,12 @@ class Changes:
 
 
 _NONE = Projected(None, 0, 0)
+
+
+def _any_column(block: BoundBlock, change: TableChange) -> str:
+    scan = next(scan for scan in scans(block.source) if scan.table in change.names)
+    names = [each.name for each in scan.output]
+    return next((name for name in names if change.plan.columns is None or name in change.plan.columns), names[0])
 
 
 def _view_name() -> str:

@@ -17,7 +17,7 @@ from imp_driver.dataflow.expression.project import NotEvaluable
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.buckets import step_buckets
 from imp_driver.maintain.capture import column_cut, with_cut_columns
-from imp_driver.maintain.changes import Changes, Projected, TableChange, are_read_in_process, is_linear_in
+from imp_driver.maintain.changes import Changes, Projected, TableChange, are_read_in_process, check_columns, is_linear_in
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.plan.bind import BoundBlock
@@ -124,6 +124,8 @@ def read_rows(relation: Maintained, request: Request, changes: Sequence[TableCha
     """Read the changed rows; groups and circuit stay as they are. Raises ChangesUnavailable or what ``read`` raises."""
     cuts = {cut.name: column_cut(request, cut.name, cut.partition) for cut in relation.cuts if cut.name.key is None}
     block = with_cut_columns(request, cuts)
+    for change in changes:
+        check_columns(block, change)
     reader = Changes(block, relation.key_types, source, read, cuts)
     circuit = None if isinstance(block.source, Scan) else _circuit(relation, request, block, changes, read)
     shares = reader.shares(changes, circuit)

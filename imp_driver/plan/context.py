@@ -80,6 +80,11 @@ class Context:
         around.names.append((table, found.name))
         return found
 
+    def column(self, column: SchemaColumn, occurrence: int) -> Attribute:
+        """Make the attribute of a table's column. Its identifier is the same whichever other columns the tables have."""
+        name, type_name = column.name, column.type_name
+        return Attribute(f"{name}#t{occurrence}", name, type_name, column.nullable, kind_of_type(type_name))
+
     def attribute(self, name: str, type_name: str | None = None, nullable: bool = True, kind: str | None = None) -> Attribute:
         """Make an attribute with an identifier of its own; its kind is that of its type where that is known."""
         return Attribute(f"{name or 'value'}#{next(self.numbers)}", name, type_name, nullable, kind_of_type(type_name) or kind)

@@ -80,8 +80,9 @@ def _relation(table: exp.Table, context: Context, query: ResolveQuery) -> Plan:
     lowered = [column.name.lower() for column in definition.schema]
     if len(set(lowered)) != len(lowered):
         raise Refused(Reason.AMBIGUOUS_NAME, "two columns of the table differ only in case")
-    output = tuple(context.attribute(column.name, column.type_name, column.nullable) for column in definition.schema)
-    return Scan(next(context.occurrences), definition.name, output, table, context.views)
+    occurrence = next(context.occurrences)
+    output = tuple(context.column(column, occurrence) for column in definition.schema)
+    return Scan(occurrence, definition.name, output, table, context.views)
 
 
 def _column_aliases(node: exp.Expr) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from imp_driver.safety.derive import Step, derive
 from imp_driver.safety.levels import Level, Needs, Refusal
 from imp_driver.safety.setting import Setting
 
-_IDENTIFIER = re.compile(r"`([^`]*)#\d+`")
+_IDENTIFIER = re.compile(r"`([^`]*)#t?\d+`")
 _MARKER = re.compile(r":(__imp|imp_constant)_\w+")
 
 

@@ -68,6 +68,7 @@ class ChangePlan:
         source: NONE means that no row changed.
         rows: estimate of the signed rows to read; None when unknown.
         relation: for Spark sources, a parenthesised SQL relation with the table's columns and WEIGHT_COLUMN; else None.
+        columns: names that stood for the same column at every version, whose rows alone are had; None: all that there are.
     """
 
     location: str
@@ -76,6 +77,7 @@ class ChangePlan:
     source: DeltaSource
     rows: int | None
     relation: str | None = None
+    columns: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from imp_driver.delta.tables import DeltaTables
 from imp_driver.reasons import DeltaSource
 from imp_driver.values.tables import ChangesUnavailable
 from tests.seeds import SEED
-from tests.soundness.log_writer import MAPPINGS, NAMES, Kind, Row, WrittenTable, random_row
+from tests.soundness.log_writer import MAPPINGS, NAMES, PARTITION, Kind, Row, WrittenTable, random_row
 
 COMMITS = 20
 """Of one stream."""
@@ -76,7 +76,8 @@ def _question(number: int, newest: int, chance: random.Random) -> Question:
 def _commit(tables: list[WrittenTable], chance: random.Random) -> None:
     rows = [random_row(chance) for _ in range(chance.choice([0, 1, 4, 12]))]
     value, shift, shuffled = chance.randint(-2, 3), chance.randint(0, 2), chance.random() < 0.4
-    what = chance.choice(["append", "append", "delete", "delete", "update", "update", "negate", "compact", "overwrite"])
+    what = chance.choice(["append", "append", "delete", "delete", "update", "update", "negate", "compact", "overwrite", "add", "replace"])
+    place, where = chance.randrange(PARTITION), chance.randrange(len(NAMES))
     for table in tables:
         if table.version < 1 or what == "append":
             table.append(rows or [random_row(random.Random(value))])
@@ -89,6 +90,10 @@ def _commit(tables: list[WrittenTable], chance: random.Random) -> None:
             table.change(lambda row: row[2] == 0.0, lambda row: (*row[:2], -row[2], *row[3:]), shuffled=shuffled)
         elif what == "compact":
             table.compact()
+        elif what == "add":
+            table.add_column(where)
+        elif what == "replace":
+            table.replace_column(place)
         else:
             table.overwrite(rows)
     # A change of no row makes no commit with either table.
@@ -98,9 +103,13 @@ def _commit(tables: list[WrittenTable], chance: random.Random) -> None:
 def _check(table: WrittenTable, tables: DeltaTables, question: Question, tally: CommitTally) -> None:
     snapshot = tables.snapshot(str(table.folder))
     assert snapshot.version == table.version
-    where, names = f"{question} {table.kind}", question.names
+    where, during = f"{question} {table.kind}", table.columns[question.after : question.up_to + 1]
+    same = {name for place, name in enumerate(NAMES) if len({numbers[place] for numbers in during}) == 1 and during[0][place] is not None}
+    names = tuple(name for name in question.names if name in same)
     try:
         plan = tables.plan(snapshot.location, snapshot.table_id, question.after, question.up_to)
+        if plan.columns is not None and not same <= plan.columns <= same | {name for name in plan.columns if name not in NAMES}:
+            tally.differences.append(f"{where}: columns {plan.columns} instead of {same}")
         signed = tables.read(plan, names)
     except ChangesUnavailable as error:
         tally.unavailable[f"{error.reason.name}: {error.detail}"] += 1

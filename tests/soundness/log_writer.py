@@ -82,26 +82,21 @@ def random_row(chance: random.Random) -> Row:
 
 
 class WrittenTable:
-    """A table and its rows at each version."""
+    """A table, and at each version its rows and a number for each of NAMES, another one when another column has that name."""
 
     def __init__(self, folder: Path, kind: Kind, chance: random.Random) -> None:
         self.folder, self.kind, self._chance = folder, kind, chance
         self._files: list[_File] = []
         self._version = -1
+        self._identifier = str(uuid.UUID(int=chance.getrandbits(128)))
+        self._places = list(range(len(NAMES)))
+        self._numbers = [place + 1 for place in self._places]
+        self._most = len(NAMES)
         self.versions: list[list[Row]] = []
+        self.columns: list[list[int | None]] = []
         (folder / "_delta_log").mkdir(parents=True)
-        configuration = {"delta.enableChangeDataFeed": str(kind.feed).lower()}
-        if kind.mapping != "none":
-            configuration["delta.columnMapping.mode"] = kind.mapping
-        metadata = {
-            "id": str(uuid.UUID(int=chance.getrandbits(128))),
-            "format": {"provider": "parquet", "options": {}},
-            "schemaString": json.dumps({"type": "struct", "fields": [self._field(place) for place in range(len(NAMES))]}),
-            "partitionColumns": [NAMES[PARTITION]] if kind.partitioned else [],
-            "configuration": configuration,
-        }
         protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": _FEATURES[:2], "writerFeatures": _FEATURES}
-        self._commit("CREATE TABLE", [{"protocol": protocol}, {"metaData": metadata}])
+        self._commit("CREATE TABLE", [{"protocol": protocol}, self._metadata()])
 
     @property
     def version(self) -> int:
@@ -147,17 +142,55 @@ class WrittenTable:
             next(iter(action.values()))["dataChange"] = False
         self._commit("OPTIMIZE", actions)
 
-    def _field(self, place: int) -> dict[str, Any]:
-        metadata = {"delta.columnMapping.id": place + 1, "delta.columnMapping.physicalName": self._stored(place)}
+    def add_column(self, where: int) -> None:
+        """Put a column into the schema that no row has a value of."""
+        self._most += 1
+        self._places.insert(where, self._most)
+        self._commit("ADD COLUMNS", [self._metadata()])
+
+    def replace_column(self, place: int) -> None:
+        """Drop a column, and add one of the same name and type in a commit of its own; all rows lose their value."""
+        self._places.remove(place)
+        actions = [self._metadata()]
+        if self.kind.mapping == "none":
+            actions += [self._removed(file) for file in list(self._files)] + self._added(
+                [_without(row, place) for row in self.versions[-1]]
+            )
+        for file in self._files:
+            file.rows = [_without(row, place) for row in file.rows]
+        self._commit("DROP COLUMNS", actions, parameters={"mode": "Overwrite"})
+        self._most += 1
+        self._numbers[place] = self._most
+        self._places.append(place)
+        self._commit("ADD COLUMNS", [self._metadata()])
+
+    def _metadata(self) -> dict[str, Any]:
+        configuration = {"delta.enableChangeDataFeed": str(self.kind.feed).lower()}
+        if self.kind.mapping != "none":
+            configuration["delta.columnMapping.mode"] = self.kind.mapping
         return {
-            "name": NAMES[place],
-            "type": DELTA_TYPES[place],
+            "metaData": {
+                "id": self._identifier,
+                "format": {"provider": "parquet", "options": {}},
+                "schemaString": json.dumps({"type": "struct", "fields": [self._field(place) for place in self._places]}),
+                "partitionColumns": [NAMES[PARTITION]] if self.kind.partitioned else [],
+                "configuration": configuration,
+            }
+        }
+
+    def _field(self, place: int) -> dict[str, Any]:
+        is_asked = place < len(NAMES)
+        number = self._numbers[place] if is_asked else place
+        metadata = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"col-{number} é"}
+        return {
+            "name": NAMES[place] if is_asked else f"n{place}",
+            "type": DELTA_TYPES[place] if is_asked else "integer",
             "nullable": True,
             "metadata": {} if self.kind.mapping == "none" else metadata,
         }
 
     def _stored(self, place: int) -> str:
-        return NAMES[place] if self.kind.mapping == "none" else f"col-{place} é"
+        return NAMES[place] if self.kind.mapping == "none" else f"col-{self._numbers[place]} é"
 
     def _added(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         groups: dict[str | None, list[Row]] = {}
@@ -196,7 +229,7 @@ class WrittenTable:
             arrays.append(pa.array(values, pa.int32() if narrow else kind))
             # With identifiers a file may call a column by another column's name.
             stored = self._stored((place + shift) % len(NAMES))
-            fields.append(pa.field(stored, arrays[-1].type, metadata={"PARQUET:field_id": str(place + 1)}))
+            fields.append(pa.field(stored, arrays[-1].type, metadata={"PARQUET:field_id": str(self._numbers[place])}))
         if change_types is not None:
             arrays.append(pa.array(change_types, pa.string()))
             fields.append(pa.field("_change_type", pa.string()))
@@ -258,6 +291,11 @@ class WrittenTable:
         lines = [{"commitInfo": information}, *actions]
         (self.folder / "_delta_log" / f"{self._version:020d}.json").write_text("\n".join(map(json.dumps, lines)))
         self.versions.append([row for file in self._files for row in file.live])
+        self.columns.append([number if place in self._places else None for place, number in enumerate(self._numbers)])
+
+
+def _without(row: Row, place: int) -> Row:
+    return (*row[:place], None, *row[place + 1 :])
 
 
 def _shuffled(chance: random.Random, rows: list[Row]) -> list[Row]:

@@ -116,7 +116,7 @@ def test_conditions_that_join_tables_are_kept_although_keys_decide_them() -> Non
     assert world.checked(text.format(3)).served_by is ServedBy.STATE
     (wide,) = (each.block for each in world.sketches.relations.registry.relations() if each.is_held)
     assert wide is not None
-    assert [node.sql() for node in wide.where_nodes] == ['"g#1" = "k#5"']
+    assert [node.sql() for node in wide.where_nodes] == ['"g#t0" = "k#t1"']
 
 
 def test_too_many_rows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

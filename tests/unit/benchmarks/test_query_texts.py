@@ -144,7 +144,7 @@ def _why(refused: Refused) -> str:
 
 
 def _readable(text: str) -> str:
-    return re.sub(r"`(\w+)(#\d+)?`", r"\1", text)
+    return re.sub(r"`(\w+)(#t?\d+)?`", r"\1", text)
 
 
 @pytest.mark.parametrize(("benchmark_name", "template", "tables", "expected"), CASES)

@@ -196,7 +196,12 @@ def test_new_column_and_older_plan_of_a_newer_table(tmp_path: Path) -> None:
     write(tmp_path, rows(2))
     DeltaTable(str(tmp_path)).alter.add_columns(Field("n", PrimitiveType("integer")))
     write(tmp_path, pa.table({"a": [3], "s": ["v3"], "n": pa.array([None], pa.int32())}))
-    assert_unavailable(tmp_path, 1, RecaptureReason.TABLE_REPLACED)
+    tables, plan = plan_all(tmp_path, 1)
+    assert plan.columns == frozenset({"a", "s"})
+    assert as_multiset(tables.read(plan, ("s",)).rows) == {("v3",): 1}
+    with pytest.raises(ChangesUnavailable) as caught:
+        tables.read(plan, ("s", "n"))
+    assert caught.value.reason is RecaptureReason.TABLE_REPLACED
     assert_exact(tmp_path, 2, DeltaSource.ADDED_FILES)
     tables = DeltaTables()
     older = tables.plan(str(tmp_path), tables.snapshot(str(tmp_path)).table_id, 0, 1)

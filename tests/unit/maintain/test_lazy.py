@@ -56,6 +56,7 @@ class FakeSource:
         self.refuse = refuse
         self.source = DeltaSource.CHANGE_FEED
         self.relation: str | None = None
+        self.columns: frozenset[str] | None = None
 
     def snapshot(self, location: str) -> TableSnapshot:
         rows = sum(weight for commit in self.commits for _, _, weight in commit)
@@ -65,7 +66,7 @@ class FakeSource:
         if self.refuse is not None:
             raise ChangesUnavailable(self.refuse, "refused")
         count = sum(len(commit) for commit in self.commits[from_version + 1 : to_version + 1])
-        return ChangePlan(location, from_version, to_version, self.source, count, self.relation)
+        return ChangePlan(location, from_version, to_version, self.source, count, self.relation, self.columns)
 
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         return signed([row for commit in self.commits[plan.from_version + 1 : plan.to_version + 1] for row in commit])
@@ -207,6 +208,18 @@ def test_another_table_in_the_same_place_is_captured_again() -> None:
     update(relation, source)
     relation._vector = {location: replace(table, table_id="another") for location, table in relation.vector.items()}
     assert update(relation, source).recapture_reason is RecaptureReason.TABLE_REPLACED
+
+
+@pytest.mark.parametrize(("columns", "reason"), [({"g", "x", "other"}, None), ({"g", "other"}, RecaptureReason.TABLE_REPLACED)])
+def test_a_column_that_became_another_one_is_captured_again_though_no_row_changed(
+    columns: set[str], reason: RecaptureReason | None
+) -> None:
+    source = FakeSource([[(1, 20, 1)]])
+    relation = new_relation()
+    update(relation, source)
+    source.commits.append([])
+    source.source, source.columns = DeltaSource.NONE, frozenset(columns)
+    assert update(relation, source).recapture_reason is reason
 
 
 def test_a_feed_that_lost_rows_is_noticed_by_the_row_count() -> None:
