@@ -92,7 +92,7 @@ def run(journal: Journal, plan: Plan, warehouse: str, scale: float) -> None:
 def _follow(journal: Journal, plan: Plan, name: str, connections: Connections, templates: Sequence[Template], scale: float) -> None:
     plain, asked = connections.plain, Asked(connections.cut, [each.instance(Random(each.name), scale) for each in templates])
     take_turns(journal.page({"schema": name, "layout": "as it was made"}), plan, Work({CUT: asked}))
-    advice = _advice(connections.cut, asked.rounds)
+    advice = _advice(connections, asked.rounds)
     before = {each.table: (asked.bytes_of(each.table), _size(plain, each.table)) for each in advice}
     for each in advice:
         for statement in each.statements:
@@ -105,11 +105,13 @@ def _follow(journal: Journal, plan: Plan, name: str, connections: Connections, t
         _write(page, each, _saved(before[each.table], after))
 
 
-def _advice(connection: imp_driver.Connection, rounds: int) -> list[Advised]:
+def _advice(connections: Connections, rounds: int) -> list[Advised]:
+    """Return what is advised for the tables of the current schema; the record of statements is that of the whole warehouse."""
+    (schema,) = (row["schema"] for row in named_rows(connections.plain, "SELECT current_schema() AS schema"))
     return [
         Advised(row["table_name"].split(".")[-1], row["clustering"], row["saved_bytes"] / rounds, _statements(row["statement"]))
-        for row in named_rows(connection, "ADVISE SKETCHES")
-        if row["clustering"] is not None
+        for row in named_rows(connections.cut, "ADVISE SKETCHES")
+        if row["clustering"] is not None and row["table_name"].split(".")[-2] == schema
     ]
 
 

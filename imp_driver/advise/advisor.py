@@ -96,7 +96,7 @@ class Advisor:
         template = request.template.identifier
         own = next((each for each in (report, *report.also) if each.template == template), None)
         size = int(_snapshot_of(request).files.sizes.sum())
-        read = size if own is None or own.bytes_kept is None else own.bytes_kept
+        read = size if own is None or own.bytes_kept is None or not own.bytes_total else size * own.bytes_kept // own.bytes_total
         # Where only other blocks of the query were cut, the report does not say why this one was not.
         reason = own.reason.name if own is not None else "" if report.template is not None else report.reason.name
         record = _record_of(request, self._workload.find(template))

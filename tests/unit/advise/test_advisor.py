@@ -182,6 +182,16 @@ def test_runs_are_recorded_with_their_cost_and_reason() -> None:
     assert len(question.snapshots["t",].files.sizes) == 0
 
 
+def test_a_query_that_cut_other_tables_too_is_recorded_with_its_share_of_this_one() -> None:
+    advisor, _, sketches = _advisor()
+    request, execution = _request(), Execution(QUERY)
+    advisor.asked(execution, [request])
+    report = replace(_report(Reason.FILTERED, request.template.identifier), bytes_kept=25_000, bytes_total=100_000)
+    advisor.record(execution, parse(QUERY), report)
+    (record,) = sketches.workload.records()
+    assert (record.last_bytes, record.table_bytes) == (4_000, 16_000)
+
+
 def test_only_a_query_that_ran_often_without_a_sketch_is_sampled_and_once() -> None:
     advisor, session, sketches = _advisor()
     _run(advisor, Reason.NOT_CLUSTERED, RUNS_BEFORE_SAMPLE - 1)
