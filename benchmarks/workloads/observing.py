@@ -51,7 +51,7 @@ class _Stages:
                 pass
         report = SketchReport(
             Decision.MAINTAINED, Reason.FILTERED, "", "0123456789ab", "ba9876543210", "spark_catalog.default.r500", "a", 16, 17,
-            {"spark_catalog.default.r500": 17}, 20, DeltaSource.CHANGE_FEED, None, 12, 5_001, 3, 4, 64, 1_000_000, 16_000_000, 0.9,
+            {"spark_catalog.default.r500": 17}, 20, 1_893, DeltaSource.CHANGE_FEED, None, 12, 5_001, 3, 4, 64, 1_000_000, 16_000_000, 0.9,
             execution.watch.times,
         )  # fmt: skip
         return Outcome(None, -1, report)

@@ -48,6 +48,7 @@ def _report(part: Groups) -> SketchReport:
         version=request.snapshots[table].version,
         tables={".".join(name): snapshot.version for name, snapshot in request.snapshots.items()},
         delta_rows=upkeep.delta_rows,
+        delta_bytes=upkeep.delta_bytes,
         delta_source=upkeep.delta_source,
         recapture_reason=upkeep.recapture_reason,
         served_by=ServedBy.STATE,

@@ -48,7 +48,7 @@ def classify(changes: CommitRange) -> FilePlan:
     metadata, has_feed = _check_metadata(changes)
     pieces = pieces_of(changes.commits, has_feed=has_feed)
     if not pieces:
-        return _plan(changes, DeltaSource.NONE, 0, metadata)
+        return _plan(changes, DeltaSource.NONE, 0, metadata, pieces)
     _require_files(changes.store, pieces)
     to_read = rows_to_read(changes.commits, pieces, has_feed=has_feed)
     is_in_process = _is_in_process(pieces, to_read, changes.limits)
@@ -59,7 +59,7 @@ def classify(changes: CommitRange) -> FilePlan:
     changed = rows_changed(changes.commits)
     if is_in_process:
         return _plan(changes, DeltaSource.CHANGED_FILES, changed, metadata, pieces)
-    return _by_spark(changes, metadata, changed)
+    return _by_spark(changes, metadata, changed, pieces)
 
 
 def _fed(changes: CommitRange, metadata: TableMetadata, rows: int | None, pieces: tuple[Piece, ...], *, is_in_process: bool) -> FilePlan:
@@ -67,10 +67,10 @@ def _fed(changes: CommitRange, metadata: TableMetadata, rows: int | None, pieces
         return _plan(changes, DeltaSource.CHANGE_FEED, rows, metadata, pieces)
     columns = [column.column for column in metadata.columns]
     relation = change_feed_relation(changes.store.folder or changes.location, columns, changes.after, changes.up_to)
-    return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, metadata, relation=relation)
+    return _plan(changes, DeltaSource.SPARK_CHANGE_FEED, rows, metadata, pieces, relation)
 
 
-def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None) -> FilePlan:
+def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None, pieces: tuple[Piece, ...]) -> FilePlan:
     _refuse_overwrites(changes)
     folder = changes.store.folder
     if folder is None:
@@ -79,9 +79,9 @@ def _by_spark(changes: CommitRange, metadata: TableMetadata, rows: int | None) -
         )
     parts = live_files(changes, folder)
     if not parts:
-        return _plan(changes, DeltaSource.NONE, 0, metadata)
+        return _plan(changes, DeltaSource.NONE, 0, metadata, ())
     names = tuple(column.column.name for column in metadata.columns)
-    return _plan(changes, DeltaSource.SPARK_FILES, rows, metadata, relation=files_relation(folder, names, parts))
+    return _plan(changes, DeltaSource.SPARK_FILES, rows, metadata, pieces, files_relation(folder, names, parts))
 
 
 def oldest_version(plan: FilePlan, changes: CommitRange) -> int | None:
@@ -98,11 +98,11 @@ def _plan(
     source: DeltaSource,
     rows: int | None,
     metadata: TableMetadata,
-    pieces: tuple[Piece, ...] = (),
+    pieces: tuple[Piece, ...],
     relation: str | None = None,
 ) -> FilePlan:
-    names = frozenset(column.column.name for column in metadata.columns)
-    return FilePlan(changes.location, changes.after, changes.up_to, source, rows, relation, names, metadata, pieces)
+    names, size = frozenset(column.column.name for column in metadata.columns), sum(piece.file.size for piece in pieces)
+    return FilePlan(changes.location, changes.after, changes.up_to, source, rows, relation, names, size, metadata, pieces)
 
 
 def _check_metadata(changes: CommitRange) -> tuple[TableMetadata, bool]:

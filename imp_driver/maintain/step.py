@@ -50,6 +50,7 @@ class Step:
     circuit: Circuit | None
     signed: Mapping[tuple[str, ...], ZSet] | None
     source: DeltaSource
+    bytes: int
     is_in_memory: bool
 
 
@@ -131,7 +132,8 @@ def read_rows(relation: Maintained, request: Request, changes: Sequence[TableCha
     shares = reader.shares(changes, circuit)
     for change, share in zip(changes, shares, strict=True):
         _check_row_count(change, share.growth)
-    return Step(shares, circuit, reader.signed if are_read_in_process(changes) else None, _source_of(changes), reader.is_in_memory)
+    signed, size = reader.signed if are_read_in_process(changes) else None, sum(change.plan.bytes for change in changes)
+    return Step(shares, circuit, signed, _source_of(changes), size, reader.is_in_memory)
 
 
 def apply_rows(relation: Maintained, request: Request, step: Step, means: Means | None = None) -> Upkeep:
@@ -150,7 +152,8 @@ def apply_rows(relation: Maintained, request: Request, step: Step, means: Means 
             _apply(contents, shares)
         relation.advanced(vector, _moved_on(step, vector), delta_rows)
     notes = ("in buckets" if relation.bucketed else "", "joined in memory" if step.is_in_memory else "")
-    return Upkeep(Decision.MAINTAINED, from_version, delta_rows, step.source, detail=", ".join(filter(None, notes)))
+    detail = ", ".join(filter(None, notes))
+    return Upkeep(Decision.MAINTAINED, from_version, delta_rows, step.source, detail=detail, delta_bytes=step.bytes)
 
 
 def _apply(groups: CutGroups, shares: Sequence[ProjectedRows]) -> None:

@@ -34,7 +34,7 @@ def means_of(session: Session, execution: Execution) -> Means:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """``from_version`` is that of the entry's first table; ``delta_rows`` are signed rows read."""
+    """``from_version`` is that of the entry's first table; ``delta_rows`` are signed rows read, ``delta_bytes`` those of their files."""
 
     decision: Decision
     from_version: int | None
@@ -42,3 +42,4 @@ class Upkeep:
     delta_source: DeltaSource | None = None
     recapture_reason: RecaptureReason | None = None
     detail: str = ""
+    delta_bytes: int = 0

@@ -94,6 +94,7 @@ def _block(report: SketchReport, prefix: str) -> Iterator[tuple[str, str]]:
         "from_version": report.from_version,
         "version": report.version,
         "delta_rows": report.delta_rows or None,
+        "delta_bytes": report.delta_bytes or None,
         "delta_source": None if report.delta_source is None else report.delta_source.name,
         "fragments": _share(report.fragments_kept, report.fragments_total),
         "files": _share(report.files_kept, report.files_total),

@@ -111,6 +111,7 @@ def _attributes(report: SketchReport) -> dict[str, AttributeValue]:
         "imp.from_version": report.from_version,
         "imp.version": report.version,
         "imp.delta_rows": report.delta_rows,
+        "imp.delta_bytes": report.delta_bytes,
         "imp.bytes_kept": report.bytes_kept,
         "imp.bytes_total": report.bytes_total,
     }

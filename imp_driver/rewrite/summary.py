@@ -35,6 +35,7 @@ def _report(part: Part) -> SketchReport:
         version=sketch.versions[part.request.snapshots[table].location],
         tables={".".join(name): sketch.versions[each.location] for name, each in part.request.snapshots.items()},
         delta_rows=upkeep.delta_rows,
+        delta_bytes=upkeep.delta_bytes,
         delta_source=upkeep.delta_source,
         recapture_reason=upkeep.recapture_reason,
         fragments_kept=sketch.fragments.count,

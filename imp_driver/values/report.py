@@ -24,6 +24,7 @@ class SketchReport:
         version: table version that the query was answered at; None when Spark chose it.
         tables: versions of all tables that the sketch stands on.
         delta_rows: signed rows that maintenance read; delta_source says where from.
+        delta_bytes: of the data files that these rows lie in, of which it read some columns, and some rows where there are vectors.
         fragments_kept, fragments_total: size of the sketch, with the NULL fragment.
         runs_used: ranges conjoined to the query (0 when the filter was dropped).
         files_kept, files_total, bytes_kept, bytes_total: what the table's file statistics say Spark must read.
@@ -45,6 +46,7 @@ class SketchReport:
     version: int | None = None
     tables: Mapping[str, int] = field(default_factory=dict)
     delta_rows: int = 0
+    delta_bytes: int = 0
     delta_source: DeltaSource | None = None
     recapture_reason: RecaptureReason | None = None
     fragments_kept: int | None = None

@@ -68,6 +68,7 @@ class ChangePlan:
         source: NONE means that no row changed.
         rows: estimate of the signed rows to read; None when unknown.
         relation: for Spark sources, a parenthesised SQL relation with the table's columns and WEIGHT_COLUMN; else None.
+        bytes: of the data files in which the rows lie; only some columns, and of files with deletion vectors some rows, are read.
         columns: names that stood for the same column at every version, whose rows alone are had; None: all that there are.
     """
 
@@ -78,6 +79,7 @@ class ChangePlan:
     rows: int | None
     relation: str | None = None
     columns: frozenset[str] | None = None
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

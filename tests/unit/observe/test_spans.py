@@ -75,6 +75,7 @@ def test_a_statement_has_a_span_with_its_stages_below(recorded: Recorded) -> Non
         "imp.sketch_id": report.sketch_id,
         "imp.version": 0,
         "imp.delta_rows": 0,
+        "imp.delta_bytes": 0,
         "imp.bytes_kept": report.bytes_kept,
         "imp.bytes_total": report.bytes_total,
     }
