@@ -25,7 +25,7 @@ from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.parse.template import text_and_names
 from imp_driver.ports import Outcome, Session, TableDefinition
-from imp_driver.reasons import BESIDE_GROUPS, Decision, Reason
+from imp_driver.reasons import BESIDE_GROUPS, Decision, Reason, ServedBy
 from imp_driver.rewrite.comparison import Comparison, Served
 from imp_driver.rewrite.cut_query import CutQueries
 from imp_driver.rewrite.rewriter import Rewriter
@@ -60,8 +60,8 @@ class Middleware:
         self._alike = Alike(self._answers, self._reader, options, self._transaction)
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
         self._comparison = Comparison(self._session, self._sketches, options)
-        changes, requests, told = self._changes, self._cut.rewriter.requests, self._answers.told
-        self._commands = Commands(self._session, self._sketches, self._advisor, self._transaction, changes, requests, told, self.run)
+        changes, requests, answers = self._changes, self._cut.rewriter.requests, self._answers
+        self._commands = Commands(self._session, self._sketches, self._advisor, self._transaction, changes, requests, answers, self.run)
 
     def run(self, execution: Execution) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
@@ -72,15 +72,27 @@ class Middleware:
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._commands.run(statement, execution)
         if statement.kind is not StatementKind.QUERY:
-            return self._changes.run(statement, execution)
+            outcome = self._changes.run(statement, execution)
+            if statement.kind is StatementKind.DEFINITION and "VIEW" in statement.text.upper():
+                self._commands.views.check_known()
+            return outcome
         outcome = self._query(statement, execution)
         self._advisor.record(execution, statement, outcome.report)
         return outcome
 
     def _query(self, statement: Statement, execution: Execution) -> Outcome:
         served = self._served(statement, execution)
+        if self._options.answers and self._options.sketch is not SketchMode.OFF:
+            self._check_strict(statement, served)
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
         return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
+
+    def _check_strict(self, statement: Statement, served: Served | tuple[Grounds, Grounds | None]) -> None:
+        """Raise OperationalError where Spark would compute the rows of a view that are to come from what is maintained."""
+        if not isinstance(served, Served):
+            self._answers.named.check(statement, served[1] or served[0])
+        elif served.report.served_by is ServedBy.SKETCH:
+            self._answers.named.check(statement, served.report.not_answered or Grounds(served.report.reason))
 
     def _served(self, statement: Statement, execution: Execution) -> Served | tuple[Grounds, Grounds | None]:
         """Answer from groups, or with a sketch, or say why the query is to run unchanged, and why not from groups."""

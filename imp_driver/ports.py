@@ -13,6 +13,7 @@ import pyarrow as pa
 from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import SketchMode
 from imp_driver.values.report import SketchReport
+from imp_driver.values.view_policy import ViewPolicy
 
 CHAR_WIDTH = b"char width"
 """Key in the metadata of a field of Arrow rows: the characters of a CHAR column, in ASCII digits."""
@@ -102,6 +103,7 @@ class View:
         namespace: catalog and schema against which the unqualified names of ``text`` resolve.
         is_ansi: whether a conversion that loses something raises in the session, as it does in a view.
         problem: why ``text`` in brackets would mean something else in the session than the view's name; empty when it does not.
+        policy: of an incremental view; None for other views.
     """
 
     text: str
@@ -109,6 +111,7 @@ class View:
     columns: tuple[ViewColumn, ...]
     is_ansi: bool
     problem: str = ""
+    policy: ViewPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ class Reason(Enum):
         "the state has cost more than it saved, and its upkeep still does; it is tried again ever more rarely, or at once when more "
         "queries ask for the same versions or less of its tables changes"
     )
+    NOT_FOLLOWED = "the groups are those of a view with POLICY STRICT, and a change could not be followed"
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
     TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
@@ -106,6 +107,7 @@ class RecaptureReason(Enum):
     ROW_COUNT_DIFFERS = "the maintained row count does not match the table; the change feed was incomplete"
     CHANGES_CONTRADICT = "the changes take away rows or values that the state does not have; the change feed was incomplete"
     CHANGES_UNREADABLE = "the changes could not be read"
+    POLICY_FULL = "the rows are those of a view with POLICY FULL, and a table changed"
     NOT_INCREMENTAL = "a table changed that the groups depend on in a way that is not maintained"
 
 

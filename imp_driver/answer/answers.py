@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from imp_driver.answer.finish import Finish
+from imp_driver.answer.named import NamedAnswers
 from imp_driver.answer.parts import Held, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.repeated import Repeats
@@ -52,6 +53,7 @@ class Answers:
         self._sketches = sketches
         self._options = options
         self._parts = Parts(session, sketches, options)
+        self.named = NamedAnswers(session, sketches, options, reader)
         self._repeats = Repeats(sketches.relations, options)
         self._shapes = Shapes(session)
         self._payoff = Payoff()
@@ -62,11 +64,13 @@ class Answers:
 
         Raises as ``answer``.
         """
+        self.named.ensure(reading, execution, means)
         answer = self.answer(reading, execution, means)
         text = plain_text(reading, answer.parts) if self._options.is_compared else ""
         report = report_of_groups(answer.parts, execution.watch.times)
         versions = {".".join(name): version for name, version in versions_of(reading, answer.parts).items()}
         report = replace(report, served_by=answer.served_by, executed_sql=answer.text, tables=versions)
+        self.named.note(reading, report)
         return Served(answer.rows, report, text, tuple(part.relation for part in answer.parts))
 
     def answer(self, reading: Reading, execution: Execution, means: Means) -> Answer:

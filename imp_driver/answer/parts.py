@@ -40,6 +40,7 @@ from imp_driver.values.codes import one_array
 from imp_driver.values.execution import Parameters
 from imp_driver.values.options import Floats, Options
 from imp_driver.values.refusal import Refused
+from imp_driver.values.view_policy import ViewPolicy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +67,13 @@ _MOST_TRIES = 8
 
 
 class Parts:
-    """Finds the groups of one connection's queries."""
+    """Finds the groups of one connection's queries; with a ``policy`` those of its incremental views, which have states of their own."""
 
-    def __init__(self, session: Session, sketches: Sketches, options: Options) -> None:
+    def __init__(self, session: Session, sketches: Sketches, options: Options, policy: ViewPolicy | None = None) -> None:
         self._sketches = sketches
         self._relations = sketches.relations
         self._options = options
+        self._policy = policy
         ahead = Ahead(sketches.relations.background, session, options.background_share)
         self._states = States(sketches, session, ahead)
         self._tops = Tops(sketches.relations.thresholds, ahead)
@@ -85,6 +87,8 @@ class Parts:
             Error: Spark failed.
         """
         if grouped.top is not None and grouped.otherwise is not None:
+            if self._policy is not None:
+                return self.of(grouped.otherwise, reading, parameters, means)
             return self._first_rows(grouped, grouped.top, grouped.otherwise, reading, parameters, means)
         return self._held(grouped, reading, parameters, means)
 
@@ -167,6 +171,9 @@ class Parts:
         requests = list(self._requests(grouped, reading, parameters))
         self._sketches.restore()
         # Rows that are not kept are found missing before any groups are captured.
+        if self._policy is not None:
+            own = [Source(request, own_match(request.block)) for request in requests]
+            return [self._groups_of(each.request, aggregate, each, means) for each, (aggregate, _) in zip(own, grouped.parts, strict=True)]
         kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
         return [self._groups_of(request, grouped.parts[place][0], kept.get(place), means) for place, request in enumerate(requests)]
 
@@ -193,6 +200,8 @@ class Parts:
             # Numbers below 0 are those of blocks that are answered from.
             request = request_of(reading, analysis, (block, wide), reading.template_text, -1 - place, self._options)
             self._relations.check_trusted(request.template.identifier)
+            if self._policy is not None:
+                request = replace(request, lifted=None, is_named=True, by_cost=self._policy is ViewPolicy.AUTO)
             # Without the threshold these would be all rows.
             yield request if grouped.top is None else replace(request, lifted=None, keeps_conditions=True)
 
@@ -248,6 +257,16 @@ class Parts:
             # A capture in the background is of more groups than a query asks for, with fewer cores.
             plain = self._relations.plain_seconds.get(part.request.shape[0])
             relation.costs.note_query(min(relation.costs.captured, math.inf if plain is None else plain), 0.5)
+
+    def requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[tuple[Request, bool]]:
+        """Yield what a query asks for, and whether that is different rows, those of its constants first. Raises Refused."""
+        if grouped.top is not None and grouped.otherwise is not None:
+            grouped = grouped.otherwise
+        for _, each in grouped.constants:
+            yield from self.requests(each, reading, parameters)
+        parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
+        for request, (aggregate, _) in zip(self._requests(grouped, reading, parameters), grouped.parts, strict=True):
+            yield request, aggregate in grouped.bags
 
     def told(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[str]:
         """Say which groups a query would be answered from, those of its constants first.

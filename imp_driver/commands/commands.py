@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from imp_driver.advise.advisor import Advisor
+from imp_driver.answer.answers import Answers
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.show import advised, questioned, shown
+from imp_driver.commands.views import ViewCommands
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
@@ -20,16 +22,16 @@ from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
 from imp_driver.values.execution import Execution
 
 _STATEMENTS = (
-    "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS and "
-    "CLUSTER SKETCH TABLE <table> BY <column>"
+    "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS, "
+    "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
+    "SHOW INCREMENTAL VIEWS and EXPLAIN INCREMENTAL <query>"
 )
 
 
 class Commands:
     """The commands of one connection; none tells of tables that its session may not read.
 
-    ``requests`` says what a query would ask of the sketches, ``answer`` where its rows would come from,
-    ``run_one`` runs another statement on behalf of a command.
+    ``requests`` says what a query would ask of the sketches, ``run_one`` runs another statement on behalf of a command.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class Commands:
         transaction: ReadTransaction,
         changes: Changes,
         requests: Callable[[Statement, Execution], list[Request]],
-        answer: Callable[[Statement, Execution], list[str]],
+        answers: Answers,
         run_one: Callable[[Execution], Outcome],
     ) -> None:
         self._session = session
@@ -49,8 +51,9 @@ class Commands:
         self._transaction = transaction
         self._changes = changes
         self._requests = requests
-        self._answer = answer
+        self._answers = answers
         self._run_one = run_one
+        self.views = ViewCommands(session, sketches, answers.named, run_one)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""
@@ -68,11 +71,21 @@ class Commands:
                 return Outcome(questioned(self._advisor.questions()), -1, NO_SKETCH)
             case CommandKind.CLUSTER:
                 return self._rewrite_table(cluster_statements(command.argument, self._session, execution), execution)
+            case CommandKind.CREATE_VIEW:
+                self.views.create(command.argument, execution)
+                return Outcome(None, -1, NO_SKETCH)
+            case CommandKind.DROP_VIEW:
+                self.views.drop(command.argument, execution)
+                return Outcome(None, -1, NO_SKETCH)
+            case CommandKind.SHOW_VIEWS:
+                return Outcome(self.views.shown(execution), -1, NO_SKETCH)
+            case CommandKind.EXPLAIN_VIEW:
+                return Outcome(self.views.explained(command.argument, execution), -1, NO_SKETCH)
             case CommandKind.EXPLAIN:
                 explained = parse(command.argument)
                 plan = explain(
                     explained,
-                    lambda each: self._answer(each, execution),
+                    lambda each: self._answers.told(each, execution),
                     lambda each: self._requests(each, execution),
                     lambda each: self._session.describe(execution.with_text(each.text)),
                     self._sketches,

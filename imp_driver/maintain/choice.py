@@ -58,6 +58,12 @@ def _first(request: Request) -> CutName:
     raise Refused(Reason.NOT_CLUSTERED, _why_not(analysis.attribute(best), overlap_of(files[best]), savings[best]))
 
 
+def is_clustered(request: Request, name: CutName) -> bool:
+    """Say whether the files are clustered by a cut as they are now; few files always are."""
+    files = cut_files(request.cuts_of(name), request.snapshots)
+    return sum(len(each.sizes) for each, _ in files) < FEW_FILES or overlap_of(files) <= LARGEST_OVERLAP
+
+
 def _with_others(request: Request, first: CutName) -> tuple[CutName, ...]:
     """Add a column of each other table, the best clustered first, as long as the proof holds for all together (paper, example 5.1)."""
     names: tuple[CutName, ...] = (first,)

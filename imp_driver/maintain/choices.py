@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.maintain.alternatives import better_key
-from imp_driver.maintain.choice import choose
+from imp_driver.maintain.choice import choose, is_clustered
 from imp_driver.maintain.request import Request
 from imp_driver.snapshot.vector import Vector, vector_of
 from imp_driver.values.bounded_cache import BoundedCache
@@ -24,6 +25,7 @@ class Choices:
         self._known: BoundedCache[str, tuple[CutName, ...]] = BoundedCache(MOST_TEMPLATES)
         self._settled: BoundedCache[str, bool] = BoundedCache(MOST_TEMPLATES)
         self._unclustered: BoundedCache[str, tuple[Vector, Grounds]] = BoundedCache(MOST_TEMPLATES)
+        self._looked_at: BoundedCache[str, Vector] = BoundedCache(MOST_TEMPLATES)
 
     def known(self, template: str) -> tuple[CutName, ...] | None:
         """Return what was chosen for a template."""
@@ -49,12 +51,18 @@ class Choices:
     def of(self, request: Request, *, is_cut: bool) -> tuple[CutName, ...]:
         """Return the choice for a template that has states (``is_cut``); without one it is made by the files as they are now.
 
+        Where these are clustered by it no more, as after an OPTIMIZE by another column, it is made anew.
+
         Raises:
             Refused: the files are clustered by no safe attribute.
         """
         template, vector = request.template.identifier, vector_of(request.tables)
         known = self._known.get(template)
         if known is not None and is_cut and all(name.fragments == request.fragments and request.has_cut(name) for name in known):
+            if self._looked_at.get(template) != vector and not is_clustered(request, known[0]):
+                with suppress(Refused):
+                    known = self._known[template] = choose(request)
+            self._looked_at[template] = vector
             return known
         unclustered = self._unclustered.get(template)
         if unclustered is not None and unclustered[0] == vector:
@@ -64,6 +72,7 @@ class Choices:
         except Refused as refused:
             self._unclustered[template] = (vector, refused.grounds)
             raise
+        self._looked_at[template] = vector
         return found
 
     def reconsider(self, request: Request, state: GroupState) -> None:

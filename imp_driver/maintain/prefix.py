@@ -32,6 +32,7 @@ def replaced_by(relation: Maintained, relations: Iterable[Maintained]) -> list[M
         other
         for other in relations
         if other is not relation
+        and not other.is_named
         and other.block is not None
         and other.block.where_sql == block.where_sql
         and set(other.block.aggregates) < set(block.aggregates)

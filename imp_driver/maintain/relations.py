@@ -29,6 +29,7 @@ from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.constants import SeenConstants
 from imp_driver.state.hulls import Hulls
 from imp_driver.state.maintained import Maintained
+from imp_driver.state.named_views import NamedViews
 from imp_driver.state.recovery import Recovery
 from imp_driver.state.registry import Registry
 from imp_driver.state.returning import Returning
@@ -85,6 +86,7 @@ class Relations:
         self.hulls = Hulls()
         self.thresholds = Thresholds()
         self.unique_keys = UniqueKeys()
+        self.views = NamedViews()
         self.background = Background()
         self.upkeep_times = UpkeepTimes()
         self.plain_seconds: BoundedCache[str, float] = BoundedCache(_MOST_SHAPES)
@@ -200,6 +202,8 @@ class Relations:
     def _admit(self, request: Request, relation: Maintained, run: str | None) -> None:
         """Let a capture through that is likely to pay. Raises Refused for one that is put off."""
         identity, first = relation.identity, request.names[0] if request.names else None
+        if request.is_named:
+            return
         if request.by_cost and request.bytes < LARGE_BYTES and not self.returning.is_likely(request.shape[0], run):
             raise Refused(Reason.ASKED_ONCE)
         if first is not None and first.key is None and self.admission.is_first(identity.key, run):
@@ -210,9 +214,10 @@ class Relations:
             raise Refused(Reason.COVERS_ALMOST_ALL, "as with other constants before; they are tried again ever more rarely")
 
     def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
-        budget = self.registry.memory_budget
-        is_first = not request.names and self.admission.is_first(f"rows {relation.identity.key}", means.token.query_id)
-        most = max(FIRST_BYTES, int(FIRST_SHARE * request.bytes)) if is_first else None
+        budget, name = self.registry.memory_budget, f"rows {relation.identity.key}"
+        is_first = not request.names and not request.is_named and self.admission.is_first(name, means.token.query_id)
+        is_bounded = is_first or (request.is_named and request.by_cost)
+        most = max(FIRST_BYTES, int(FIRST_SHARE * request.bytes)) if is_bounded else None
         with means.watch.stage("capture"):
             capture_into(relation, request, means, budget, self._folders.location, most=most)
         # One in memory is quicker than a larger one in buckets.

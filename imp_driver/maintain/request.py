@@ -41,6 +41,7 @@ class Request:
         reuse: how a state with other constants comes to serve this request; empty when the state is the block's own.
         is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
+        is_named: the rows are those of an incremental view, which are captured when it is made.
         keeps_conditions: none of the block's conditions is taken for that of a finer state, whatever its constants.
         tasks: how many tasks of the engine may read a table for it; None for all.
         zone: of the session's times, as the reading has it.
@@ -60,6 +61,7 @@ class Request:
     names: tuple[CutName, ...] = ()
     partial: PartialCuts | None = None
     by_cost: bool = False
+    is_named: bool = False
     is_pinned: bool = False
     keeps_conditions: bool = False
     tasks: int | None = None

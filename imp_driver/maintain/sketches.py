@@ -60,8 +60,12 @@ class Sketches:
 
     def _names(self, request: Request) -> tuple[CutName, ...]:
         """Return what the template's states are cut by. Raises Refused where the files are clustered by nothing that is safe."""
-        in_service = any(relation.is_in_service for relation in self.relations.registry.of_template(request.template.identifier))
-        return self._choices.of(request, is_cut=in_service)
+        template = request.template.identifier
+        relations, before = self.relations.registry.of_template(template), self._choices.known(template)
+        found = self._choices.of(request, is_cut=any(relation.is_in_service for relation in relations))
+        for relation in relations if before is not None and found[:1] != before[:1] else ():
+            relation.costs.note_other_cut()
+        return found
 
     def _with_state(self, request: Request, run: str | None = None) -> Request:
         """Choose the state: the block's own, the lifted one, one with other constants that serves it, else the one to be captured."""

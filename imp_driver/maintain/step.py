@@ -32,6 +32,7 @@ from imp_driver.state.values import Cause
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, ZSet
+from imp_driver.values.view_policy import ViewPolicy
 
 LARGEST_DELTA_SHARE = 0.25
 """Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
@@ -67,15 +68,24 @@ def bring_up_to_date(relation: Maintained, request: Request, source: ChangeSourc
             relation.costs.note_asked(is_new=False)
             return Upkeep(Decision.FRESH, from_version)
         try:
+            _check_followed(relation)
             return _maintain(relation, request, source, means)
         except ChangesUnavailable as unavailable:
             relation.invalidated(Cause(unavailable.reason, unavailable.detail))
     cause = relation.cause
-    _put_off_once(relation, request)
+    if relation.policy is ViewPolicy.STRICT and cause is not None and not request.is_named:
+        raise Refused(Reason.NOT_FOLLOWED, f"{cause.reason.name}: {cause.detail or cause.reason.value}")
+    if not relation.is_named:
+        _put_off_once(relation, request)
     capture()
     if cause is None:
         return Upkeep(Decision.CAPTURED, None)
     return Upkeep(Decision.RECAPTURED, from_version, recapture_reason=cause.reason, detail=cause.detail)
+
+
+def _check_followed(relation: Maintained) -> None:
+    if relation.policy is ViewPolicy.FULL:
+        raise ChangesUnavailable(RecaptureReason.POLICY_FULL, "")
 
 
 def _put_off_once(relation: Maintained, request: Request) -> None:
@@ -105,7 +115,8 @@ def _check_cost(relation: Maintained, request: Request, changes: Sequence[TableC
     vector = vector_of(request.tables)
     is_new = not relation.costs.is_put_off_at(vector)
     relation.costs.note_asked(is_new=is_new)
-    if not request.by_cost:
+    policy, is_moved_only = relation.policy, all(change.is_empty for change in changes)
+    if not request.by_cost or is_moved_only or (policy is not None and policy.is_followed):
         return
     judgement = relation.costs.judge(sum(change.plan.rows or 0 for change in changes))
     if not judgement.is_worth_it and (is_new or judgement.is_given_up):

@@ -55,6 +55,10 @@ class CommandKind(Enum):
     ADVISE = "ADVISE SKETCHES"
     ADVISE_ANSWERS = "ADVISE ANSWERS"
     CLUSTER = "CLUSTER SKETCH TABLE"
+    CREATE_VIEW = "CREATE INCREMENTAL VIEW"
+    DROP_VIEW = "DROP INCREMENTAL VIEW"
+    SHOW_VIEWS = "SHOW INCREMENTAL VIEWS"
+    EXPLAIN_VIEW = "EXPLAIN INCREMENTAL"
     UNKNOWN = "begins like one of these"
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
@@ -63,7 +67,7 @@ class CommandKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SketchCommand:
-    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what parse/clustering.py reads."""
+    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what clustering.py or views.py reads."""
 
     kind: CommandKind
     argument: str
@@ -120,10 +124,21 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     ),
     (re.compile(r"\s*COMMIT(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.COMMIT),
     (re.compile(r"\s*ROLLBACK(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.ROLLBACK),
+    (
+        re.compile(r"(\s*CREATE\s+(?:OR\s+REPLACE\s+)?INCREMENTAL\s+VIEW\s.*)", re.IGNORECASE | re.DOTALL),
+        CommandKind.CREATE_VIEW,
+    ),
+    (
+        re.compile(r"\s*DROP\s+INCREMENTAL\s+VIEW\s+((?:IF\s+EXISTS\s+)?.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL),
+        CommandKind.DROP_VIEW,
+    ),
+    (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
+    (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
     (
         re.compile(
-            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?)|(?:EXPLAIN|CLUSTER)\s+SKETCH)(?!\S).*?)\s*",
+            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
+            r"|CREATE\s+(?:OR\s+REPLACE\s+)?INCREMENTAL)(?!\S).*?)\s*",
             re.IGNORECASE | re.DOTALL,
         ),
         CommandKind.UNKNOWN,

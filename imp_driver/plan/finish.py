@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
-from imp_driver.plan.grouping import has_aggregate, ordinal, text_of
+from imp_driver.plan.grouping import has_aggregate, text_of
 from imp_driver.plan.lookup import Lookup
 from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, Project, Sort, TopK, Window
 from imp_driver.reasons import Reason
@@ -35,7 +35,7 @@ def order_keys(select: exp.Select, lookup: Lookup, *, is_last: bool) -> tuple[Or
     for item in order.expressions:
         if not isinstance(item, exp.Ordered) or item.args.get("with_fill") or item.find(exp.Query, exp.Window):
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "ORDER BY ALL, or a subquery or window in ORDER BY")
-        expression = lookup.order(ordinal(item.this, select))
+        expression = lookup.order(item.this)
         keys.append(OrderKey(expression, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(keys)
 

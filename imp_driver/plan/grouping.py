@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import bracketed, plain_identifier, reference
 from imp_driver.plan.context import Context
+from imp_driver.plan.lookup import position
 from imp_driver.plan.nodes import Aggregate, Attribute, Plan
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -127,9 +128,9 @@ def aggregation(child: Plan, keys: tuple[exp.Expr, ...], functions: Sequence[exp
 
 def ordinal(item: exp.Expr, select: exp.Select) -> exp.Expr:
     """Return the item of the SELECT list that a position names, or the item itself."""
-    if not (isinstance(item, exp.Literal) and not item.is_string):
+    place = position(item)
+    if place is None:
         return item
-    place = int(str(item.this)) if str(item.this).isdigit() else 0
     items = [item.unalias() for item in select.expressions]
     if not 1 <= place <= len(items) or any(each.is_star for each in items):
         raise Refused(Reason.AMBIGUOUS_NAME, f"position {item.this}")

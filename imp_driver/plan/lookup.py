@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -22,6 +22,13 @@ def outputs_of(items: Iterable[tuple[str, exp.Expr]]) -> dict[str, exp.Expr | No
     return outputs
 
 
+def position(item: exp.Expr) -> int | None:
+    """Return the place in the SELECT list that a number stands for; 0 for one that is no place, None for other expressions."""
+    if not isinstance(item, exp.Literal) or item.is_string:
+        return None
+    return int(str(item.this)) if str(item.this).isdigit() else 0
+
+
 def own_column(scope: Scope, column: exp.Column) -> exp.Expr:
     """Resolve a name that must be a column of this SELECT's own sources."""
     attribute, depth = scope.find(column)
@@ -32,8 +39,15 @@ def own_column(scope: Scope, column: exp.Column) -> exp.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
+    """``items`` are the resolved items of the SELECT list, stars expanded; ``outputs`` those with a name."""
+
     scope: Scope
+    items: tuple[exp.Expr, ...]
     outputs: dict[str, exp.Expr | None]
+
+    @classmethod
+    def of(cls, scope: Scope, items: Sequence[tuple[str, exp.Expr]]) -> Lookup:
+        return cls(scope, tuple(expression for _, expression in items), outputs_of(items))
 
     def column(self, column: exp.Column) -> exp.Expr:
         return own_column(self.scope, column)
@@ -68,7 +82,15 @@ class Lookup:
         return condition.transform(change)
 
     def order(self, expression: exp.Expr) -> exp.Expr:
-        """Resolve ORDER BY: an alias alone wins over a column of its name, in an expression the two must not disagree."""
+        """Resolve ORDER BY: an alias alone wins over a column of its name, in an expression the two must not disagree.
+
+        A position is its item, whatever others are called.
+        """
+        place = position(expression)
+        if place is not None:
+            if not 1 <= place <= len(self.items):
+                raise Refused(Reason.AMBIGUOUS_NAME, f"position {place}")
+            return self.items[place - 1].copy()
         alone = expression.unnest()
         if isinstance(alone, exp.Column) and not alone.table:
             found = self.outputs.get(alone.name.lower())

@@ -13,7 +13,7 @@ from imp_driver.plan.context import CommonTable, Context, Tables
 from imp_driver.plan.finish import finish, order_keys, windows
 from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
 from imp_driver.plan.grouping_sets import grouped_by_sets, keys_of, written_sets
-from imp_driver.plan.lookup import Lookup, outputs_of, own_column
+from imp_driver.plan.lookup import Lookup, own_column
 from imp_driver.plan.nodes import OrderKey, Plan
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.sets import resolve_set
@@ -59,7 +59,7 @@ class _Resolver:
             plan = conditions.add(conjuncts_of(where.this))
         items = _items(select, scope)
         plan, items = self._below_groups(plan, items, scope, subqueries)
-        lookup = Lookup(scope, outputs_of(items))
+        lookup = Lookup.of(scope, items)
         expressions, order = [expression for _, expression in items], order_keys(select, lookup, is_last=is_last)
         condition = None if having is None else lookup.having(having.this)
         if select.args.get("group") or condition is not None or any(map(aggregates_in, expressions)):
@@ -103,7 +103,7 @@ class _Resolver:
         above = Conditions(plan, self.context, lambda column: column, scope, _Subqueries(self, visible))
         above.know(first, plan.output)
         items = _items(select, scope)
-        lookup = Lookup(scope, outputs_of(items))
+        lookup = Lookup.of(scope, items)
         order = tuple(
             OrderKey(above.with_scalars(key.expression), key.descending, key.nulls_first)
             for key in order_keys(select, lookup, is_last=is_last)

@@ -121,6 +121,10 @@ class Costs:
         """Learn whether a sketch skips anything."""
         self._useless = 0 if is_useful else self._useless + 1
 
+    def note_other_cut(self) -> None:
+        """Learn that sketches by another column come, of which nothing is known."""
+        self.saved, self._useless, self._rested, self._put_off = None, 0, 0, 0
+
     def rests(self) -> bool:
         """Say whether maintenance is left out this time: after a few useless sketches ever rarer ones are tried."""
         if not self.is_useless or self._rested >= min(2 ** (self._useless - PATIENCE), LONGEST_REST):

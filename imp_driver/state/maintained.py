@@ -25,6 +25,7 @@ from imp_driver.state.sketches import SketchCache
 from imp_driver.state.values import Attempts, Cause, Identity, Stored, Usage
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.tables import TableSnapshot
+from imp_driver.values.view_policy import ViewPolicy, strictest
 
 Contents: TypeAlias = CutGroups | BucketedState
 """The groups: in memory, or in buckets where they are too many."""
@@ -54,6 +55,7 @@ class Maintained:
         self._circuit: Circuit | None = None
         self._cause: Cause | None = None
         self._is_dropped = False
+        self._views: dict[tuple[str, ...], ViewPolicy] = {}
 
     @property
     def identifier(self) -> str:
@@ -99,7 +101,7 @@ class Maintained:
     @property
     def is_wanted(self) -> bool:
         """Whether it is worth remembering: it is in service, or a capture failed or was put off."""
-        return self.is_in_service or self.attempts.failure is not None or self.costs.is_waiting
+        return self.is_in_service or self.is_named or self.attempts.failure is not None or self.costs.is_waiting
 
     @property
     def stored(self) -> Stored | None:
@@ -150,6 +152,21 @@ class Maintained:
     def is_dropped(self) -> bool:
         """Whether it is not to be found any more, here or in the store, whoever still uses it."""
         return self._is_dropped
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it holds rows of an incremental view: it then stays in memory."""
+        return bool(self._views)
+
+    @property
+    def policy(self) -> ViewPolicy | None:
+        """The strictest of the views whose rows it holds; None where there is none."""
+        return strictest(self._views.values())
+
+    def named(self, view: tuple[str, ...], policy: ViewPolicy | None) -> None:
+        """Hold rows of a view, under a policy; None: hold them no longer."""
+        others = {name: each for name, each in self._views.items() if name != view}
+        self._views = others if policy is None else {**others, view: policy}
 
     @property
     def targets(self) -> set[str]:

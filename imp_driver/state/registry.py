@@ -123,7 +123,7 @@ class Registry:
     def evict(self) -> tuple[Maintained, ...]:
         """Lighten, then park, then drop relations until the budget holds: those that saved nothing first. Return the dropped ones.
 
-        The newest stays, if need be without columns.
+        The newest stays, if need be without columns, and so do those of incremental views.
         """
         evicted: list[Maintained] = []
         with self._lock:
@@ -134,7 +134,7 @@ class Registry:
                 if self._total <= self.memory_budget:
                     break
                 self._weigh(relation.identity.key, self.weight(relation) - _lightened(relation))
-            oldest = _as_they_leave(every[:-1])
+            oldest = _as_they_leave([each for each in every[:-1] if not each.is_named])
             for relation in oldest:
                 if self._total <= self.memory_budget:
                     break

@@ -91,6 +91,21 @@ def few_bytes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a AS g, g AS x, count(*) AS n FROM r GROUP BY a, g ORDER BY 2 DESC NULLS LAST, 1 LIMIT 2",
+        "SELECT max(a) AS g, g AS x FROM r GROUP BY r.g ORDER BY 2 NULLS FIRST LIMIT 2",
+        "SELECT sum(a) AS g, g AS x, count(*) AS a FROM r GROUP BY 2 ORDER BY 2 DESC NULLS LAST",
+        "SELECT * FROM (SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g) ORDER BY 3 DESC, 2 NULLS LAST, 1 NULLS LAST LIMIT 2",
+        "SELECT s AS n, q.*, n AS s FROM (SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g) q ORDER BY 5, 4, 2 NULLS LAST LIMIT 2",
+    ],
+)
+def test_a_position_is_the_item_of_the_select_list_whatever_others_are_called(query: str) -> None:
+    world = World()
+    assert world.checked(query).served_by is ServedBy.STATE
+
+
 def test_rows_come_from_the_capture_then_from_memory_then_from_the_change() -> None:
     world = World()
     rows, report = world.ask(f"{QUERY} ORDER BY g")

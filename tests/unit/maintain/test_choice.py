@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.maintain.choice import choose
+from imp_driver.maintain.choices import Choices
 from imp_driver.maintain.request import Request
 from imp_driver.parse.template import Template
 from imp_driver.plan.bind import bind
@@ -45,15 +46,31 @@ class Files:
         return pa.array(lower, pa.int32()), pa.array(upper, pa.int32()), np.zeros(self.number, np.int64)
 
 
-def _chosen(files: Mapping[str, Files], text: str = TEXT) -> str:
+def _request(files: Mapping[str, Files], text: str = TEXT, version: int = 0) -> Request:
     analysis = analysis_of(text, SCHEMA)
     snapshots: dict[tuple[str, ...], TableSnapshot] = {
-        (name,): TableSnapshot(f"/{name}", name, 0, SCHEMA, 100, each) for name, each in files.items()
+        (name,): TableSnapshot(f"/{name}", name, version, SCHEMA, 100, each) for name, each in files.items()
     }
-    request = Request(Template("t", "t"), analysis, bind(analysis.block, None, analysis.columns), snapshots, (), 100)
+    return Request(Template("t", "t"), analysis, bind(analysis.block, None, analysis.columns), snapshots, (), 100)
+
+
+def _chosen(files: Mapping[str, Files], text: str = TEXT) -> str:
+    request = _request(files, text)
     (name,) = choose(request)
     assert name.key is not None
-    return analysis.attribute(name.key)
+    return request.analysis.attribute(name.key)
+
+
+def test_another_clustering_is_another_choice_once_the_files_are_so() -> None:
+    choices, found = Choices(), []
+    steps = (("g", 0), ("h", 0), ("h", 1), ("", 2), ("g", 3))
+    for clustered, version in steps:
+        files = {"r": Files(20, 1000, clustered if clustered == "g" else ""), "s": Files(20, 1000, clustered if clustered == "h" else "")}
+        request = _request(files, version=version)
+        (name,) = choices.of(request, is_cut=True)
+        found.append(request.attribute_of(name))
+    # At the same versions nothing is looked at again; what is clustered by nothing keeps its cut.
+    assert found == ["g", "g", "h", "h", "g"]
 
 
 def test_the_large_table_is_cut() -> None:

@@ -33,6 +33,7 @@ from imp_driver.values.ranges import equi_depth
 from imp_driver.values.refusal import Refused
 from imp_driver.values.stopwatch import Stopwatch
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
+from imp_driver.values.view_policy import ViewPolicy
 from tests.unit.tables import analysis_of
 
 SCHEMA = (SchemaColumn("g", "integer", True), SchemaColumn("x", "long", True))
@@ -220,6 +221,42 @@ def test_a_column_that_became_another_one_is_captured_again_though_no_row_change
     source.commits.append([])
     source.source, source.columns = DeltaSource.NONE, frozenset(columns)
     assert update(relation, source).recapture_reason is reason
+
+
+def test_the_policies_of_views() -> None:
+    """STRICT: what cannot be followed is an error from then on, and costs no capture; FULL: a capture for each version."""
+    source, strict, full = FakeSource([[(1, 20, 1)]]), new_relation(), new_relation()
+    strict.named(("v",), ViewPolicy.STRICT)
+    full.named(("v",), ViewPolicy.FULL)
+    assert [update(each, source).decision for each in (strict, full)] == [Decision.CAPTURED] * 2
+    source.commits.append([(2, 20, 1)])
+    assert update(strict, source).decision is Decision.MAINTAINED
+    assert update(full, source).recapture_reason is RecaptureReason.POLICY_FULL
+    assert update(full, source).decision is Decision.FRESH
+    source.refuse = RecaptureReason.RESTORED
+    source.commits.append([(2, 30, 1)])
+    for _ in range(2):
+        with pytest.raises(Refused) as caught:
+            update(strict, source)
+        assert caught.value.reason is Reason.NOT_FOLLOWED
+        assert "RESTORED" in caught.value.detail
+    strict.named(("v",), ViewPolicy.INCREMENTAL)
+    assert update(strict, source).recapture_reason is RecaptureReason.RESTORED
+
+
+def test_a_view_is_captured_again_at_once_where_other_states_are_put_off() -> None:
+    decisions = []
+    for policy in (None, ViewPolicy.AUTO):
+        source, relation = FakeSource([[(1, 20, 1)]]), new_relation()
+        relation.named(("v",), policy)
+        update(relation, source)
+        source.refuse = RecaptureReason.NOT_INCREMENTAL
+        source.commits.append([(2, 20, 1)])
+        try:
+            decisions.append(update(relation, source).decision.name)
+        except Refused as refused:
+            decisions.append(refused.reason.name)
+    assert decisions == ["RECAPTURE_DEFERRED", "RECAPTURED"]
 
 
 def test_a_feed_that_lost_rows_is_noticed_by_the_row_count() -> None:

@@ -9,6 +9,7 @@ import pytest
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.registry import SMALL, Registry
 from imp_driver.state.values import Identity
+from imp_driver.values.view_policy import ViewPolicy
 
 
 class _Weighed(Maintained):
@@ -54,6 +55,15 @@ def test_what_has_not_changed_is_not_weighed_again() -> None:
     assert _names(registry.evict()) == ["0"]
     assert (registry.total, registry.weight(relations[3])) == (9_991, 11)
     assert [relation.asked for relation in relations] == [1] * 3 + [2] + [1] * 996
+
+
+def test_those_of_views_stay_until_they_are_named_no_longer() -> None:
+    relations = [_Weighed("view", 2 * SMALL, parked=SMALL), _Weighed("old", 2 * SMALL), _Weighed("new", 2 * SMALL)]
+    relations[0].named(("v",), ViewPolicy.AUTO)
+    registry = _registry(SMALL, relations)
+    assert _names(registry.evict()) == ["old"]
+    relations[0].named(("v",), None)
+    assert _names(registry.evict()) == ["view"]
 
 
 def test_the_least_recently_used_leave_first_and_small_ones_last() -> None:

@@ -1,0 +1,126 @@
+"""Incremental views: the relations that hold all of their rows are made when a view is, or is met for the first time in a process.
+
+Source: the rules for named views (docs/views.md). A query over a view then finds these relations as it finds any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from imp_driver.answer.parts import Parts
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.errors import OperationalError
+from imp_driver.maintain.request import Request
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import Means
+from imp_driver.parse.statement import Statement, parse, table_name
+from imp_driver.plan.views import DEEPEST
+from imp_driver.ports import Session, View
+from imp_driver.reasons import Reason
+from imp_driver.snapshot.reader import Reader
+from imp_driver.snapshot.reading import Reading
+from imp_driver.snapshot.text import Grouped
+from imp_driver.state.maintained import Maintained
+from imp_driver.state.named_views import LastAction, NamedView
+from imp_driver.values.execution import Execution
+from imp_driver.values.options import Options
+from imp_driver.values.quoting import qualified
+from imp_driver.values.refusal import Grounds, Refused
+from imp_driver.values.report import SketchReport
+from imp_driver.values.view_policy import ViewPolicy
+
+
+def views_of(reading: Reading) -> Mapping[tuple[str, ...], View]:
+    """Return the incremental views that a query reads, those below others too."""
+    return {each.name: each.view for scan in reading.text.scans for each in scan.views if each.view.policy is not None}
+
+
+class NamedAnswers:
+    """The incremental views of one connection."""
+
+    def __init__(self, session: Session, sketches: Sketches, options: Options, reader: Reader) -> None:
+        self._session = session
+        self._reader = reader
+        self._views = sketches.relations.views
+        self._sketches = sketches
+        self._parts = {policy: Parts(session, sketches, options, policy) for policy in ViewPolicy}
+
+    def ensure(self, reading: Reading, execution: Execution, means: Means) -> None:
+        """Have the rows of each view of a query held, unless an old version of them is asked for. Raises Error."""
+        for name, view in () if reading.is_pinned else views_of(reading).items():
+            known = self._views.find(name)
+            if known is None or not known.stands_for(view):
+                self.establish(name, view, execution, means)
+
+    def establish(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> NamedView:
+        """Have the rows of a view held from now on; what is returned says why that cannot be. Raises Error."""
+        grounds: Grounds | None = None
+        relations: tuple[Maintained, ...] = ()
+        try:
+            relations = self._held(name, view, execution, means)
+        except Refused as refused:
+            grounds = refused.grounds
+        found = NamedView(name, view, tuple(dict.fromkeys(relations)), grounds)
+        self._views.put(found)
+        return found
+
+    def _held(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> tuple[Maintained, ...]:
+        text = f"SELECT * FROM {qualified(name)}"
+        reading = self._reader.read(parse(text), execution.of(text))
+        if reading.is_pinned:
+            raise Refused(Reason.OLD_VERSION)
+        try:
+            assert view.policy is not None
+            held = self._parts[view.policy].of(_grouped(reading), reading, reading.parameters(None), means)
+        except NotEvaluable as error:
+            raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
+        self._sketches.relations.evict()
+        return tuple(part.relation for part in held.parts)
+
+    def asked(self, text: str, execution: Execution) -> list[tuple[Request, bool]]:
+        """Return what the rows of a query are to be held by, and for each whether that is different rows. Raises Refused."""
+        reading = self._reader.read(parse(text), execution.of(text), is_told=True)
+        return list(self._parts[ViewPolicy.INCREMENTAL].requests(_grouped(reading), reading, reading.parameters(None)))
+
+    def note(self, reading: Reading, report: SketchReport) -> None:
+        """Remember what was done for the views of a query."""
+        reason = "" if report.recapture_reason is None else report.recapture_reason.name
+        for name in views_of(reading):
+            self._views.note(name, LastAction(report.decision, report.delta_rows, sum(report.times.values()), reason))
+
+    def check(self, statement: Statement, grounds: Grounds) -> None:
+        """Raise OperationalError for a query over a view that Spark may not compute; ``grounds`` say why the query is not answered."""
+        strict = None if statement.tree is None else self._strict_below(statement.tree, (), DEEPEST)
+        if strict is not None:
+            raise not_answered(strict, grounds)
+
+    def _strict_below(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[str, ...] | None:
+        """Return a view with POLICY STRICT that a query reads, through other views too."""
+        for table in tree.find_all(exp.Table):
+            name = table_name(table) if isinstance(table.this, exp.Identifier) else ()
+            relation = self._session.resolve((*namespace, *name) if len(name) == 1 else name) if name else None
+            view = None if relation is None else relation.view
+            if relation is None or view is None:
+                continue
+            if view.policy is ViewPolicy.STRICT:
+                return relation.name
+            below = parse(view.text).tree if depth else None
+            found = None if below is None else self._strict_below(below, view.namespace, depth - 1)
+            if found is not None:
+                return found
+        return None
+
+
+def not_answered(name: Iterable[str], grounds: Grounds) -> OperationalError:
+    """Return the error for a view with POLICY STRICT whose rows Spark alone could compute."""
+    why = f"{grounds.reason.name}: {grounds.detail or grounds.reason.value}"
+    return OperationalError(
+        f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({why}). "
+        "CREATE OR REPLACE INCREMENTAL VIEW captures its rows again; POLICY AUTO lets Spark compute them."
+    )
+
+
+def _grouped(reading: Reading) -> Grouped:
+    return reading.text.with_rows() or reading.text.grouped()

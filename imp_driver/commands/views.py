@@ -1,0 +1,196 @@
+"""The statements of incremental views: made, dropped, shown, and explained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from imp_driver.answer.named import NamedAnswers
+from imp_driver.commands.followed import followed, why_captured_again
+from imp_driver.commands.local import LocalStream
+from imp_driver.errors import NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import means_of
+from imp_driver.parse.views import NewView, read_name, read_new_view
+from imp_driver.ports import Outcome, RelationKind, Session, View
+from imp_driver.reasons import ServedBy
+from imp_driver.state.named_views import NamedView
+from imp_driver.values.execution import Execution
+from imp_driver.values.quoting import qualified
+from imp_driver.values.refusal import Grounds, Refused
+
+_IF_EXISTS = "IF EXISTS "
+_CATALOG = "spark_catalog"
+
+
+class ViewCommands:
+    """The views of one connection; ``run_one`` runs another statement on behalf of a command."""
+
+    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: Callable[[Execution], Outcome]) -> None:
+        self._session = session
+        self._sketches = sketches
+        self._named = named
+        self._run_one = run_one
+
+    def create(self, text: str, execution: Execution) -> None:
+        """Make a view in the catalog, and have its rows held.
+
+        Raises:
+            NotSupportedError: its policy asks for changes to be followed that could only be captured again; no view is made.
+            ProgrammingError: the statement or its query cannot be read.
+        """
+        wanted = read_new_view(text)
+        if wanted.may_exist and self._session.resolve(wanted.name) is not None:
+            return
+        if wanted.policy.is_followed:
+            self._check_followed(wanted, execution)
+        self._run(wanted.text, execution)
+        found = self._view(wanted.name)
+        if found is None:
+            # Another client dropped it just now.
+            return
+        name, view = found
+        # Over Spark Connect the catalog does not tell enough of a view.
+        held = None if view.policy is None else self._named.establish(name, view, execution, means_of(self._session, execution))
+        why = self._why_not_followed(held, execution) if wanted.policy.is_followed else ""
+        if why:
+            self._drop(name, execution)
+            raise NotSupportedError(f"{qualified(wanted.name)} is not made: {why}. POLICY AUTO leaves its rows to Spark.")
+
+    def _why_not_followed(self, held: NamedView | None, execution: Execution) -> str:
+        if held is None:
+            return "this connection cannot look into views"
+        return _told(held.refused) if held.refused is not None else self._why_by_spark(held, execution)
+
+    def _why_by_spark(self, made: NamedView, execution: Execution) -> str:
+        """Read a view once; say why its rows do not come from what is held alone, empty where they do."""
+        try:
+            outcome = self._run_one(execution.of(f"SELECT * FROM {qualified(made.name)}"))
+        except OperationalError as error:
+            return str(error)
+        if outcome.stream is not None:
+            outcome.stream.close()
+        if outcome.report.served_by is ServedBy.STATE:
+            return ""
+        return "what stands above the rows that are held is computed by Spark at each reading"
+
+    def _check_followed(self, wanted: NewView, execution: Execution) -> None:
+        try:
+            every = self._named.asked(wanted.query, execution)
+        except Refused as refused:
+            self._session.describe(execution.of(wanted.query))
+            raise NotSupportedError(f"{qualified(wanted.name)} is not made: {_told(refused.grounds)}.") from None
+        for request, _ in every:
+            why = why_captured_again(request.block)
+            if why:
+                raise NotSupportedError(
+                    f"{qualified(wanted.name)} is not made: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again."
+                )
+
+    def drop(self, argument: str, execution: Execution) -> None:
+        """Drop an incremental view. Raises ProgrammingError where there is none of this name."""
+        may_miss = argument.upper().startswith(_IF_EXISTS)
+        name = read_name(argument[len(_IF_EXISTS) :] if may_miss else argument)
+        relation = self._session.resolve(name)
+        if relation is None and may_miss:
+            return
+        if relation is None or relation.view is None or relation.view.policy is None:
+            what = "There is nothing of this name" if relation is None else f"{qualified(name)} is a {relation.kind.value}"
+            raise ProgrammingError(f"There is no incremental view {qualified(name)}. {what}. SHOW INCREMENTAL VIEWS lists them.")
+        self._drop(relation.name, execution)
+
+    def _drop(self, name: tuple[str, ...], execution: Execution) -> None:
+        self._run(f"DROP VIEW {qualified(name)}", execution)
+        self._sketches.relations.views.forget(name)
+
+    def check_known(self) -> None:
+        """Let go of views that are no more, or are others now."""
+        views = self._sketches.relations.views
+        for name in views.names():
+            known, found = views.find(name), self._view(name)
+            if known is not None and (found is None or found[1] != known.view):
+                views.forget(name)
+
+    def shown(self, execution: Execution) -> LocalStream:
+        """Return a row for each incremental view of the catalog that the session may read."""
+        every = sorted(self._every(execution), key=lambda each: each.name)
+        text, number = pa.string(), pa.int64()
+        registry = self._sketches.relations.registry
+        return LocalStream(
+            {
+                "view_name": (text, [".".join(each.name) for each in every]),
+                "policy": (text, [None if each.view.policy is None else each.view.policy.name for each in every]),
+                "rows": (number, [sum(relation.groups or 0 for relation in each.relations) for each in every]),
+                "bytes": (number, [sum(map(registry.weight, each.relations)) for each in every]),
+                "versions": (text, [_versions(each) for each in every]),
+                "states": (text, [", ".join(relation.identifier for relation in each.relations) or None for each in every]),
+                "last_action": (text, [None if each.last is None else each.last.decision.name for each in every]),
+                "last_rows": (number, [None if each.last is None else each.last.rows for each in every]),
+                "last_ms": (pa.float64(), [None if each.last is None else round(each.last.milliseconds, 1) for each in every]),
+                "reason": (text, [_reason(each) for each in every]),
+                "statement": (text, [each.view.text for each in every]),
+            }
+        )
+
+    def _every(self, execution: Execution) -> Iterator[NamedView]:
+        self.check_known()
+        for (schema,) in _rows(self._session.read(f"SHOW SCHEMAS IN {_CATALOG}", execution), "namespace"):
+            for name, is_temporary in _rows(self._session.read(f"SHOW VIEWS IN {qualified((_CATALOG, schema))}", execution), *_NAMED):
+                found = None if is_temporary else self._view((_CATALOG, schema, name))
+                if found is not None and found[1].policy is not None and self._session.may_read(found[0]):
+                    yield self._sketches.relations.views.find(found[0]) or NamedView(*found)
+
+    def _view(self, name: tuple[str, ...]) -> tuple[tuple[str, ...], View] | None:
+        relation = self._session.resolve(name)
+        if relation is None or relation.kind is not RelationKind.VIEW or relation.view is None:
+            return None
+        return relation.name, relation.view
+
+    def explained(self, query: str, execution: Execution) -> LocalStream:
+        """Return a row for each operator that the rows of a query would be followed by. Raises NotSupportedError where they are not."""
+        try:
+            every = self._named.asked(query, execution)
+        except Refused as refused:
+            self._session.describe(execution.of(query))
+            raise NotSupportedError(f"The rows of this query are not held: {_told(refused.grounds)}.") from None
+        registry = self._sketches.relations.registry
+        rows = [(block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)]
+        text = pa.string()
+        return LocalStream(
+            {
+                "block": (pa.int64(), [block for block, _ in rows]),
+                "operator": (text, [row.operator for _, row in rows]),
+                "followed": (text, [row.how for _, row in rows]),
+                "state": (text, [row.state or None for _, row in rows]),
+                "reason": (text, [row.reason or None for _, row in rows]),
+            }
+        )
+
+    def _run(self, text: str, execution: Execution) -> None:
+        outcome = self._run_one(execution.of(text))
+        if outcome.stream is not None:
+            outcome.stream.close()
+
+
+_NAMED = ("viewName", "isTemporary")
+
+
+def _rows(table: pa.Table, *names: str) -> list[tuple[str, ...]]:
+    return [tuple(row[name] for name in names) for row in table.to_pylist()]
+
+
+def _versions(named: NamedView) -> str | None:
+    versions = {location: table.version for relation in named.relations for location, table in relation.vector.items()}
+    return json.dumps(versions, sort_keys=True) if versions else None
+
+
+def _reason(named: NamedView) -> str | None:
+    if named.refused is not None:
+        return _told(named.refused)
+    return None if named.last is None else named.last.reason or None
+
+
+def _told(grounds: Grounds) -> str:
+    return f"{grounds.reason.name}: {(grounds.detail or grounds.reason.value).rstrip('.')}"

@@ -1,0 +1,162 @@
+"""CREATE INCREMENTAL VIEW as text -> its parts, and the statement that makes Spark's catalog have it as an ordinary view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import Token, TokenType
+from sqlglot.errors import SqlglotError
+
+from imp_driver.errors import ProgrammingError
+from imp_driver.parse.dialect import SparkText
+from imp_driver.values.quoting import qualified, quoted_text
+from imp_driver.values.view_policy import PROPERTY, ViewPolicy
+
+_FORM = (
+    "CREATE [OR REPLACE] INCREMENTAL VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
+    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] AS query"
+)
+_BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?INCREMENTAL\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NewView:
+    """A view to be made. ``columns`` and ``comment`` are as they are written, empty without any; ``query`` is its SELECT."""
+
+    name: tuple[str, ...]
+    query: str
+    policy: ViewPolicy
+    columns: str = ""
+    comment: str = ""
+    replaces: bool = False
+    may_exist: bool = False
+
+    @property
+    def text(self) -> str:
+        """The statement for Spark."""
+        head = f"CREATE {'OR REPLACE ' * self.replaces}VIEW {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)}"
+        properties = f"TBLPROPERTIES ({quoted_text(PROPERTY)} = {quoted_text(self.policy.name)})"
+        return " ".join(filter(None, (head, self.columns, self.comment, properties, "AS", self.query)))
+
+
+def read_new_view(text: str) -> NewView:
+    """Read a statement that begins with CREATE [OR REPLACE] INCREMENTAL VIEW. Raises ProgrammingError where it is of another form."""
+    found = _BEGINNING.match(text)
+    assert found is not None
+    rest = text[found.end() :]
+    try:
+        tokens = sqlglot.tokenize(rest, read=SparkText)
+    except SqlglotError as error:
+        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]} Its form is {_FORM}.") from error
+    words = _Words(rest, tokens)
+    name = words.name()
+    columns = words.in_brackets()
+    comment = policy = ""
+    while not words.take("AS"):
+        if not comment and words.take("COMMENT"):
+            comment = f"COMMENT {words.text()}"
+        elif not policy and words.take("POLICY"):
+            policy = words.word()
+        else:
+            raise words.unexpected()
+    if policy and policy not in ViewPolicy.__members__:
+        raise ProgrammingError(f"There is no policy {policy}. These are {', '.join(ViewPolicy.__members__)}.")
+    replaces, may_exist = found.group(1) is not None, found.group(2) is not None
+    if replaces and may_exist:
+        raise ProgrammingError("CREATE OR REPLACE and IF NOT EXISTS exclude each other.")
+    return NewView(name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist)
+
+
+def read_name(text: str) -> tuple[str, ...]:
+    """Read the name of a view, and nothing after it. Raises ProgrammingError."""
+    try:
+        words = _Words(text, sqlglot.tokenize(text, read=SparkText))
+    except SqlglotError:
+        raise ProgrammingError(f"{text!r} is no name of a view.") from None
+    name = words.name()
+    if not words.is_at_end:
+        raise words.unexpected()
+    return name
+
+
+class _Words:
+    """Reads tokens one after the other."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._place = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        return all(each.token_type is TokenType.SEMICOLON for each in self._tokens[self._place :])
+
+    def take(self, word: str) -> bool:
+        """Step over a word if it comes next."""
+        token = self._peek()
+        is_next = token is not None and token.token_type is not TokenType.IDENTIFIER and token.text.upper() == word
+        self._place += is_next
+        return is_next
+
+    def word(self) -> str:
+        token = self._next()
+        return token.text.upper()
+
+    def text(self) -> str:
+        """Return a text as it is written."""
+        token = self._next()
+        if token.token_type is not TokenType.STRING:
+            self._place -= 1
+            raise self.unexpected()
+        return self._text[token.start : token.end + 1]
+
+    def name(self) -> tuple[str, ...]:
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        while True:
+            token = self._next()
+            if token.token_type in (TokenType.L_PAREN, TokenType.DOT, TokenType.STRING):
+                self._place -= 1
+                raise self.unexpected()
+            yield token.text
+            following = self._peek()
+            if following is None or following.token_type is not TokenType.DOT:
+                return
+            self._place += 1
+
+    def in_brackets(self) -> str:
+        """Return what is in brackets, with them, as it is written; empty where none come next."""
+        first = self._peek()
+        if first is None or first.token_type is not TokenType.L_PAREN:
+            return ""
+        depth = 0
+        while True:
+            token = self._next()
+            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
+            if depth == 0:
+                return self._text[first.start : token.end + 1]
+
+    def rest(self) -> str:
+        """Return the query."""
+        first = self._next()
+        if any(each.token_type is TokenType.PLACEHOLDER for each in self._tokens):
+            raise ProgrammingError("A view has no markers for values; write the values into its query.")
+        return self._text[first.start :].rstrip().rstrip(";").rstrip()
+
+    def unexpected(self) -> ProgrammingError:
+        token = self._peek()
+        return ProgrammingError(f"{'The end' if token is None else repr(token.text)} is not expected here. The form is {_FORM}.")
+
+    def _peek(self) -> Token | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    def _next(self) -> Token:
+        token = self._peek()
+        if token is None:
+            raise self.unexpected()
+        self._place += 1
+        return token

@@ -1,0 +1,29 @@
+"""How the rows of an incremental view are kept: the word of its definition, which the catalog has as a property of the view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+PROPERTY = "imp.view.policy"
+"""Of a view in the catalog; any other client reads it as the ordinary view that it is."""
+
+
+class ViewPolicy(Enum):
+    """What may happen when the tables below a view change; the strictest first."""
+
+    STRICT = "its changes are followed; what cannot be followed is an error"
+    INCREMENTAL = "its changes are followed whatever that costs; what cannot be followed is captured again"
+    AUTO = "its changes are followed where that pays, else captured again"
+    FULL = "it is captured again after each change"
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a view is refused at once that could only be captured again."""
+        return self in (ViewPolicy.STRICT, ViewPolicy.INCREMENTAL)
+
+
+def strictest(policies: Iterable[ViewPolicy]) -> ViewPolicy | None:
+    """Return the policy that holds for rows which several views have in common; None for those of no view."""
+    wanted = frozenset(policies)
+    return next((each for each in ViewPolicy if each in wanted), None)

@@ -1,0 +1,162 @@
+"""Incremental views: ordinary views to Spark, held by the driver; their rows are Spark's after each change, under each policy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import imp_driver
+from imp_driver.reasons import Decision, ServedBy
+
+_numbers = itertools.count()
+VIEWS = {
+    "sums": ("STRICT", "SELECT g, sum(x) AS s, count(*) AS c FROM {t} GROUP BY g"),
+    "names": ("AUTO", "SELECT n, s FROM {v}_sums JOIN {u} ON {v}_sums.g = {u}.g"),
+    "rows": ("INCREMENTAL", "SELECT {t}.x, {u}.n FROM {t} JOIN {u} ON {t}.g = {u}.g WHERE {t}.x > 3"),
+    "most": ("FULL", "SELECT g, max(x) AS m FROM {t} GROUP BY g"),
+    "above": ("AUTO", "SELECT n, sum(s) AS s, count(*) AS c FROM {v}_names GROUP BY n HAVING sum(s) > 0"),
+    "first": ("INCREMENTAL", "SELECT g, sum(x) AS s FROM {t} GROUP BY g ORDER BY s DESC, g LIMIT 2"),
+}
+CHANGES = (
+    "INSERT INTO {t} VALUES (1, 4), (7, NULL), (2, 9)",
+    "UPDATE {u} SET n = 'uno' WHERE g = 1",
+    "DELETE FROM {t} WHERE x = 4",
+    "MERGE INTO {t} USING (SELECT 2 AS g, 5 AS x) s ON {t}.g = s.g WHEN MATCHED THEN UPDATE SET x = s.x WHEN NOT MATCHED THEN INSERT *",
+)
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse)) as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def names(cursor: imp_driver.Cursor) -> dict[str, str]:
+    number = next(_numbers)
+    found = {"t": f"facts{number}", "u": f"names{number}", "v": f"view{number}"}
+    cursor.execute(f"CREATE TABLE {found['t']} (g INT, x INT) USING DELTA")
+    cursor.execute(f"CREATE TABLE {found['u']} (g INT, n STRING) USING DELTA")
+    cursor.execute(f"INSERT INTO {found['t']} SELECT id % 3, id % 5 FROM range(300)")
+    cursor.execute(f"INSERT INTO {found['u']} VALUES (0, 'zero'), (1, 'one'), (2, 'two')")
+    return found
+
+
+def create(cursor: imp_driver.Cursor, names: dict[str, str], only: tuple[str, ...] = tuple(VIEWS)) -> None:
+    for name in only:
+        policy, query = VIEWS[name]
+        cursor.execute(f"CREATE INCREMENTAL VIEW {names['v']}_{name} POLICY {policy} AS {query.format(**names)}")
+
+
+def shown(cursor: imp_driver.Cursor, names: dict[str, str]) -> dict[str, dict[str, Any]]:
+    rows = cursor.execute("SHOW INCREMENTAL VIEWS").fetchall()
+    assert cursor.description is not None
+    every = [dict(zip((column[0] for column in cursor.description), row, strict=True)) for row in rows]
+    mark = f".{names['v']}_"
+    return {row["view_name"].partition(mark)[2]: row for row in every if mark in row["view_name"]}
+
+
+def test_rows_are_sparks_after_every_change_and_no_view_waits_for_a_first_query(
+    cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection
+) -> None:
+    create(cursor, names)
+    plain, decisions = engine.cursor(), dict.fromkeys(VIEWS, Decision.FRESH)
+    for change in ("", *CHANGES):
+        if change:
+            cursor.execute(change.format(**names))
+        for name in VIEWS:
+            text = f"SELECT * FROM {names['v']}_{name} ORDER BY 1, 2"
+            found, expected = cursor.execute(text).fetchall(), plain.execute(text).fetchall()
+            report = cursor.sketch_report
+            assert report is not None
+            assert (report.served_by, text) == (ServedBy.STATE, text), report
+            assert found == expected, (text, change)
+            if not change:
+                assert report.decision is Decision.FRESH, (text, report)
+            elif report.decision is not Decision.FRESH:
+                decisions[name] = report.decision
+    assert decisions["most"] is Decision.RECAPTURED
+    assert [decisions[name] for name in ("sums", "rows")] == [Decision.MAINTAINED] * 2
+    rows = shown(cursor, names)
+    assert rows.keys() == VIEWS.keys()
+    assert [(rows[name]["policy"], rows[name]["rows"] > 0, rows[name]["bytes"] > 0) for name in VIEWS] == [
+        (policy, True, True) for policy, _ in VIEWS.values()
+    ]
+    assert rows["sums"]["statement"] == VIEWS["sums"][1].format(**names)
+
+
+def test_strict_is_never_silently_full(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("sums", "names"))
+    text = f"SELECT * FROM {names['v']}_sums ORDER BY g"
+    before = cursor.execute(text).fetchall()
+    cursor.execute(f"INSERT INTO {names['t']} VALUES (1, 4)")
+    cursor.execute(f"RESTORE TABLE {names['t']} TO VERSION AS OF 1").fetchall()
+    cursor.execute(f"CREATE VIEW {names['v']}_plain AS SELECT s FROM {names['v']}_sums")
+    for each in (
+        text,
+        text,
+        f"SELECT * FROM {names['v']}_plain",
+        f"SELECT * FROM {names['v']}_names",
+        f"SELECT md5(s) FROM {names['v']}_sums",
+    ):
+        with pytest.raises(imp_driver.OperationalError, match=r"POLICY STRICT.*RESTORED"):
+            cursor.execute(each)
+    # Others read the table as before.
+    assert len(cursor.execute(f"SELECT g, sum(x) AS s, count(*) AS c FROM {names['t']} GROUP BY g").fetchall()) == len(before)
+    cursor.execute(f"CREATE OR REPLACE INCREMENTAL VIEW {names['v']}_sums POLICY STRICT AS {VIEWS['sums'][1].format(**names)}")
+    assert cursor.execute(text).fetchall() == before
+    assert len(cursor.execute(f"SELECT * FROM {names['v']}_names").fetchall()) == len(before)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT g, row_number() OVER (ORDER BY x) AS k FROM {t}", "computed by Spark at each reading"),
+        ("SELECT g, rand() AS r FROM {t}", "NON_DETERMINISTIC"),
+    ],
+)
+def test_what_cannot_be_followed_is_not_made_where_it_must_be(
+    cursor: imp_driver.Cursor, names: dict[str, str], query: str, said: str
+) -> None:
+    view = f"{names['v']}_refused"
+    for policy in ("STRICT", "INCREMENTAL"):
+        with pytest.raises(imp_driver.NotSupportedError, match=said):
+            cursor.execute(f"CREATE INCREMENTAL VIEW {view} POLICY {policy} AS {query.format(**names)}")
+    assert shown(cursor, names) == {}
+    cursor.execute(f"CREATE INCREMENTAL VIEW {view} AS {query.format(**names)}")
+    assert len(cursor.execute(f"SELECT * FROM {view}").fetchall()) > 0
+
+
+def test_names_go_with_the_catalog(cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:
+    create(cursor, names, ("sums", "most"))
+    with pytest.raises(imp_driver.ProgrammingError, match="already exists"):
+        create(cursor, names, ("sums",))
+    cursor.execute(f"CREATE INCREMENTAL VIEW IF NOT EXISTS {names['v']}_sums AS SELECT 1 AS one")
+    cursor.execute(f"ALTER VIEW {names['v']}_most RENAME TO {names['v']}_greatest")
+    assert cursor.execute(f"SELECT count(*) FROM {names['v']}_greatest").fetchall() == [(3,)]
+    assert shown(cursor, names).keys() == {"sums", "greatest"}
+    # Another client drops it.
+    engine.cursor().execute(f"DROP VIEW {names['v']}_greatest")
+    assert shown(cursor, names).keys() == {"sums"}
+    cursor.execute(f"DROP INCREMENTAL VIEW {names['v']}_sums")
+    cursor.execute(f"DROP INCREMENTAL VIEW IF EXISTS {names['v']}_sums")
+    for missing in (f"{names['v']}_sums", names["t"]):
+        with pytest.raises(imp_driver.ProgrammingError, match="no incremental view"):
+            cursor.execute(f"DROP INCREMENTAL VIEW {missing}")
+    assert shown(cursor, names) == {}
+
+
+def test_a_view_is_explained_operator_by_operator(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    query = "SELECT n, count(*) AS c FROM {t} JOIN {u} ON {t}.g = {u}.g GROUP BY n".format(**names)
+    rows = cursor.execute(f"EXPLAIN INCREMENTAL {query}").fetchall()
+    assert [row[1].strip().split()[0] for row in rows] == ["groups", "join", "table", "table"]
+    assert {row[2] for row in rows} == {"in process"}
+    assert rows[0][3] == "to be captured"
+    with pytest.raises(imp_driver.NotSupportedError, match="NON_DETERMINISTIC"):
+        cursor.execute("EXPLAIN INCREMENTAL SELECT rand() FROM {t}".format(**names))
+    with pytest.raises(imp_driver.ProgrammingError, match="nope"):
+        cursor.execute("EXPLAIN INCREMENTAL SELECT nope FROM {t}".format(**names))
