@@ -123,20 +123,24 @@ def bytes_read_now(layout: Layout, demand: Demand) -> int:
     return layout.bytes if known is None else _usable(int(share_at(known, layout.files) * layout.bytes), layout)
 
 
-def advice_for(layout: Layout, demands: Sequence[Demand]) -> Advice | None:
-    """Return the clustering of one table that saves most over all of its queries together; None where none is known to pay."""
+def advice_for(layout: Layout, demands: Sequence[Demand], beside: int = 0) -> Advice | None:
+    """Return the clustering of one table that saves most over all of its queries together; None where none is known to pay.
+
+    Args:
+        beside: bytes that all executions skip by columns which are no candidates; the order of rows that they rest on would be lost.
+    """
     candidates = dict.fromkeys(name for demand in demands for name in demand.record.attributes if name in layout.overlaps)
-    found = [_advice(layout, demands, name) for name in candidates if not layout.is_clustered_by(name)]
+    found = [_advice(layout, demands, name, beside) for name in candidates if not layout.is_clustered_by(name)]
     return max(filter(None, found), key=lambda each: each.saved or 0, default=None)
 
 
-def _advice(layout: Layout, demands: Sequence[Demand], attribute: str) -> Advice | None:
+def _advice(layout: Layout, demands: Sequence[Demand], attribute: str, beside: int) -> Advice | None:
     served = [demand for demand in demands if attribute in demand.record.attributes]
     if not any(attribute in demand.record.shares for demand in served):
         return None
     executions = sum(demand.record.runs for demand in served)
     now = sum(bytes_read_now(layout, demand) * demand.record.runs for demand in demands)
-    then = sum(_bytes_then(layout, demand, attribute) * demand.record.runs for demand in demands)
+    then = beside + sum(_bytes_then(layout, demand, attribute) * demand.record.runs for demand in demands)
     if now - then < LEAST_SAVING * layout.bytes * executions:
         return None
     return Advice(".".join(layout.table), attribute, len(served), executions, now, then, _statement(layout, attribute), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -101,7 +101,16 @@ class Advisor:
         reason = own.reason.name if own is not None else "" if report.template is not None else report.reason.name
         record = _record_of(request, self._workload.find(template))
         total = self._workload.add(
-            replace(record, runs=1, milliseconds=_spent(report), bytes=read, last_bytes=read, table_bytes=size, reason=reason),
+            replace(
+                record,
+                runs=1,
+                milliseconds=_spent(report),
+                bytes=read,
+                last_bytes=read,
+                table_bytes=size,
+                reason=reason,
+                beside=_beside(record, own),
+            ),
             replace(request, snapshots={name: replace(each, files=_NoFiles()) for name, each in request.snapshots.items()}),
         )
         if reason == Reason.NOT_CLUSTERED.name and total.runs % RUNS_BEFORE_SAMPLE == 0 and not total.shares:
@@ -138,7 +147,7 @@ class Advisor:
                 rest += [record for record in records if not record.table_id]
                 continue
             demands = [self._demand(record, questions.get(record.template), place, execution) for record in records]
-            advice = advice_for(place.layout, demands)
+            advice = advice_for(place.layout, demands, _beside_in(self._workload.records(), table))
             found += [] if advice is None else [advice]
             rest += [demand.record for demand in demands if advice is None or advice.clustering not in demand.record.attributes]
         found.sort(key=lambda each: each.saved or 0, reverse=True)
@@ -244,6 +253,20 @@ class Advisor:
         known = self._workload.find(request.template.identifier)
         if known is not None:
             self._workload.add(replace(known, runs=0, milliseconds=0.0, bytes=0, shares=found))
+
+
+def _beside_in(records: Iterable[Record], table: str) -> int:
+    """Return what all runs skip of a table by columns that no advice is about, which another clustering takes away."""
+    return sum(record.beside.get(table, 0) * record.runs for record in records)
+
+
+def _beside(record: Record, own: SketchReport | None) -> dict[str, int]:
+    """Return what a run skipped by a column that is no group key of its block, or of another table than the one it is recorded for."""
+    if own is None or own.reason is not Reason.FILTERED or own.table is None:
+        return {}
+    if own.table == record.table and own.attribute in record.attributes:
+        return {}
+    return {own.table: (own.bytes_total or 0) - (own.bytes_kept or 0)}
 
 
 def _table_of(request: Request) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class Record:
         runs, milliseconds, bytes: executions, and the sums of what they took; ``bytes`` as the table's file statistics say.
         reason: stable code of the last run.
         last_bytes, table_bytes: bytes of the last run, and of the whole table at that time.
+        beside: bytes that the last run skipped by cuts on columns that are none of ``attributes``, by table.
         shares: per attribute, the estimated share of the table to read were it clustered by the attribute (advise/estimate.py).
     """
 
@@ -54,6 +55,7 @@ class Record:
     last_bytes: int = 0
     table_bytes: int = 0
     shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    beside: Mapping[str, int] = field(default_factory=dict)
 
     def plus(self, newer: Record) -> Record:
         """Add the runs of a newer record of the same template."""
@@ -64,6 +66,7 @@ class Record:
             milliseconds=self.milliseconds + newer.milliseconds,
             bytes=self.bytes + newer.bytes,
             shares={**self.shares, **newer.shares},
+            beside=newer.beside if newer.runs else self.beside,
         )
 
 
@@ -170,6 +173,7 @@ def _as_object(record: Record) -> dict[str, object]:
         "reason": record.reason,
         "last_bytes": record.last_bytes,
         "table_bytes": record.table_bytes,
+        "beside": dict(record.beside),
         "shares": {name: [round(share, 5) for share in shares] for name, shares in record.shares.items()},
     }
 
@@ -197,6 +201,8 @@ def _record(line: str) -> Record | None:
         texts = {name: str(values[name]) for name in ("template", "text", "table", "table_id", "reason")}
         counts = {name: int(values[name]) for name in ("runs", "bytes", "last_bytes", "table_bytes")}
         attributes = tuple(str(name) for name in values["attributes"])
-        return Record(**texts, **counts, attributes=attributes, milliseconds=float(values["milliseconds"]), shares=shares)  # type: ignore[arg-type]
+        beside = {str(table): int(count) for table, count in values.get("beside", {}).items()}
+        milliseconds = float(values["milliseconds"])
+        return Record(**texts, **counts, attributes=attributes, milliseconds=milliseconds, shares=shares, beside=beside)  # type: ignore[arg-type]
     except (ValueError, LookupError, TypeError, AttributeError):
         return None

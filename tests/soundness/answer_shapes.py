@@ -73,6 +73,7 @@ def _around(chance: random.Random, text: str, function: str, has_keys: bool) -> 
             [
                 f"SELECT max(f0) AS most, count(*) AS n FROM ({text}) q",
                 f"SELECT q.k0, q.f0 FROM ({text}) q WHERE q.f0 >= 2 ORDER BY q.f0 DESC, q.k0 LIMIT 2",
+                f"SELECT q.f0 AS k0, q.k0 AS f0 FROM ({text}) q ORDER BY 2 DESC, 1 LIMIT 2",
                 f"WITH q AS ({text}) SELECT k0, f0 FROM q WHERE f0 = (SELECT max(f0) FROM q)",
                 f"SELECT DISTINCT f0 FROM ({text}) q",
             ]

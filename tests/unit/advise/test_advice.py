@@ -53,6 +53,15 @@ def test_a_clustering_that_takes_more_from_others_than_it_saves_is_not_advised()
     assert _best(by_h, served, _demand("b", ("g",), 500, g=0.01)).clustering == "g"
 
 
+def test_what_other_columns_skip_would_be_lost() -> None:
+    demands, size = [_demand("a", ("g",), 10, g=0.01)], 160 * MEBI
+    assert _best(UNORDERED, *demands).bytes_then == pytest.approx(10 * size / 16)
+    best = advice_for(UNORDERED, demands, 3 * size)
+    assert best is not None
+    assert best.bytes_then == pytest.approx(10 * size / 16 + 3 * size)
+    assert advice_for(UNORDERED, demands, 9 * size) is None
+
+
 def test_nothing_is_advised_where_the_sketch_would_keep_most() -> None:
     assert advice_for(UNORDERED, [_demand("a", ("g",), g=0.8)]) is None
     assert advice_for(UNORDERED, [_demand("a", ("g",), g=0.95)]) is None

@@ -186,10 +186,18 @@ def test_a_query_that_cut_other_tables_too_is_recorded_with_its_share_of_this_on
     advisor, _, sketches = _advisor()
     request, execution = _request(), Execution(QUERY)
     advisor.asked(execution, [request])
-    report = replace(_report(Reason.FILTERED, request.template.identifier), bytes_kept=25_000, bytes_total=100_000)
+    own = _report(Reason.FILTERED, request.template.identifier)
+    report = replace(own, table="t", attribute="g", bytes_kept=25_000, bytes_total=100_000)
     advisor.record(execution, parse(QUERY), report)
     (record,) = sketches.workload.records()
     assert (record.last_bytes, record.table_bytes) == (4_000, 16_000)
+    assert record.beside == {}
+    for table, attribute in (("other", "g"), ("t", "no_key")):
+        cut = replace(report, table=table, attribute=attribute)
+        advisor.asked(execution, [request])
+        advisor.record(execution, parse(QUERY), cut)
+        (record,) = sketches.workload.records()
+        assert record.beside == {table: 75_000}
 
 
 def test_only_a_query_that_ran_often_without_a_sketch_is_sampled_and_once() -> None:
