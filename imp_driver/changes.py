@@ -55,7 +55,10 @@ class Changes:
         return Outcome(None, total, outcome.report)
 
     def _append(self, batch: BatchInsert, execution: Execution) -> Outcome:
-        statement = parse(execution.text)
+        return self.write(parse(execution.text), batch, execution)
+
+    def write(self, statement: Statement, batch: BatchInsert, execution: Execution) -> Outcome:
+        """Run the text of a batch, which does what a statement does, while its rows are visible. Raises Error."""
         self._transaction.check(statement)
         before = self.target(statement)
         with execution.watch.stage("execute"):

@@ -10,6 +10,7 @@ from imp_driver.answer.answers import Answers
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
+from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.show import advised, questioned, shown
 from imp_driver.commands.views import ViewCommands
@@ -54,6 +55,7 @@ class Commands:
         self._answers = answers
         self._run_one = run_one
         self.views = ViewCommands(session, sketches, answers.named, run_one)
+        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""
@@ -81,6 +83,13 @@ class Commands:
                 return Outcome(self.views.shown(execution), -1, NO_SKETCH)
             case CommandKind.EXPLAIN_VIEW:
                 return Outcome(self.views.explained(command.argument, execution), -1, NO_SKETCH)
+            case CommandKind.CREATE_TABLE:
+                return self._materialized.create(command.argument, execution)
+            case CommandKind.DROP_TABLE:
+                self._materialized.drop(command.argument, execution)
+                return Outcome(None, -1, NO_SKETCH)
+            case CommandKind.REFRESH:
+                return self._materialized.refresh(command.argument, execution)
             case CommandKind.EXPLAIN:
                 explained = parse(command.argument)
                 plan = explain(

@@ -45,7 +45,7 @@ class ViewCommands:
         if wanted.may_exist and self._session.resolve(wanted.name) is not None:
             return
         if wanted.policy.is_followed:
-            self._check_followed(wanted, execution)
+            self.check_followed(wanted, execution)
         self._run(wanted.text, execution)
         found = self._view(wanted.name)
         if found is None:
@@ -76,7 +76,8 @@ class ViewCommands:
             return ""
         return "what stands above the rows that are held is computed by Spark at each reading"
 
-    def _check_followed(self, wanted: NewView, execution: Execution) -> None:
+    def check_followed(self, wanted: NewView, execution: Execution) -> None:
+        """Raise NotSupportedError where some change of the tables below a query could only be captured again."""
         try:
             every = self._named.asked(wanted.query, execution)
         except Refused as refused:

@@ -59,6 +59,9 @@ class CommandKind(Enum):
     DROP_VIEW = "DROP INCREMENTAL VIEW"
     SHOW_VIEWS = "SHOW INCREMENTAL VIEWS"
     EXPLAIN_VIEW = "EXPLAIN INCREMENTAL"
+    CREATE_TABLE = "CREATE MATERIALIZED VIEW"
+    DROP_TABLE = "DROP MATERIALIZED VIEW"
+    REFRESH = "REFRESH MATERIALIZED VIEW"
     UNKNOWN = "begins like one of these"
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
@@ -132,6 +135,15 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
         re.compile(r"\s*DROP\s+INCREMENTAL\s+VIEW\s+((?:IF\s+EXISTS\s+)?.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL),
         CommandKind.DROP_VIEW,
     ),
+    (
+        re.compile(r"(\s*CREATE\s+(?:OR\s+REPLACE\s+)?MATERIALIZED\s+VIEW\s.*)", re.IGNORECASE | re.DOTALL),
+        CommandKind.CREATE_TABLE,
+    ),
+    (
+        re.compile(r"\s*DROP\s+MATERIALIZED\s+VIEW\s+((?:IF\s+EXISTS\s+)?.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL),
+        CommandKind.DROP_TABLE,
+    ),
+    (re.compile(r"\s*REFRESH\s+MATERIALIZED\s+VIEW\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.REFRESH),
     (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
     (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),

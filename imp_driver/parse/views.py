@@ -1,9 +1,10 @@
-"""CREATE INCREMENTAL VIEW as text -> its parts, and the statement that makes Spark's catalog have it as an ordinary view."""
+"""CREATE INCREMENTAL or MATERIALIZED VIEW as text -> its parts, and what makes Spark's catalog have it, as a view or as a table."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -13,13 +14,14 @@ from sqlglot.errors import SqlglotError
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import PROPERTY, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy
 
 _FORM = (
-    "CREATE [OR REPLACE] INCREMENTAL VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
+    "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
     "[POLICY AUTO | INCREMENTAL | STRICT | FULL] AS query"
 )
-_BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?INCREMENTAL\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
+_BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
+_FEED = "delta.enableChangeDataFeed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,27 @@ class NewView:
     replaces: bool = False
     may_exist: bool = False
 
+    def table_text(self, namespace: Sequence[str]) -> str:
+        """Return the statement for Spark that makes an empty table for the rows; names in the query are found in a schema."""
+        head = f"CREATE {'OR REPLACE ' * self.replaces}TABLE {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)} USING DELTA"
+        values = {PROPERTY: self.policy.name, QUERY: self.query, NAMESPACE: json.dumps(list(namespace)), _FEED: "true"}
+        properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
+        rows = f"SELECT * FROM ({self.query}\n) AS __imp_rows{self.columns} LIMIT 0"
+        return " ".join(filter(None, (head, self.comment, f"TBLPROPERTIES ({properties})", "AS", rows)))
+
     @property
     def text(self) -> str:
-        """The statement for Spark."""
+        """The statement for Spark that makes a view."""
         head = f"CREATE {'OR REPLACE ' * self.replaces}VIEW {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)}"
         properties = f"TBLPROPERTIES ({quoted_text(PROPERTY)} = {quoted_text(self.policy.name)})"
         return " ".join(filter(None, (head, self.columns, self.comment, properties, "AS", self.query)))
 
 
 def read_new_view(text: str) -> NewView:
-    """Read a statement that begins with CREATE [OR REPLACE] INCREMENTAL VIEW. Raises ProgrammingError where it is of another form."""
+    """Read a statement that begins with CREATE [OR REPLACE] INCREMENTAL (or MATERIALIZED) VIEW.
+
+    Raises ProgrammingError where it is of another form.
+    """
     found = _BEGINNING.match(text)
     assert found is not None
     rest = text[found.end() :]

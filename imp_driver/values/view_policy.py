@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from enum import Enum
 
 PROPERTY = "imp.view.policy"
-"""Of a view in the catalog; any other client reads it as the ordinary view that it is."""
+"""Of a view in the catalog, which any other client reads as the ordinary view that it is; of a materialized one, which is a table."""
+QUERY, NAMESPACE = "imp.view.query", "imp.view.namespace"
+"""Of the table of a materialized view: its SELECT, and the schema in which the names of that are found."""
 
 
 class ViewPolicy(Enum):

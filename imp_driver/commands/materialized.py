@@ -1,0 +1,191 @@
+"""Materialized views: the rows of a query in a Delta table, brought up to date by writing what has changed.
+
+What is written is the difference between the rows that the table has and those that the query has, in one commit with the change data feed.
+So a refresh that was killed, or came after somebody else's change of the table, is made good by the next one. Two at once are one: both
+have the transaction identifier of the version whose rows they compared, of which Delta takes the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.changes import NO_SKETCH, Changes
+from imp_driver.commands.bag_changes import BagChanges, bag_changes
+from imp_driver.errors import Error, OperationalError, ProgrammingError
+from imp_driver.parse.batch_insert import BatchInsert
+from imp_driver.parse.statement import parse
+from imp_driver.parse.views import NewView, read_name, read_new_view
+from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
+from imp_driver.reasons import ServedBy
+from imp_driver.values.execution import Execution
+from imp_driver.values.quoting import qualified, quoted_name
+from imp_driver.values.report import SketchReport
+from imp_driver.values.tables import at_version
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy
+
+_IF_EXISTS = "IF EXISTS "
+_WHAT = "__imp_what"
+_DELETED, _INSERTED = "D", "I"
+_IDENTIFIER, _VERSION = "spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion"
+_REMARK = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+class MaterializedViews:
+    """The materialized views of one connection; ``run_one`` runs another statement on behalf of a command."""
+
+    def __init__(
+        self,
+        session: Session,
+        changes: Changes,
+        check_followed: Callable[[NewView, Execution], None],
+        run_one: Callable[[Execution], Outcome],
+    ) -> None:
+        self._session = session
+        self._changes = changes
+        self._check_followed = check_followed
+        self._run_one = run_one
+
+    def create(self, text: str, execution: Execution) -> Outcome:
+        """Make a table for the rows of a query, and write them. Raises as for incremental views."""
+        wanted = read_new_view(text)
+        if wanted.may_exist and self._session.resolve(wanted.name) is not None:
+            return Outcome(None, -1, NO_SKETCH)
+        if wanted.policy.is_followed:
+            self._check_followed(wanted, execution)
+        self._run(wanted.table_text(self._namespace(execution)), execution)
+        try:
+            return self.refresh(qualified(wanted.name), execution)
+        except Error:
+            self._run(f"DROP TABLE IF EXISTS {qualified(wanted.name)}", execution)
+            raise
+
+    def drop(self, argument: str, execution: Execution) -> None:
+        """Drop the table of a materialized view. Raises ProgrammingError where there is none of this name."""
+        may_miss = argument.upper().startswith(_IF_EXISTS)
+        name = read_name(argument[len(_IF_EXISTS) :] if may_miss else argument)
+        if may_miss and self._session.resolve(name) is None:
+            return
+        self._properties(name)
+        self._run(f"DROP TABLE {qualified(name)}", execution)
+
+    def refresh(self, argument: str, execution: Execution) -> Outcome:
+        """Write what has changed of the rows; the row count is that of deleted and inserted rows together.
+
+        Raises:
+            ProgrammingError: there is no materialized view of this name.
+            OperationalError: the policy is STRICT, and Spark would compute the rows.
+            Error: the query or the write failed; the table is as it was.
+        """
+        name = read_name(argument)
+        properties = self._properties(name)
+        target = self._changes.target(parse(f"DELETE FROM {qualified(name)}"))
+        if target is None:
+            raise OperationalError(f"{qualified(name)} cannot be read in process, so that its rows cannot be compared.")
+        policy = ViewPolicy.__members__.get(properties[PROPERTY], ViewPolicy.AUTO)
+        with self._in(tuple(json.loads(properties[NAMESPACE])), execution):
+            outcome = self._run_one(execution.of(properties[QUERY]))
+            if outcome.stream is None:
+                raise OperationalError(f"The query of {qualified(name)} has no rows.")
+            if policy is ViewPolicy.STRICT and outcome.report.served_by is not ServedBy.STATE:
+                outcome.stream.close()
+                raise OperationalError(f"{qualified(name)} has POLICY STRICT, and its rows are not answered from what is maintained.")
+            found = _table(outcome.stream)
+        old = self._session.read(f"SELECT * FROM {at_version(qualified(name), target.version)}", execution)
+        new = found.rename_columns(old.column_names).cast(old.schema)
+        changes = None if policy is ViewPolicy.FULL else bag_changes(old, new)
+        if changes is not None and changes.is_empty:
+            return Outcome(None, 0, _reported(outcome.report, target.version))
+        batch, count = _overwriting(name, old, new) if changes is None else _merging(name, changes)
+        marks = {_IDENTIFIER: f"imp {target.table_id}", _VERSION: str(target.version + 1), _REMARK: _remark(outcome.report)}
+        with self._settings(marks, execution):
+            written = self._changes.write(parse(f"DELETE FROM {qualified(name)}"), batch, execution)
+        return Outcome(None, count, _reported(outcome.report, written.report.version))
+
+    def _properties(self, name: tuple[str, ...]) -> Mapping[str, str]:
+        relation = self._session.resolve(name)
+        definition = self._session.definition(name) if relation is not None and relation.kind is RelationKind.DELTA_TABLE else None
+        if definition is None or not {PROPERTY, QUERY, NAMESPACE} <= definition.properties.keys():
+            what = "There is nothing of this name" if relation is None else f"{qualified(name)} is a {relation.kind.value}"
+            raise ProgrammingError(f"There is no materialized view {qualified(name)}. {what}.")
+        return definition.properties
+
+    def _namespace(self, execution: Execution) -> tuple[str, ...]:
+        (row,) = self._session.read("SELECT current_catalog() AS catalog, current_schema() AS name", execution).to_pylist()
+        return row["catalog"], row["name"]
+
+    @contextmanager
+    def _in(self, namespace: tuple[str, ...], execution: Execution) -> Iterator[None]:
+        """Have names found in the schema of a view's query."""
+        before = self._namespace(execution)
+        if before == namespace:
+            yield
+            return
+        self._run(f"USE {qualified(namespace)}", execution)
+        try:
+            yield
+        finally:
+            self._run(f"USE {qualified(before)}", execution)
+
+    @contextmanager
+    def _settings(self, values: Mapping[str, str], execution: Execution) -> Iterator[None]:
+        """Have the next commit bear an identifier and a remark, and none after it."""
+        try:
+            for name, value in values.items():
+                self._run(f"SET {name} = {value}", execution)
+            yield
+        finally:
+            for name in values:
+                self._run(f"RESET {name}", execution)
+
+    def _run(self, text: str, execution: Execution) -> None:
+        outcome = self._run_one(execution.of(text))
+        if outcome.stream is not None:
+            outcome.stream.close()
+
+
+def _table(stream: ResultStream) -> pa.Table:
+    try:
+        return pa.Table.from_batches(list(iter(stream.next_batch, None)), stream.schema)
+    finally:
+        stream.close()
+
+
+def _remark(report: SketchReport) -> str:
+    return json.dumps({"imp.view": dict(report.tables)}, separators=(",", ":"))
+
+
+def _reported(report: SketchReport, version: int | None) -> SketchReport:
+    """Return the report of the query, which says how its rows were had; the version is that of the view's table."""
+    return replace(report, version=version)
+
+
+def _overwriting(name: Sequence[str], old: pa.Table, new: pa.Table) -> tuple[BatchInsert, int]:
+    view = f"__imp_rows_{uuid4().hex}"
+    return BatchInsert(f"INSERT OVERWRITE {qualified(tuple(name))} SELECT * FROM {view}", view, new), old.num_rows + new.num_rows
+
+
+def _merging(name: Sequence[str], changes: BagChanges) -> tuple[BatchInsert, int]:
+    view = f"__imp_rows_{uuid4().hex}"
+    marked = [_marked(changes.deleted, _DELETED), _marked(changes.inserted, _INSERTED)]
+    names = [quoted_name(column) for column in changes.inserted.column_names]
+    columns = ", ".join(names)
+    if not changes.deleted.num_rows:
+        text = f"INSERT INTO {qualified(tuple(name))} SELECT {columns} FROM {view}"
+    else:
+        same = " AND ".join(f"t.{each} <=> s.{each}" for each in names)
+        text = (
+            f"MERGE INTO {qualified(tuple(name))} AS t USING {view} AS s ON s.{_WHAT} = '{_DELETED}' AND {same} WHEN MATCHED THEN DELETE "
+            f"WHEN NOT MATCHED AND s.{_WHAT} = '{_INSERTED}' THEN INSERT ({columns}) VALUES ({', '.join(f's.{each}' for each in names)})"
+        )
+    return BatchInsert(text, view, pa.concat_tables(marked)), changes.deleted.num_rows + changes.inserted.num_rows
+
+
+def _marked(rows: pa.Table, what: str) -> pa.Table:
+    return rows.append_column(_WHAT, pa.array(np.full(rows.num_rows, what), pa.string()))
