@@ -93,6 +93,9 @@ def _follow(journal: Journal, plan: Plan, name: str, connections: Connections, t
     plain, asked = connections.plain, Asked(connections.cut, [each.instance(Random(each.name), scale) for each in templates])
     take_turns(journal.page({"schema": name, "layout": "as it was made"}), plan, Work({CUT: asked}))
     advice = _advice(connections, asked.rounds)
+    if not advice:
+        print(f"{name}: no clustering is advised", flush=True)
+        return
     before = {each.table: (asked.bytes_of(each.table), _size(plain, each.table)) for each in advice}
     for each in advice:
         for statement in each.statements:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from imp_driver.answer.parts import Parts
+from imp_driver.answer.patience import Patience
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.request import Request
@@ -45,14 +46,16 @@ class NamedAnswers:
         self._reader = reader
         self._views = sketches.relations.views
         self._sketches = sketches
+        self._patience = Patience()
         self._parts = {policy: Parts(session, sketches, options, policy) for policy in ViewPolicy}
 
     def ensure(self, reading: Reading, execution: Execution, means: Means) -> None:
         """Have the rows of each view of a query held, unless an old version of them is asked for. Raises Error."""
         for name, view in () if reading.is_pinned else views_of(reading).items():
             known = self._views.find(name)
-            if known is None or not known.stands_for(view):
-                self.establish(name, view, execution, means)
+            if known is not None and (known.stands_for(view) or (known.view == view and self._patience.why_not(qualified(name)))):
+                continue
+            self.establish(name, view, execution, means)
 
     def establish(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> NamedView:
         """Have the rows of a view held from now on; what is returned says why that cannot be. Raises Error."""
@@ -60,8 +63,10 @@ class NamedAnswers:
         relations: tuple[Maintained, ...] = ()
         try:
             relations = self._held(name, view, execution, means)
+            self._patience.succeeded(qualified(name))
         except Refused as refused:
             grounds = refused.grounds
+            self._patience.in_vain(qualified(name), grounds)
         found = NamedView(name, view, tuple(dict.fromkeys(relations)), grounds)
         self._views.put(found)
         return found
