@@ -82,17 +82,17 @@ class Middleware:
 
     def _query(self, statement: Statement, execution: Execution) -> Outcome:
         served = self._served(statement, execution)
-        if self._options.answers and self._options.sketch is not SketchMode.OFF:
-            self._check_strict(statement, served)
+        if self._answers.named.is_used:
+            self._check_strict(statement, served, execution)
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
         return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
 
-    def _check_strict(self, statement: Statement, served: Served | tuple[Grounds, Grounds | None]) -> None:
+    def _check_strict(self, statement: Statement, served: Served | tuple[Grounds, Grounds | None], execution: Execution) -> None:
         """Raise OperationalError where Spark would compute the rows of a view that are to come from what is maintained."""
         if not isinstance(served, Served):
-            self._answers.named.check(statement, served[1] or served[0])
+            self._answers.named.check(statement, served[1] or served[0], execution)
         elif served.report.served_by is ServedBy.SKETCH:
-            self._answers.named.check(statement, served.report.not_answered or Grounds(served.report.reason))
+            self._answers.named.check(statement, served.report.not_answered or Grounds(served.report.reason), execution)
 
     def _served(self, statement: Statement, execution: Execution) -> Served | tuple[Grounds, Grounds | None]:
         """Answer from groups, or with a sketch, or say why the query is to run unchanged, and why not from groups."""

@@ -5,12 +5,14 @@ Source: the rules for named views (docs/views.md). A query over a view then find
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
 from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
+from imp_driver.answer.summary import Groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.request import Request
@@ -19,14 +21,13 @@ from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement, parse, table_name
 from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import Session, View
-from imp_driver.reasons import Reason
+from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
-from imp_driver.state.maintained import Maintained
 from imp_driver.state.named_views import LastAction, NamedView
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options
+from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport
@@ -47,6 +48,7 @@ class NamedAnswers:
         self._views = sketches.relations.views
         self._sketches = sketches
         self._patience = Patience()
+        self.is_used = options.answers and options.sketch is not SketchMode.OFF
         self._parts = {policy: Parts(session, sketches, options, policy) for policy in ViewPolicy}
 
     def ensure(self, reading: Reading, execution: Execution, means: Means) -> None:
@@ -59,19 +61,22 @@ class NamedAnswers:
 
     def establish(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> NamedView:
         """Have the rows of a view held from now on; what is returned says why that cannot be. Raises Error."""
-        grounds: Grounds | None = None
-        relations: tuple[Maintained, ...] = ()
+        begin = time.perf_counter()
         try:
-            relations = self._held(name, view, execution, means)
-            self._patience.succeeded(qualified(name))
+            parts = self._held(name, view, execution, means)
         except Refused as refused:
-            grounds = refused.grounds
-            self._patience.in_vain(qualified(name), grounds)
-        found = NamedView(name, view, tuple(dict.fromkeys(relations)), grounds)
+            self._patience.in_vain(qualified(name), refused.grounds)
+            found = NamedView(name, view, refused=refused.grounds)
+        else:
+            self._patience.succeeded(qualified(name))
+            # The first that is not as it was says what was done.
+            upkeep = next((part.upkeep for part in parts if part.upkeep.decision is not Decision.FRESH), parts[0].upkeep)
+            last = LastAction(upkeep.decision, sum(part.upkeep.delta_rows for part in parts), 1000 * (time.perf_counter() - begin))
+            found = NamedView(name, view, tuple(dict.fromkeys(part.relation for part in parts)), last=last)
         self._views.put(found)
         return found
 
-    def _held(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> tuple[Maintained, ...]:
+    def _held(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> tuple[Groups, ...]:
         text = f"SELECT * FROM {qualified(name)}"
         reading = self._reader.read(parse(text), execution.of(text))
         if reading.is_pinned:
@@ -82,7 +87,7 @@ class NamedAnswers:
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         self._sketches.relations.evict()
-        return tuple(part.relation for part in held.parts)
+        return held.parts
 
     def asked(self, text: str, execution: Execution) -> list[tuple[Request, bool]]:
         """Return what the rows of a query are to be held by, and for each whether that is different rows. Raises Refused."""
@@ -90,16 +95,24 @@ class NamedAnswers:
         return list(self._parts[ViewPolicy.INCREMENTAL].requests(_grouped(reading), reading, reading.parameters(None)))
 
     def note(self, reading: Reading, report: SketchReport) -> None:
-        """Remember what was done for the views of a query."""
+        """Remember what was done for the views of a query, unless nothing was to be done."""
+        if report.decision is Decision.FRESH:
+            return
         reason = "" if report.recapture_reason is None else report.recapture_reason.name
         for name in views_of(reading):
             self._views.note(name, LastAction(report.decision, report.delta_rows, sum(report.times.values()), reason))
 
-    def check(self, statement: Statement, grounds: Grounds) -> None:
-        """Raise OperationalError for a query over a view that Spark may not compute; ``grounds`` say why the query is not answered."""
+    def check(self, statement: Statement, grounds: Grounds, execution: Execution) -> None:
+        """Refuse a query over a view that Spark may not compute; ``grounds`` say why the query is not answered.
+
+        Raises:
+            NotAnswered: there is such a view.
+            Error: the query cannot run at all.
+        """
         strict = None if statement.tree is None else self._strict_below(statement.tree, (), DEEPEST)
         if strict is not None:
-            raise not_answered(strict, grounds)
+            self._session.describe(execution.with_text(statement.text))
+            raise NotAnswered(strict, grounds)
 
     def _strict_below(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[str, ...] | None:
         """Return a view with POLICY STRICT that a query reads, through other views too."""
@@ -118,13 +131,17 @@ class NamedAnswers:
         return None
 
 
-def not_answered(name: Iterable[str], grounds: Grounds) -> OperationalError:
-    """Return the error for a view with POLICY STRICT whose rows Spark alone could compute."""
-    why = f"{grounds.reason.name}: {grounds.detail or grounds.reason.value}"
-    return OperationalError(
-        f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({why}). "
-        "CREATE OR REPLACE INCREMENTAL VIEW captures its rows again; POLICY AUTO lets Spark compute them."
-    )
+class NotAnswered(OperationalError):
+    """A query over a view with POLICY STRICT that Spark would have to compute; ``grounds`` say why it is not answered."""
+
+    def __init__(self, name: Iterable[str], grounds: Grounds) -> None:
+        why = f"{grounds.reason.name}: {(grounds.detail or grounds.reason.value).rstrip('.')}"
+        renew = " CREATE OR REPLACE INCREMENTAL VIEW captures its rows again." if grounds.reason is Reason.NOT_FOLLOWED else ""
+        super().__init__(
+            f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({why}).{renew} "
+            "With POLICY AUTO Spark computes it."
+        )
+        self.grounds = grounds
 
 
 def _grouped(reading: Reading) -> Grouped:

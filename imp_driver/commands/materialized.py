@@ -28,7 +28,7 @@ from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified, quoted_name
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import at_version
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy, policy_named
 
 _IF_EXISTS = "IF EXISTS "
 _WHAT = "__imp_what"
@@ -88,7 +88,7 @@ class MaterializedViews:
         target = self._changes.target(parse(f"DELETE FROM {qualified(name)}"))
         if target is None:
             raise OperationalError(f"{qualified(name)} cannot be read in process, so that its rows cannot be compared.")
-        policy = ViewPolicy.__members__.get(properties[PROPERTY], ViewPolicy.AUTO)
+        policy = policy_named(properties[PROPERTY])
         with self._in(tuple(json.loads(properties[NAMESPACE])), execution):
             outcome = self._run_one(execution.of(properties[QUERY]))
             if outcome.stream is None:

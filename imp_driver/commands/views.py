@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 
-from imp_driver.answer.named import NamedAnswers
+from imp_driver.answer.named import NamedAnswers, NotAnswered
 from imp_driver.commands.followed import followed, why_captured_again
 from imp_driver.commands.local import LocalStream
-from imp_driver.errors import NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.views import NewView, read_name, read_new_view
-from imp_driver.ports import Outcome, RelationKind, Session, View
-from imp_driver.reasons import ServedBy
+from imp_driver.ports import Outcome, Relation, RelationKind, Session, View
+from imp_driver.reasons import Reason, ServedBy
 from imp_driver.state.named_views import NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
@@ -52,6 +53,7 @@ class ViewCommands:
             # Another client dropped it just now.
             return
         name, view = found
+        self._sketches.relations.views.renew(name)
         # Over Spark Connect the catalog does not tell enough of a view.
         held = None if view.policy is None else self._named.establish(name, view, execution, means_of(self._session, execution))
         why = self._why_not_followed(held, execution) if wanted.policy.is_followed else ""
@@ -68,8 +70,8 @@ class ViewCommands:
         """Read a view once; say why its rows do not come from what is held alone, empty where they do."""
         try:
             outcome = self._run_one(execution.of(f"SELECT * FROM {qualified(made.name)}"))
-        except OperationalError as error:
-            return str(error)
+        except NotAnswered as error:
+            return _told(error.grounds)
         if outcome.stream is not None:
             outcome.stream.close()
         if outcome.report.served_by is ServedBy.STATE:
@@ -78,6 +80,10 @@ class ViewCommands:
 
     def check_followed(self, wanted: NewView, execution: Execution) -> None:
         """Raise NotSupportedError where some change of the tables below a query could only be captured again."""
+        if not self._named.is_used:
+            raise NotSupportedError(
+                f"{qualified(wanted.name)} is not made: this connection answers nothing from states (options answers and sketch)."
+            )
         try:
             every = self._named.asked(wanted.query, execution)
         except Refused as refused:
@@ -98,8 +104,7 @@ class ViewCommands:
         if relation is None and may_miss:
             return
         if relation is None or relation.view is None or relation.view.policy is None:
-            what = "There is nothing of this name" if relation is None else f"{qualified(name)} is a {relation.kind.value}"
-            raise ProgrammingError(f"There is no incremental view {qualified(name)}. {what}. SHOW INCREMENTAL VIEWS lists them.")
+            raise ProgrammingError(f"There is no incremental view {qualified(name)}. {_what_it_is(name, relation)}")
         self._drop(relation.name, execution)
 
     def _drop(self, name: tuple[str, ...], execution: Execution) -> None:
@@ -131,7 +136,7 @@ class ViewCommands:
                 "last_rows": (number, [None if each.last is None else each.last.rows for each in every]),
                 "last_ms": (pa.float64(), [None if each.last is None else round(each.last.milliseconds, 1) for each in every]),
                 "reason": (text, [_reason(each) for each in every]),
-                "statement": (text, [each.view.text for each in every]),
+                "statement": (text, [each.view.text or None for each in every]),
             }
         )
 
@@ -140,8 +145,14 @@ class ViewCommands:
         for (schema,) in _rows(self._session.read(f"SHOW SCHEMAS IN {_CATALOG}", execution), "namespace"):
             for name, is_temporary in _rows(self._session.read(f"SHOW VIEWS IN {qualified((_CATALOG, schema))}", execution), *_NAMED):
                 found = None if is_temporary else self._view((_CATALOG, schema, name))
-                if found is not None and found[1].policy is not None and self._session.may_read(found[0]):
-                    yield self._sketches.relations.views.find(found[0]) or NamedView(*found)
+                if found is not None and found[1].policy is not None:
+                    yield self._shown(*found)
+
+    def _shown(self, name: tuple[str, ...], view: View) -> NamedView:
+        """Return what is told of a view: of one that cannot be read no more than its name, which SHOW VIEWS tells too."""
+        if not self._session.may_read(name):
+            return NamedView(name, replace(view, text=""), refused=Grounds(Reason.NOT_PERMITTED, _UNREADABLE))
+        return self._sketches.relations.views.find(name) or NamedView(name, view, refused=Grounds(Reason.CAPTURE_DEFERRED, _NOT_MET))
 
     def _view(self, name: tuple[str, ...]) -> tuple[tuple[str, ...], View] | None:
         relation = self._session.resolve(name)
@@ -176,10 +187,19 @@ class ViewCommands:
 
 
 _NAMED = ("viewName", "isTemporary")
+_UNREADABLE = "it cannot be read: a table or column below it is gone, or this connection may not read it"
+_NOT_MET = "it was not read in this process yet"
 
 
 def _rows(table: pa.Table, *names: str) -> list[tuple[str, ...]]:
     return [tuple(row[name] for name in names) for row in table.to_pylist()]
+
+
+def _what_it_is(name: tuple[str, ...], relation: Relation | None) -> str:
+    if relation is None:
+        return "There is nothing of this name. SHOW INCREMENTAL VIEWS lists them."
+    word = "VIEW" if "view" in relation.kind.value else "TABLE"
+    return f"{qualified(name)} is a {relation.kind.value}, which DROP {word} drops."
 
 
 def _versions(named: NamedView) -> str | None:
@@ -190,6 +210,9 @@ def _versions(named: NamedView) -> str | None:
 def _reason(named: NamedView) -> str | None:
     if named.refused is not None:
         return _told(named.refused)
+    lost = next((relation.cause for relation in named.relations if relation.cause is not None and not relation.is_ready), None)
+    if lost is not None:
+        return f"{lost.reason.name}: {lost.detail or lost.reason.value}"
     return None if named.last is None else named.last.reason or None
 
 

@@ -89,11 +89,7 @@ class TableMetadata:
 
     def is_laid_out_like(self, other: TableMetadata) -> bool:
         """Say whether columns that are the same in both are read from files of either alike."""
-        return (
-            self.table_id == other.table_id
-            and self.partition_columns == other.partition_columns
-            and self.mapping_mode == other.mapping_mode
-        )
+        return self.table_id == other.table_id and self.partition_columns == other.partition_columns
 
 
 def read_metadata(table_id: str, schema_text: str, partition_columns: Iterable[str], configuration: Mapping[str, str]) -> TableMetadata:

@@ -73,7 +73,7 @@ def bring_up_to_date(relation: Maintained, request: Request, source: ChangeSourc
         except ChangesUnavailable as unavailable:
             relation.invalidated(Cause(unavailable.reason, unavailable.detail))
     cause = relation.cause
-    if relation.policy is ViewPolicy.STRICT and cause is not None and not request.is_named:
+    if relation.policy is ViewPolicy.STRICT and cause is not None:
         raise Refused(Reason.NOT_FOLLOWED, f"{cause.reason.name}: {cause.detail or cause.reason.value}")
     if not relation.is_named:
         _put_off_once(relation, request)

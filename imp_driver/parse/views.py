@@ -86,7 +86,7 @@ def read_new_view(text: str) -> NewView:
 def read_name(text: str) -> tuple[str, ...]:
     """Read the name of a view, and nothing after it. Raises ProgrammingError."""
     try:
-        words = _Words(text, sqlglot.tokenize(text, read=SparkText))
+        words = _Words(text, sqlglot.tokenize(text, read=SparkText), "[IF EXISTS] name")
     except SqlglotError:
         raise ProgrammingError(f"{text!r} is no name of a view.") from None
     name = words.name()
@@ -98,8 +98,9 @@ def read_name(text: str) -> tuple[str, ...]:
 class _Words:
     """Reads tokens one after the other."""
 
-    def __init__(self, text: str, tokens: list[Token]) -> None:
+    def __init__(self, text: str, tokens: list[Token], form: str = _FORM) -> None:
         self._text = text
+        self._form = form
         self._tokens = tokens
         self._place = 0
 
@@ -162,7 +163,7 @@ class _Words:
 
     def unexpected(self) -> ProgrammingError:
         token = self._peek()
-        return ProgrammingError(f"{'The end' if token is None else repr(token.text)} is not expected here. The form is {_FORM}.")
+        return ProgrammingError(f"{'The end' if token is None else repr(token.text)} is not expected here. The form is {self._form}.")
 
     def _peek(self) -> Token | None:
         return self._tokens[self._place] if self._place < len(self._tokens) else None

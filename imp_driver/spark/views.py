@@ -8,7 +8,7 @@ from typing import Any
 
 from imp_driver.ports import View, ViewColumn
 from imp_driver.spark.classes import scala_object
-from imp_driver.values.view_policy import PROPERTY, ViewPolicy
+from imp_driver.values.view_policy import PROPERTY, ViewPolicy, policy_named
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession",)
@@ -32,9 +32,8 @@ def read_view(table: Any, state: Any, jvm: Any) -> View:
 
 
 def _policy(table: Any) -> ViewPolicy | None:
-    """A word that is none of ours is that of a later version of this driver: the view is then an ordinary one."""
     found = table.properties().get(PROPERTY)
-    return ViewPolicy.__members__.get(str(found.get())) if found.isDefined() else None
+    return policy_named(str(found.get()) if found.isDefined() else None)
 
 
 def _problems(table: Any, fields: list[dict[str, Any]], sources: tuple[str, ...], state: Any, jvm: Any) -> Iterator[str]:

@@ -56,6 +56,14 @@ class NamedViews:
                 relation.named(named.name, named.view.policy)
             self._views[named.name] = named
 
+    def renew(self, name: tuple[str, ...]) -> None:
+        """Let the rows of a view be captured again that could not be followed; it was asked for."""
+        known = self._views.get(name)
+        for relation in () if known is None else known.relations:
+            with relation.ownership.held():
+                if relation.cause is not None and not relation.is_ready:
+                    relation.invalidated()
+
     def note(self, name: tuple[str, ...], action: LastAction) -> None:
         with self._lock:
             known = self._views.get(name)

@@ -25,6 +25,11 @@ class ViewPolicy(Enum):
         return self in (ViewPolicy.STRICT, ViewPolicy.INCREMENTAL)
 
 
+def policy_named(word: str | None) -> ViewPolicy | None:
+    """Return the policy of a view by the word in the catalog, in any case; an unknown one is AUTO, none is that of no incremental view."""
+    return None if word is None else ViewPolicy.__members__.get(word.strip().upper(), ViewPolicy.AUTO)
+
+
 def strictest(policies: Iterable[ViewPolicy]) -> ViewPolicy | None:
     """Return the policy that holds for rows which several views have in common; None for those of no view."""
     wanted = frozenset(policies)

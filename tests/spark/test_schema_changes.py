@@ -27,6 +27,8 @@ STEPS: tuple[tuple[str, str, RecaptureReason | None], ...] = (
     ("", "ALTER TABLE {t} ADD COLUMN later INT", None),
     ("", "DELETE FROM {t} WHERE x = 3", None),
     ("", "ALTER TABLE {t} ALTER COLUMN x COMMENT 'of no account'", None),
+    ("", "ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name'); ALTER TABLE {t} DROP COLUMN later", None),
+    ("", "UPDATE {t} SET x = x + 1 WHERE g = 2", None),
 )
 QUERIES = (
     "SELECT g, sum(x) AS s, count(*) AS c FROM {t} GROUP BY g ORDER BY g",
