@@ -91,7 +91,7 @@ class Middleware:
         """Raise OperationalError where Spark would compute the rows of a view that are to come from what is maintained."""
         if not isinstance(served, Served):
             self._answers.named.check(statement, served[1] or served[0], execution)
-        elif served.report.served_by is ServedBy.SKETCH:
+        elif served.report.served_by in (ServedBy.SKETCH, ServedBy.SPARK):
             self._answers.named.check(statement, served.report.not_answered or Grounds(served.report.reason), execution)
 
     def _served(self, statement: Statement, execution: Execution) -> Served | tuple[Grounds, Grounds | None]:

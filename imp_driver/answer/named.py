@@ -116,7 +116,10 @@ class NamedAnswers:
 
     def _strict_below(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[str, ...] | None:
         """Return a view with POLICY STRICT that a query reads, through other views too."""
+        common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
         for table in tree.find_all(exp.Table):
+            if len(table.parts) == 1 and table.name.lower() in common:
+                continue
             name = table_name(table) if isinstance(table.this, exp.Identifier) else ()
             relation = self._session.resolve((*namespace, *name) if len(name) == 1 else name) if name else None
             view = None if relation is None else relation.view

@@ -58,8 +58,10 @@ class ViewCommands:
         held = None if view.policy is None else self._named.establish(name, view, execution, means_of(self._session, execution))
         why = self._why_not_followed(held, execution) if wanted.policy.is_followed else ""
         if why:
-            self._drop(name, execution)
-            raise NotSupportedError(f"{qualified(wanted.name)} is not made: {why}. POLICY AUTO leaves its rows to Spark.")
+            if not wanted.replaces:
+                self._drop(name, execution)
+            what = "was made, but cannot be held" if wanted.replaces else "is not made"
+            raise NotSupportedError(f"{qualified(wanted.name)} {what}: {why}. POLICY AUTO leaves its rows to Spark.")
 
     def _why_not_followed(self, held: NamedView | None, execution: Execution) -> str:
         if held is None:

@@ -24,6 +24,7 @@ def outputs_of(items: Iterable[tuple[str, exp.Expr]]) -> dict[str, exp.Expr | No
 
 def position(item: exp.Expr) -> int | None:
     """Return the place in the SELECT list that a number stands for; 0 for one that is no place, None for other expressions."""
+    item = item.unnest()
     if not isinstance(item, exp.Literal) or item.is_string:
         return None
     return int(str(item.this)) if str(item.this).isdigit() else 0

@@ -107,6 +107,10 @@ class Conditions:
         if anti and correlated:
             raise Refused(Reason.CORRELATED_SUBQUERY, "NOT IN")
         self._check_unpadded(values, partners, right)
+        known = by_identifier((*self.plan.output, *right.output))
+        names = [name for node in (*values, *partners) for name in identifiers(node)]
+        if anti and any(known[name].type_name in ("double", "float") for name in names if name in known):
+            raise Refused(Reason.SUBQUERY, "NOT IN over DOUBLE, for which Spark may tell zeros of both signs apart")
         equal = tuple(exp.EQ(this=_operand(one), expression=_operand(other)) for one, other in zip(values, partners, strict=True))
         self.plan = SemiJoin(self.plan, right, (*equal, *correlated), anti, null_aware=anti)
 

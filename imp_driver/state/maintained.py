@@ -269,10 +269,10 @@ class Maintained:
         self._contents = self._stored = self._circuit = None
         self._sketches, self._is_settled, self._is_proven = {}, True, True
         self.columns.clear()
+        self._cause = cause
         if cause is None:
             self._vector = {}
         else:
-            self._cause = cause
             self.attempts.note_cause(cause)
 
     def dropped(self) -> None:

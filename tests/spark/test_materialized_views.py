@@ -71,8 +71,7 @@ def test_the_table_has_the_rows_and_only_changes_are_written(
     assert operations == ["MERGE"] * 2 + ["WRITE", "CREATE TABLE AS SELECT"]
     changed = plain.execute(f"SELECT _change_type, g, s, c FROM table_changes('{made}_sums', 2, 2)").fetchall()
     assert Counter(row[0] for row in changed) == {"insert": 3, "delete": 1}
-    remarks = plain.execute(f"SELECT userMetadata FROM (DESCRIBE HISTORY {made}_sums) ORDER BY version DESC LIMIT 1").fetchall()
-    ((remark,),) = remarks
+    remark = plain.execute(f"DESCRIBE HISTORY {made}_sums").fetchall()[0][13]
     (version,) = json.loads(remark)["imp.view"].values()
     assert version == max(row[0] for row in plain.execute(f"DESCRIBE HISTORY {names['t']}").fetchall())
 
