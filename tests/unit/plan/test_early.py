@@ -10,7 +10,7 @@ from imp_driver.plan.nodes import Filter, Join, Plan, Project, SemiJoin, childre
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import plan_of
 
-SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("b", "double", True), SchemaColumn("c", "string", True))
+SCHEMA = (SchemaColumn("a", "integer", True), SchemaColumn("b", "long", True), SchemaColumn("c", "string", True))
 
 
 def _found(plan: Plan) -> SemiJoin:
