@@ -138,10 +138,9 @@ class NotAnswered(OperationalError):
     """A query over a view with POLICY STRICT that Spark would have to compute; ``grounds`` say why it is not answered."""
 
     def __init__(self, name: Iterable[str], grounds: Grounds) -> None:
-        why = f"{grounds.reason.name}: {(grounds.detail or grounds.reason.value).rstrip('.')}"
         renew = " CREATE OR REPLACE INCREMENTAL VIEW captures its rows again." if grounds.reason is Reason.NOT_FOLLOWED else ""
         super().__init__(
-            f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({why}).{renew} "
+            f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({grounds.told}).{renew} "
             "With POLICY AUTO Spark computes it."
         )
         self.grounds = grounds

@@ -12,6 +12,7 @@ from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
+from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.commands.show import advised, questioned, shown
 from imp_driver.commands.views import ViewCommands
 from imp_driver.errors import Error, ProgrammingError
@@ -44,7 +45,7 @@ class Commands:
         changes: Changes,
         requests: Callable[[Statement, Execution], list[Request]],
         answers: Answers,
-        run_one: Callable[[Execution], Outcome],
+        run_one: RunOne,
     ) -> None:
         self._session = session
         self._sketches = sketches
@@ -114,9 +115,7 @@ class Commands:
         """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""
         try:
             for text in texts:
-                outcome = self._run_one(execution.of(text))
-                if outcome.stream is not None:
-                    outcome.stream.close()
+                outcome = without_rows(self._run_one, text, execution)
         except Error as error:
             check_failure(error)
             raise

@@ -18,10 +18,11 @@ import pyarrow as pa
 
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
+from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import Error, OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import parse
-from imp_driver.parse.views import NewView, read_name, read_new_view
+from imp_driver.parse.views import NewView, read_dropped, read_name, read_new_view
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import ServedBy
 from imp_driver.values.execution import Execution
@@ -30,7 +31,6 @@ from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import at_version
 from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy, policy_named
 
-_IF_EXISTS = "IF EXISTS "
 _WHAT = "__imp_what"
 _DELETED, _INSERTED = "D", "I"
 _IDENTIFIER, _VERSION = "spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion"
@@ -45,7 +45,7 @@ class MaterializedViews:
         session: Session,
         changes: Changes,
         check_followed: Callable[[NewView, Execution], None],
-        run_one: Callable[[Execution], Outcome],
+        run_one: RunOne,
     ) -> None:
         self._session = session
         self._changes = changes
@@ -59,21 +59,20 @@ class MaterializedViews:
             return Outcome(None, -1, NO_SKETCH)
         if wanted.policy.is_followed:
             self._check_followed(wanted, execution)
-        self._run(wanted.table_text(self._namespace(execution)), execution)
+        without_rows(self._run_one, wanted.table_text(self._namespace(execution)), execution)
         try:
             return self.refresh(qualified(wanted.name), execution)
         except Error:
-            self._run(f"DROP TABLE IF EXISTS {qualified(wanted.name)}", execution)
+            without_rows(self._run_one, f"DROP TABLE IF EXISTS {qualified(wanted.name)}", execution)
             raise
 
     def drop(self, argument: str, execution: Execution) -> None:
         """Drop the table of a materialized view. Raises ProgrammingError where there is none of this name."""
-        may_miss = argument.upper().startswith(_IF_EXISTS)
-        name = read_name(argument[len(_IF_EXISTS) :] if may_miss else argument)
+        name, may_miss = read_dropped(argument)
         if may_miss and self._session.resolve(name) is None:
             return
         self._properties(name)
-        self._run(f"DROP TABLE {qualified(name)}", execution)
+        without_rows(self._run_one, f"DROP TABLE {qualified(name)}", execution)
 
     def refresh(self, argument: str, execution: Execution) -> Outcome:
         """Write what has changed of the rows; the row count is that of deleted and inserted rows together.
@@ -85,7 +84,8 @@ class MaterializedViews:
         """
         name = read_name(argument)
         properties = self._properties(name)
-        target = self._changes.target(parse(f"DELETE FROM {qualified(name)}"))
+        change = parse(f"DELETE FROM {qualified(name)}")
+        target = self._changes.target(change)
         if target is None:
             raise OperationalError(f"{qualified(name)} cannot be read in process, so that its rows cannot be compared.")
         policy = policy_named(properties[PROPERTY])
@@ -105,7 +105,7 @@ class MaterializedViews:
         batch, count = _overwriting(name, old, new) if changes is None else _merging(name, changes)
         marks = {_IDENTIFIER: f"imp {target.table_id}", _VERSION: str(target.version + 1), _REMARK: _remark(outcome.report)}
         with self._settings(marks, execution):
-            written = self._changes.write(parse(f"DELETE FROM {qualified(name)}"), batch, execution)
+            written = self._changes.write(change, batch, execution)
         return Outcome(None, count, _reported(outcome.report, written.report.version))
 
     def _properties(self, name: tuple[str, ...]) -> Mapping[str, str]:
@@ -127,27 +127,22 @@ class MaterializedViews:
         if before == namespace:
             yield
             return
-        self._run(f"USE {qualified(namespace)}", execution)
+        without_rows(self._run_one, f"USE {qualified(namespace)}", execution)
         try:
             yield
         finally:
-            self._run(f"USE {qualified(before)}", execution)
+            without_rows(self._run_one, f"USE {qualified(before)}", execution)
 
     @contextmanager
     def _settings(self, values: Mapping[str, str], execution: Execution) -> Iterator[None]:
         """Have the next commit bear an identifier and a remark, and none after it."""
         try:
             for name, value in values.items():
-                self._run(f"SET {name} = {value}", execution)
+                without_rows(self._run_one, f"SET {name} = {value}", execution)
             yield
         finally:
             for name in values:
-                self._run(f"RESET {name}", execution)
-
-    def _run(self, text: str, execution: Execution) -> None:
-        outcome = self._run_one(execution.of(text))
-        if outcome.stream is not None:
-            outcome.stream.close()
+                without_rows(self._run_one, f"RESET {name}", execution)
 
 
 def _table(stream: ResultStream) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,25 +11,26 @@ import pyarrow as pa
 from imp_driver.answer.named import NamedAnswers, NotAnswered
 from imp_driver.commands.followed import followed, why_captured_again
 from imp_driver.commands.local import LocalStream
+from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.parse.views import NewView, read_name, read_new_view
-from imp_driver.ports import Outcome, Relation, RelationKind, Session, View
+from imp_driver.parse.views import NewView, read_dropped, read_new_view
+from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.state.named_views import NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
 
-_IF_EXISTS = "IF EXISTS "
 _CATALOG = "spark_catalog"
 
 
 class ViewCommands:
     """The views of one connection; ``run_one`` runs another statement on behalf of a command."""
 
-    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: Callable[[Execution], Outcome]) -> None:
+    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: RunOne) -> None:
         self._session = session
         self._sketches = sketches
         self._named = named
@@ -47,7 +48,7 @@ class ViewCommands:
             return
         if wanted.policy.is_followed:
             self.check_followed(wanted, execution)
-        self._run(wanted.text, execution)
+        without_rows(self._run_one, wanted.text, execution)
         found = self._view(wanted.name)
         if found is None:
             # Another client dropped it just now.
@@ -66,16 +67,14 @@ class ViewCommands:
     def _why_not_followed(self, held: NamedView | None, execution: Execution) -> str:
         if held is None:
             return "this connection cannot look into views"
-        return _told(held.refused) if held.refused is not None else self._why_by_spark(held, execution)
+        return held.refused.told if held.refused is not None else self._why_by_spark(held, execution)
 
     def _why_by_spark(self, made: NamedView, execution: Execution) -> str:
         """Read a view once; say why its rows do not come from what is held alone, empty where they do."""
         try:
-            outcome = self._run_one(execution.of(f"SELECT * FROM {qualified(made.name)}"))
+            outcome = without_rows(self._run_one, f"SELECT * FROM {qualified(made.name)}", execution)
         except NotAnswered as error:
-            return _told(error.grounds)
-        if outcome.stream is not None:
-            outcome.stream.close()
+            return error.grounds.told
         if outcome.report.served_by is ServedBy.STATE:
             return ""
         return "what stands above the rows that are held is computed by Spark at each reading"
@@ -86,22 +85,27 @@ class ViewCommands:
             raise NotSupportedError(
                 f"{qualified(wanted.name)} is not made: this connection answers nothing from states (options answers and sketch)."
             )
-        try:
-            every = self._named.asked(wanted.query, execution)
-        except Refused as refused:
-            self._session.describe(execution.of(wanted.query))
-            raise NotSupportedError(f"{qualified(wanted.name)} is not made: {_told(refused.grounds)}.") from None
-        for request, _ in every:
+        for request, _ in self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made"):
             why = why_captured_again(request.block)
             if why:
                 raise NotSupportedError(
                     f"{qualified(wanted.name)} is not made: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again."
                 )
 
+    def _asked(self, query: str, execution: Execution, otherwise: str) -> list[tuple[Request, bool]]:
+        """Return what the rows of a query are held by.
+
+        Raises NotSupportedError, which begins with ``otherwise``, or what Spark says of the query.
+        """
+        try:
+            return self._named.asked(query, execution)
+        except Refused as refused:
+            self._session.describe(execution.of(query))
+            raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.") from None
+
     def drop(self, argument: str, execution: Execution) -> None:
         """Drop an incremental view. Raises ProgrammingError where there is none of this name."""
-        may_miss = argument.upper().startswith(_IF_EXISTS)
-        name = read_name(argument[len(_IF_EXISTS) :] if may_miss else argument)
+        name, may_miss = read_dropped(argument)
         relation = self._session.resolve(name)
         if relation is None and may_miss:
             return
@@ -110,7 +114,7 @@ class ViewCommands:
         self._drop(relation.name, execution)
 
     def _drop(self, name: tuple[str, ...], execution: Execution) -> None:
-        self._run(f"DROP VIEW {qualified(name)}", execution)
+        without_rows(self._run_one, f"DROP VIEW {qualified(name)}", execution)
         self._sketches.relations.views.forget(name)
 
     def check_known(self) -> None:
@@ -164,11 +168,7 @@ class ViewCommands:
 
     def explained(self, query: str, execution: Execution) -> LocalStream:
         """Return a row for each operator that the rows of a query would be followed by. Raises NotSupportedError where they are not."""
-        try:
-            every = self._named.asked(query, execution)
-        except Refused as refused:
-            self._session.describe(execution.of(query))
-            raise NotSupportedError(f"The rows of this query are not held: {_told(refused.grounds)}.") from None
+        every = self._asked(query, execution, "The rows of this query are not held")
         registry = self._sketches.relations.registry
         rows = [(block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)]
         text = pa.string()
@@ -181,11 +181,6 @@ class ViewCommands:
                 "reason": (text, [row.reason or None for _, row in rows]),
             }
         )
-
-    def _run(self, text: str, execution: Execution) -> None:
-        outcome = self._run_one(execution.of(text))
-        if outcome.stream is not None:
-            outcome.stream.close()
 
 
 _NAMED = ("viewName", "isTemporary")
@@ -211,12 +206,8 @@ def _versions(named: NamedView) -> str | None:
 
 def _reason(named: NamedView) -> str | None:
     if named.refused is not None:
-        return _told(named.refused)
+        return named.refused.told
     lost = next((relation.cause for relation in named.relations if relation.cause is not None and not relation.is_ready), None)
     if lost is not None:
         return f"{lost.reason.name}: {lost.detail or lost.reason.value}"
     return None if named.last is None else named.last.reason or None
-
-
-def _told(grounds: Grounds) -> str:
-    return f"{grounds.reason.name}: {(grounds.detail or grounds.reason.value).rstrip('.')}"

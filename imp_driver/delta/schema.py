@@ -83,10 +83,6 @@ class TableMetadata:
     def has_change_feed(self) -> bool:
         return dict(self.configuration).get("delta.enableChangeDataFeed", "false").lower() == "true"
 
-    @property
-    def mapping_mode(self) -> str:
-        return dict(self.configuration).get(_MAPPING_MODE, "none").lower()
-
     def is_laid_out_like(self, other: TableMetadata) -> bool:
         """Say whether columns that are the same in both are read from files of either alike."""
         return self.table_id == other.table_id and self.partition_columns == other.partition_columns

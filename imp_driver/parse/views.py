@@ -22,6 +22,7 @@ _FORM = (
 )
 _BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
 _FEED = "delta.enableChangeDataFeed"
+_IF_EXISTS = "IF EXISTS "
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,12 @@ def read_name(text: str) -> tuple[str, ...]:
     if not words.is_at_end:
         raise words.unexpected()
     return name
+
+
+def read_dropped(argument: str) -> tuple[tuple[str, ...], bool]:
+    """Read what follows DROP .. VIEW: the name, and whether there need be none of it. Raises ProgrammingError."""
+    may_miss = argument.upper().startswith(_IF_EXISTS)
+    return read_name(argument[len(_IF_EXISTS) :] if may_miss else argument), may_miss
 
 
 class _Words:

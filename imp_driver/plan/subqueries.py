@@ -107,10 +107,8 @@ class Conditions:
         if anti and correlated:
             raise Refused(Reason.CORRELATED_SUBQUERY, "NOT IN")
         self._check_unpadded(values, partners, right)
-        known = by_identifier((*self.plan.output, *right.output))
-        names = [name for node in (*values, *partners) for name in identifiers(node)]
-        if anti and any(known[name].type_name in ("double", "float") for name in names if name in known):
-            raise Refused(Reason.SUBQUERY, "NOT IN over DOUBLE, for which Spark may tell zeros of both signs apart")
+        if anti:
+            self._check_no_doubles((*values, *partners), right)
         equal = tuple(exp.EQ(this=_operand(one), expression=_operand(other)) for one, other in zip(values, partners, strict=True))
         self.plan = SemiJoin(self.plan, right, (*equal, *correlated), anti, null_aware=anti)
 
@@ -177,6 +175,12 @@ class Conditions:
             names = {each.type_name or "" for node in pair for name in identifiers(node) if (each := known.get(name)) is not None}
             if len(names) > 1 and any(name.startswith("char(") for name in names):
                 raise Refused(Reason.SUBQUERY, "IN of a CHAR column and values of another length or type")
+
+    def _check_no_doubles(self, nodes: Sequence[exp.Expr], found: Plan) -> None:
+        """Raise Refused for NOT IN over floating numbers: Spark's join for it may tell zeros of both signs apart."""
+        known = by_identifier((*self.plan.output, *found.output))
+        if any(known[name].type_name in ("double", "float") for node in nodes for name in identifiers(node) if name in known):
+            raise Refused(Reason.SUBQUERY, "NOT IN over DOUBLE, for which Spark may tell zeros of both signs apart")
 
     def _check_alike(self, operand: exp.Expr, partner: exp.Expr, found: Plan) -> None:
         """Raise Refused where IN may convert its sides otherwise than an equality does."""

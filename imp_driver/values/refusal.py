@@ -19,6 +19,11 @@ class Grounds:
     reason: Reason
     detail: str = ""
 
+    @property
+    def told(self) -> str:
+        """The code and what it means here, to stand inside a sentence."""
+        return f"{self.reason.name}: {(self.detail or self.reason.value).rstrip('.')}"
+
 
 class Refused(Exception):
     """The statement is not sketched. Never reaches the application: the query runs unchanged and the report says why."""

@@ -73,7 +73,8 @@ def test_the_table_has_the_rows_and_only_changes_are_written(
     assert Counter(row[0] for row in changed) == {"insert": 3, "delete": 1}
     remark = plain.execute(f"DESCRIBE HISTORY {made}_sums").fetchall()[0][13]
     (version,) = json.loads(remark)["imp.view"].values()
-    assert version == max(row[0] for row in plain.execute(f"DESCRIBE HISTORY {names['t']}").fetchall())
+    # The last change of the sums: the update after it left them as they were, and nothing was written.
+    assert version == next(row[0] for row in plain.execute(f"DESCRIBE HISTORY {names['t']}").fetchall() if row[4] == "DELETE")
 
 
 def test_what_came_between_is_made_good(cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:
