@@ -97,6 +97,7 @@ def few_bytes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "SELECT a AS g, g AS x, count(*) AS n FROM r GROUP BY a, g ORDER BY 2 DESC NULLS LAST, 1 LIMIT 2",
         "SELECT max(a) AS g, g AS x FROM r GROUP BY r.g ORDER BY 2 NULLS FIRST LIMIT 2",
         "SELECT sum(a) AS g, g AS x, count(*) AS a FROM r GROUP BY 2 ORDER BY 2 DESC NULLS LAST",
+        "SELECT sum(a) AS s, g FROM r GROUP BY g ORDER BY (1) DESC, ((2)) NULLS LAST LIMIT 2",
         "SELECT * FROM (SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g) ORDER BY 3 DESC, 2 NULLS LAST, 1 NULLS LAST LIMIT 2",
         "SELECT s AS n, q.*, n AS s FROM (SELECT g, sum(a) AS s, count(*) AS n FROM r GROUP BY g) q ORDER BY 5, 4, 2 NULLS LAST LIMIT 2",
     ],

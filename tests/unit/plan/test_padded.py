@@ -1,4 +1,4 @@
-"""IN compares CHAR columns as they are, an equality pads the shorter one: where that differs IN stays with Spark."""
+"""IN compares otherwise than an equality: CHAR columns as they are, and NOT IN zeros of both signs as two. Then it stays with Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import plan_of
 
-SCHEMA = tuple(SchemaColumn(name, kind, True) for name, kind in (("k", "integer"), ("c", "char(3)"), ("e", "char(5)"), ("s", "string")))
+SCHEMA = tuple(
+    SchemaColumn(name, kind, True)
+    for name, kind in (("k", "integer"), ("c", "char(3)"), ("e", "char(5)"), ("s", "string"), ("x", "double"))
+)
 
 
 @pytest.mark.parametrize("operator", ["IN", "NOT IN"])
@@ -24,3 +27,10 @@ def test_in_of_char_columns_of_other_lengths(operator: str, one: str, other: str
 @pytest.mark.parametrize("text", ["c IN (SELECT c FROM t)", "s NOT IN (SELECT s FROM t)", "(k, c) IN (SELECT k, c FROM t)"])
 def test_in_of_columns_of_one_type(text: str) -> None:
     assert plan_of(f"SELECT count(*) FROM r WHERE {text}", SCHEMA).output
+
+
+def test_not_in_over_floating_numbers_stays_with_spark_and_in_does_not() -> None:
+    with pytest.raises(Refused) as refused:
+        plan_of("SELECT count(*) FROM r WHERE x NOT IN (SELECT x FROM t)", SCHEMA)
+    assert (refused.value.reason, "zeros" in refused.value.detail) == (Reason.SUBQUERY, True)
+    assert plan_of("SELECT count(*) FROM r WHERE x IN (SELECT x FROM t)", SCHEMA).output
