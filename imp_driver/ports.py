@@ -113,6 +113,11 @@ class View:
     problem: str = ""
     policy: ViewPolicy | None = None
 
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """What every session of the catalog reads of it."""
+        return self.text, self.namespace, self.columns, self.policy
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:

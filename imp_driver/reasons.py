@@ -53,7 +53,7 @@ class Reason(Enum):
     AMBIGUOUS_NAME = "a name could mean a column or an alias"
     QUALIFIED_COLUMN = "a column is qualified by schema or is a hidden metadata column"
     NOT_SAFE = "no cut of the query is proven to leave its rows the same"
-    READ_TWICE = "a WITH query is read more than once, and not every reading has a sketch on the same column"
+    READ_TWICE = "a WITH query or a value is read more than once, and not every reading has a sketch on the same column"
     NO_PLAIN_GROUP_KEY = "no group key is a plain column of a type that can be cut into ranges"
     UNSUPPORTED_AGGREGATE = "the groups are filtered or ordered by an aggregate that is not maintained"
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"

@@ -25,7 +25,7 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
-from imp_driver.state.named_views import LastAction, NamedView
+from imp_driver.state.named_views import Below, LastAction, NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.quoting import qualified
@@ -37,6 +37,16 @@ from imp_driver.values.view_policy import ViewPolicy
 def views_of(reading: Reading) -> Mapping[tuple[str, ...], View]:
     """Return the incremental views that a query reads, those below others too."""
     return {each.name: each.view for scan in reading.text.scans for each in scan.views if each.view.policy is not None}
+
+
+def _below(reading: Reading, name: tuple[str, ...]) -> Below:
+    """Return the views below one of those that a query reads."""
+    chains = [list(scan.views) for scan in reading.text.scans if any(each.name == name for each in scan.views)]
+    return frozenset(
+        (each.name, each.view.definition)
+        for chain in chains
+        for each in chain[next(place for place, each in enumerate(chain) if each.name == name) + 1 :]
+    )
 
 
 class NamedAnswers:
@@ -55,32 +65,38 @@ class NamedAnswers:
         """Have the rows of each view of a query held, unless an old version of them is asked for. Raises Error."""
         for name, view in () if reading.is_pinned else views_of(reading).items():
             known = self._views.find(name)
-            if known is not None and (known.stands_for(view) or (known.view == view and self._patience.why_not(qualified(name)))):
-                continue
-            self.establish(name, view, execution, means)
+            is_same = known is not None and known.is_of(view, _below(reading, name))
+            if known is None or not is_same or not (known.is_held or self._patience.why_not(qualified(name))):
+                self.establish(name, view, execution, means)
 
     def establish(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> NamedView:
         """Have the rows of a view held from now on; what is returned says why that cannot be. Raises Error."""
         begin = time.perf_counter()
+        below: Below = frozenset()
         try:
-            parts = self._held(name, view, execution, means)
+            reading = self._read(name, execution)
+            below = _below(reading, name)
+            parts = self._held(view, reading, means)
         except Refused as refused:
             self._patience.in_vain(qualified(name), refused.grounds)
-            found = NamedView(name, view, refused=refused.grounds)
+            found = NamedView(name, view, below, refused=refused.grounds)
         else:
             self._patience.succeeded(qualified(name))
             # The first that is not as it was says what was done.
             upkeep = next((part.upkeep for part in parts if part.upkeep.decision is not Decision.FRESH), parts[0].upkeep)
             last = LastAction(upkeep.decision, sum(part.upkeep.delta_rows for part in parts), 1000 * (time.perf_counter() - begin))
-            found = NamedView(name, view, tuple(dict.fromkeys(part.relation for part in parts)), last=last)
+            found = NamedView(name, view, below, tuple(dict.fromkeys(part.relation for part in parts)), last=last)
         self._views.put(found)
         return found
 
-    def _held(self, name: tuple[str, ...], view: View, execution: Execution, means: Means) -> tuple[Groups, ...]:
+    def _read(self, name: tuple[str, ...], execution: Execution) -> Reading:
         text = f"SELECT * FROM {qualified(name)}"
         reading = self._reader.read(parse(text), execution.of(text))
         if reading.is_pinned:
             raise Refused(Reason.OLD_VERSION)
+        return reading
+
+    def _held(self, view: View, reading: Reading, means: Means) -> tuple[Groups, ...]:
         try:
             assert view.policy is not None
             held = self._parts[view.policy].of(_grouped(reading), reading, reading.parameters(None), means)

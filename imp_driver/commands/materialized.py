@@ -19,7 +19,7 @@ import pyarrow as pa
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
 from imp_driver.commands.running import RunOne, without_rows
-from imp_driver.errors import Error, OperationalError, ProgrammingError
+from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import parse
 from imp_driver.parse.views import NewView, read_dropped, read_name, read_new_view
@@ -53,18 +53,35 @@ class MaterializedViews:
         self._run_one = run_one
 
     def create(self, text: str, execution: Execution) -> Outcome:
-        """Make a table for the rows of a query, and write them. Raises as for incremental views."""
+        """Make a table of the rows of a query, in one commit. Where that fails, a table that was there stays as it is.
+
+        Raises:
+            NotSupportedError: the policy asks for changes to be followed that could only be captured again.
+            ProgrammingError: the name is that of something else, or the query cannot be read.
+            OperationalError: the policy is STRICT, and Spark would compute the rows.
+        """
         wanted = read_new_view(text)
-        if wanted.may_exist and self._session.resolve(wanted.name) is not None:
-            return Outcome(None, -1, NO_SKETCH)
+        if self._session.resolve(wanted.name) is not None:
+            if wanted.may_exist:
+                return Outcome(None, -1, NO_SKETCH)
+            self._check_replaced(wanted)
         if wanted.policy.is_followed:
             self._check_followed(wanted, execution)
-        without_rows(self._run_one, wanted.table_text(self._namespace(execution)), execution)
-        try:
-            return self.refresh(qualified(wanted.name), execution)
-        except Error:
-            without_rows(self._run_one, f"DROP TABLE IF EXISTS {qualified(wanted.name)}", execution)
-            raise
+        rows, report = self._rows(wanted.name, wanted.query, wanted.policy, execution)
+        view = _row_view()
+        # Two columns may have one name, and the table others.
+        shown = rows.rename_columns([f"c{place}" for place in range(rows.num_columns)])
+        batch = BatchInsert(wanted.table_text(self._namespace(execution), view), view, shown)
+        with self._settings({_REMARK: _remark(report)}, execution):
+            self._changes.write(parse(batch.text), batch, execution)
+        made = self._changes.target(parse(f"DELETE FROM {qualified(wanted.name)}"))
+        return Outcome(None, rows.num_rows, replace(report, version=None if made is None else made.version))
+
+    def _check_replaced(self, wanted: NewView) -> None:
+        if not wanted.replaces:
+            what = "CREATE OR REPLACE and IF NOT EXISTS say what is to happen then."
+            raise ProgrammingError(f"{qualified(wanted.name)} already exists. {what}")
+        self._properties(wanted.name)
 
     def drop(self, argument: str, execution: Execution) -> None:
         """Drop the table of a materialized view. Raises ProgrammingError where there is none of this name."""
@@ -88,25 +105,29 @@ class MaterializedViews:
         target = self._changes.target(change)
         if target is None:
             raise OperationalError(f"{qualified(name)} cannot be read in process, so that its rows cannot be compared.")
-        policy = policy_named(properties[PROPERTY])
+        policy = policy_named(properties[PROPERTY]) or ViewPolicy.AUTO
         with self._in(tuple(json.loads(properties[NAMESPACE])), execution):
-            outcome = self._run_one(execution.of(properties[QUERY]))
-            if outcome.stream is None:
-                raise OperationalError(f"The query of {qualified(name)} has no rows.")
-            if policy is ViewPolicy.STRICT and outcome.report.served_by is not ServedBy.STATE:
-                outcome.stream.close()
-                raise OperationalError(f"{qualified(name)} has POLICY STRICT, and its rows are not answered from what is maintained.")
-            found = _table(outcome.stream)
+            found, report = self._rows(name, properties[QUERY], policy, execution)
         old = self._session.read(f"SELECT * FROM {at_version(qualified(name), target.version)}", execution)
         new = found.rename_columns(old.column_names).cast(old.schema)
         changes = None if policy is ViewPolicy.FULL else bag_changes(old, new)
         if changes is not None and changes.is_empty:
-            return Outcome(None, 0, _reported(outcome.report, target.version))
+            return Outcome(None, 0, replace(report, version=target.version))
         batch, count = _overwriting(name, old, new) if changes is None else _merging(name, changes)
-        marks = {_IDENTIFIER: f"imp {target.table_id}", _VERSION: str(target.version + 1), _REMARK: _remark(outcome.report)}
+        marks = {_IDENTIFIER: f"imp {target.table_id}", _VERSION: str(target.version + 1), _REMARK: _remark(report)}
         with self._settings(marks, execution):
             written = self._changes.write(change, batch, execution)
-        return Outcome(None, count, _reported(outcome.report, written.report.version))
+        return Outcome(None, count, replace(report, version=written.report.version))
+
+    def _rows(self, name: tuple[str, ...], query: str, policy: ViewPolicy, execution: Execution) -> tuple[pa.Table, SketchReport]:
+        """Return the rows of a query, and how they were had."""
+        outcome = self._run_one(execution.of(query))
+        if outcome.stream is None:
+            raise ProgrammingError(f"The query of {qualified(name)} has no rows.")
+        if policy is ViewPolicy.STRICT and outcome.report.served_by is not ServedBy.STATE:
+            outcome.stream.close()
+            raise OperationalError(f"{qualified(name)} has POLICY STRICT, and its rows are not answered from what is maintained.")
+        return _table(outcome.stream), outcome.report
 
     def _properties(self, name: tuple[str, ...]) -> Mapping[str, str]:
         relation = self._session.resolve(name)
@@ -145,6 +166,10 @@ class MaterializedViews:
                 without_rows(self._run_one, f"RESET {name}", execution)
 
 
+def _row_view() -> str:
+    return f"__imp_rows_{uuid4().hex}"
+
+
 def _table(stream: ResultStream) -> pa.Table:
     try:
         return pa.Table.from_batches(list(iter(stream.next_batch, None)), stream.schema)
@@ -156,18 +181,13 @@ def _remark(report: SketchReport) -> str:
     return json.dumps({"imp.view": dict(report.tables)}, separators=(",", ":"))
 
 
-def _reported(report: SketchReport, version: int | None) -> SketchReport:
-    """Return the report of the query, which says how its rows were had; the version is that of the view's table."""
-    return replace(report, version=version)
-
-
 def _overwriting(name: Sequence[str], old: pa.Table, new: pa.Table) -> tuple[BatchInsert, int]:
-    view = f"__imp_rows_{uuid4().hex}"
+    view = _row_view()
     return BatchInsert(f"INSERT OVERWRITE {qualified(tuple(name))} SELECT * FROM {view}", view, new), old.num_rows + new.num_rows
 
 
 def _merging(name: Sequence[str], changes: BagChanges) -> tuple[BatchInsert, int]:
-    view = f"__imp_rows_{uuid4().hex}"
+    view = _row_view()
     marked = [_marked(changes.deleted, _DELETED), _marked(changes.inserted, _INSERTED)]
     names = [quoted_name(column) for column in changes.inserted.column_names]
     columns = ", ".join(names)

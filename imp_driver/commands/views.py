@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -37,32 +39,45 @@ class ViewCommands:
         self._run_one = run_one
 
     def create(self, text: str, execution: Execution) -> None:
-        """Make a view in the catalog, and have its rows held.
+        """Make a view in the catalog, and have its rows held. Where that raises, a view that was there stays.
 
         Raises:
-            NotSupportedError: its policy asks for changes to be followed that could only be captured again; no view is made.
+            NotSupportedError: its policy asks for changes to be followed that could only be captured again.
             ProgrammingError: the statement or its query cannot be read.
         """
         wanted = read_new_view(text)
-        if wanted.may_exist and self._session.resolve(wanted.name) is not None:
+        there = self._session.resolve(wanted.name)
+        if wanted.may_exist and there is not None:
             return
         if wanted.policy.is_followed:
             self.check_followed(wanted, execution)
+        if there is not None:
+            self._sketches.relations.views.renew(there.name)
+        with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
+            self._make(wanted, execution)
+
+    @contextmanager
+    def _tried(self, wanted: NewView, execution: Execution) -> Iterator[None]:
+        """Have the rows of a view held by another one meanwhile. Raises NotSupportedError where they cannot be, and nothing changed."""
+        other = replace(wanted, name=(*wanted.name[:-1], f"__imp_tried_{uuid4().hex}"), replaces=False, may_exist=False)
+        held = self._make(other, execution)
+        try:
+            why = self._why_not_followed(held, execution)
+            if why:
+                told = why.replace(other.name[-1], wanted.name[-1])
+                raise NotSupportedError(f"{qualified(wanted.name)} is not made: {told}. POLICY AUTO leaves its rows to Spark.")
+            yield
+        finally:
+            self._drop(other.name if held is None else held.name, execution)
+
+    def _make(self, wanted: NewView, execution: Execution) -> NamedView | None:
+        """Make a view; return what holds its rows, None where this session cannot look into it."""
         without_rows(self._run_one, wanted.text, execution)
         found = self._view(wanted.name)
-        if found is None:
-            # Another client dropped it just now.
-            return
-        name, view = found
-        self._sketches.relations.views.renew(name)
-        # Over Spark Connect the catalog does not tell enough of a view.
-        held = None if view.policy is None else self._named.establish(name, view, execution, means_of(self._session, execution))
-        why = self._why_not_followed(held, execution) if wanted.policy.is_followed else ""
-        if why:
-            if not wanted.replaces:
-                self._drop(name, execution)
-            what = "was made, but cannot be held" if wanted.replaces else "is not made"
-            raise NotSupportedError(f"{qualified(wanted.name)} {what}: {why}. POLICY AUTO leaves its rows to Spark.")
+        if found is None or found[1].policy is None:
+            # Another client dropped it just now, or (Spark Connect) the catalog does not tell enough of it.
+            return None
+        return self._named.establish(*found, execution, means_of(self._session, execution))
 
     def _why_not_followed(self, held: NamedView | None, execution: Execution) -> str:
         if held is None:
@@ -122,7 +137,7 @@ class ViewCommands:
         views = self._sketches.relations.views
         for name in views.names():
             known, found = views.find(name), self._view(name)
-            if known is not None and (found is None or found[1] != known.view):
+            if known is not None and (found is None or found[1].definition != known.view.definition):
                 views.forget(name)
 
     def shown(self, execution: Execution) -> LocalStream:

@@ -68,7 +68,6 @@ def bring_up_to_date(relation: Maintained, request: Request, source: ChangeSourc
             relation.costs.note_asked(is_new=False)
             return Upkeep(Decision.FRESH, from_version)
         try:
-            _check_followed(relation)
             return _maintain(relation, request, source, means)
         except ChangesUnavailable as unavailable:
             relation.invalidated(Cause(unavailable.reason, unavailable.detail))
@@ -81,11 +80,6 @@ def bring_up_to_date(relation: Maintained, request: Request, source: ChangeSourc
     if cause is None:
         return Upkeep(Decision.CAPTURED, None)
     return Upkeep(Decision.RECAPTURED, from_version, recapture_reason=cause.reason, detail=cause.detail)
-
-
-def _check_followed(relation: Maintained) -> None:
-    if relation.policy is ViewPolicy.FULL:
-        raise ChangesUnavailable(RecaptureReason.POLICY_FULL, "")
 
 
 def _put_off_once(relation: Maintained, request: Request) -> None:
@@ -111,11 +105,13 @@ def _maintain(relation: Maintained, request: Request, source: ChangeSource, mean
 
 
 def _check_cost(relation: Maintained, request: Request, changes: Sequence[TableChange]) -> None:
-    """Put maintenance off until the same versions are asked for again, or ask for a capture, where the past of this relation says so."""
+    """Put maintenance off until the same versions are asked for again, or ask for a capture, where policy or past say so."""
     vector = vector_of(request.tables)
     is_new = not relation.costs.is_put_off_at(vector)
     relation.costs.note_asked(is_new=is_new)
     policy, is_moved_only = relation.policy, all(change.is_empty for change in changes)
+    if policy is ViewPolicy.FULL and not is_moved_only:
+        raise ChangesUnavailable(RecaptureReason.POLICY_FULL, "")
     if not request.by_cost or is_moved_only or (policy is not None and policy.is_followed):
         return
     judgement = relation.costs.judge(sum(change.plan.rows or 0 for change in changes))

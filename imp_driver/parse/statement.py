@@ -150,7 +150,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (
         re.compile(
             r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
-            r"|CREATE\s+(?:OR\s+REPLACE\s+)?INCREMENTAL)(?!\S).*?)\s*",
+            r"|(?:DROP|REFRESH)\s+MATERIALIZED|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
             re.IGNORECASE | re.DOTALL,
         ),
         CommandKind.UNKNOWN,

@@ -37,12 +37,17 @@ class NewView:
     replaces: bool = False
     may_exist: bool = False
 
-    def table_text(self, namespace: Sequence[str]) -> str:
-        """Return the statement for Spark that makes an empty table for the rows; names in the query are found in a schema."""
+    def table_text(self, namespace: Sequence[str], view: str) -> str:
+        """Return the statement for Spark that makes a table of a view's rows, typed as the query is.
+
+        Args:
+            namespace: where names in the query are found.
+            view: shows the rows.
+        """
         head = f"CREATE {'OR REPLACE ' * self.replaces}TABLE {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)} USING DELTA"
         values = {PROPERTY: self.policy.name, QUERY: self.query, NAMESPACE: json.dumps(list(namespace)), _FEED: "true"}
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
-        rows = f"SELECT * FROM ({self.query}\n) AS __imp_rows{self.columns} LIMIT 0"
+        rows = f"(SELECT * FROM ({self.query}\n) AS __imp_rows{self.columns} LIMIT 0) UNION ALL SELECT * FROM {view}"
         return " ".join(filter(None, (head, self.comment, f"TBLPROPERTIES ({properties})", "AS", rows)))
 
     @property

@@ -61,18 +61,8 @@ def view_columns(plan: Plan, reference: ViewReference, context: Context) -> Plan
     Raises:
         Refused: a column is not found with certainty, or its conversion could behave differently outside the view.
     """
-    _check_names(reference)
     pairs = [_column(plan, column, reference, context) for column in reference.view.columns]
     return Project(plan, tuple(attribute for attribute, _ in pairs), tuple(expression for _, expression in pairs))
-
-
-def _check_names(reference: ViewReference) -> None:
-    """A name that was not resolved would be looked up anew where the text is put."""
-    known = {id(place) for place, _ in reference.names}
-    common = {each.alias.lower() for each in reference.tree.find_all(exp.CTE)}
-    for table in reference.tree.find_all(exp.Table):
-        if id(table) not in known and (len(table.parts) > 1 or table.name.lower() not in common):
-            raise Refused(Reason.VIEW, f"{table.sql(dialect=DIALECT)} is not read")
 
 
 def _column(plan: Plan, column: ViewColumn, reference: ViewReference, context: Context) -> tuple[Attribute, exp.Expr]:

@@ -11,7 +11,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement
 from imp_driver.reasons import Reason
-from imp_driver.rewrite.splice import Pin, pin_of, pinned
+from imp_driver.rewrite.splice import Pin, check_every, pin_of, pinned
 from imp_driver.rewrite.use import Part, Use, conditions_of, gains, plan_use
 from imp_driver.safety.analysis import Analysis
 from imp_driver.snapshot.reader import Reader
@@ -101,7 +101,10 @@ class Rewriter:
             raise Refused(Reason.READ_TWICE)
         statement = reading.statement
         uncut, cut = _pins(statement, reading, used, conditions)
-        text = pinned(statement, cut) if conditions or reading.is_pinned else statement.text
+        is_replaced = bool(conditions) or reading.is_pinned
+        if is_replaced:
+            check_every(statement, cut)
+        text = pinned(statement, cut) if is_replaced else statement.text
         snapshots = tuple(table.snapshot for table in reading.tables.values())
         return Rewritten(text, pinned(statement, uncut), snapshots, tuple(used))
 

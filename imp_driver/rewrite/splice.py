@@ -7,12 +7,12 @@ would be looked up in the caller's schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import Statement
+from imp_driver.parse.statement import DIALECT, Statement
 from imp_driver.plan.nodes import Scan, ViewReference
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
@@ -96,7 +96,29 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
         columns = ", ".join(map(_column, view.view.columns))
         # On a line of its own the bracket is not part of a comment that may end the view's text.
         pieces[reference] = _subquery(reference, columns, f"({text}\n)")
+    if depth:
+        # What stays would be looked up in the caller's schema.
+        _check(statement, pieces)
     return _spliced(statement.text, pieces)
+
+
+def check_every(statement: Statement, pins: Iterable[Pin]) -> None:
+    """Raise Refused where a table of the caller's text has no pin (a value that stands there twice): its version would be another."""
+    assert statement.tree is not None
+    references = {find_reference(statement, pin.views[0].place) if pin.views else pin.reference for pin in pins}
+    named = {table.name.lower() for table in statement.tree.find_all(exp.Table)}
+    unread = [each for each in statement.tree.find_all(exp.CTE) if each.alias.lower() not in named]
+    _check(statement, references, {id(table) for each in unread for table in each.find_all(exp.Table)})
+
+
+def _check(statement: Statement, replaced: Iterable[TableReference], unread: Container[int] = ()) -> None:
+    assert statement.tree is not None
+    places = {reference.start for reference in replaced}
+    common = {each.alias.lower() for each in statement.tree.find_all(exp.CTE)}
+    for table in statement.tree.find_all(exp.Table):
+        is_common = len(table.parts) == 1 and table.name.lower() in common
+        if not is_common and id(table) not in unread and find_reference(statement, table).start not in places:
+            raise Refused(Reason.READ_TWICE, table.sql(dialect=DIALECT))
 
 
 def _where(condition: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from imp_driver.ports import View
 from imp_driver.reasons import Decision
@@ -22,19 +23,29 @@ class LastAction:
     reason: str = ""
 
 
+Below: TypeAlias = frozenset[tuple[tuple[str, ...], tuple[object, ...]]]
+"""The views that a view reads, through others too: their names and definitions."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedView:
-    """``view`` is the definition that the relations stand for; ``refused`` says why there are none."""
+    """``view`` and ``below`` are the definitions that the relations stand for; ``refused`` says why there are none."""
 
     name: tuple[str, ...]
     view: View
+    below: Below = frozenset()
     relations: tuple[Maintained, ...] = ()
     refused: Grounds | None = None
     last: LastAction | None = None
 
-    def stands_for(self, view: View) -> bool:
+    def is_of(self, view: View, below: Below) -> bool:
+        """Say whether it is about these definitions."""
+        return self.view.definition == view.definition and self.below == below
+
+    @property
+    def is_held(self) -> bool:
         """Say whether there is nothing to do before the view is read; what was refused may be possible another time."""
-        return self.view == view and bool(self.relations) and not any(each.is_dropped for each in self.relations)
+        return bool(self.relations) and not any(each.is_dropped for each in self.relations)
 
 
 class NamedViews:

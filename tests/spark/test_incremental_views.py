@@ -19,6 +19,10 @@ VIEWS = {
     "rows": ("INCREMENTAL", "SELECT {t}.x, {u}.n FROM {t} JOIN {u} ON {t}.g = {u}.g WHERE {t}.x > 3"),
     "most": ("FULL", "SELECT g, max(x) AS m FROM {t} GROUP BY g"),
     "above": ("AUTO", "SELECT n, sum(s) AS s, count(*) AS c FROM {v}_names GROUP BY n HAVING sum(s) > 0"),
+    "over": (
+        "STRICT",
+        "SELECT g, sum(x) AS s FROM {t} GROUP BY g HAVING sum(x) > (SELECT avg(g) FROM {u}) AND g >= (SELECT min(g) FROM {u})",
+    ),
     "first": ("INCREMENTAL", "SELECT g, sum(x) AS s FROM {t} GROUP BY g ORDER BY s DESC, g LIMIT 2"),
 }
 CHANGES = (
@@ -129,6 +133,54 @@ def test_what_cannot_be_followed_is_not_made_where_it_must_be(
     assert shown(cursor, names) == {}
     cursor.execute(f"CREATE INCREMENTAL VIEW {view} AS {query.format(**names)}")
     assert len(cursor.execute(f"SELECT * FROM {view}").fetchall()) > 0
+
+
+def test_a_refused_replacement_leaves_what_was_there(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("sums",))
+    before = shown(cursor, names)
+    for query in ("SELECT g, row_number() OVER (ORDER BY x) AS k FROM {t}", "SELECT nope FROM {t}"):
+        with pytest.raises(imp_driver.Error):
+            cursor.execute(f"CREATE OR REPLACE INCREMENTAL VIEW {names['v']}_sums POLICY STRICT AS {query.format(**names)}")
+    assert shown(cursor, names) == before
+    assert [row[1] for row in cursor.execute("SHOW VIEWS LIKE '__imp*'").fetchall()] == []
+    assert len(cursor.execute(f"SELECT * FROM {names['v']}_sums").fetchall()) == 3
+
+
+def test_a_view_goes_with_the_views_below(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    view = names["v"]
+    cursor.execute(f"CREATE VIEW {view}_below AS SELECT g, x FROM {names['t']}")
+    cursor.execute(f"CREATE INCREMENTAL VIEW {view}_above AS SELECT x, g FROM {view}_below WHERE x < 9")
+    cursor.execute(f"ALTER VIEW {view}_below AS SELECT g, x + 1 AS x FROM {names['t']}")
+    rows = cursor.execute(f"SELECT DISTINCT x FROM {view}_above ORDER BY x").fetchall()
+    report = cursor.sketch_report
+    assert report is not None
+    assert (rows, report.served_by, report.decision) == ([(1,), (2,), (3,), (4,), (5,)], ServedBy.STATE, Decision.FRESH)
+
+
+def test_settings_of_another_session_let_nothing_go(warehouse: Path, cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("rows",))
+    text = f"SELECT * FROM {names['v']}_rows ORDER BY 1, 2"
+    before = cursor.execute(text).fetchall()
+    with imp_driver.connect(warehouse=str(warehouse), conf={"spark.sql.ansi.enabled": "false"}) as other:
+        own = other.cursor()
+        assert own.execute(text).fetchall() == before
+        own.execute(f"CREATE VIEW {names['v']}_any AS SELECT 1 AS one")
+    assert cursor.execute(text).fetchall() == before
+    assert cursor.sketch_report is not None
+    assert (cursor.sketch_report.served_by, cursor.sketch_report.decision) == (ServedBy.STATE, Decision.FRESH)
+
+
+def test_files_that_are_written_anew_are_no_change(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("most",))
+    cursor.execute(f"INSERT INTO {names['t']} VALUES (1, 4)")
+    text, decisions = f"SELECT * FROM {names['v']}_most", []
+    for change in ("", f"OPTIMIZE {names['t']}", f"INSERT INTO {names['t']} VALUES (1, 4)"):
+        if change:
+            cursor.execute(change)
+        cursor.execute(text).fetchall()
+        assert cursor.sketch_report is not None
+        decisions.append(cursor.sketch_report.decision)
+    assert decisions == [Decision.RECAPTURED, Decision.MAINTAINED, Decision.RECAPTURED]
 
 
 def test_names_go_with_the_catalog(cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:

@@ -103,7 +103,6 @@ BODY = "SELECT g, sum(x) AS t FROM r GROUP BY g"
         ("SELECT g, sum(mine(x)) AS t FROM r GROUP BY g", ("g k integer", "t t long"), Reason.UNKNOWN_FUNCTION),
         ("SELECT g, sum(x) AS t FROM r WHERE x > :p GROUP BY g", ("g k integer", "t t long"), Reason.VIEW),
         ("SELECT g, sum(x) AS t FROM r WHERE x > ? GROUP BY g", ("g k integer", "t t long"), Reason.VIEW),
-        ("WITH q AS (SELECT x FROM z) " + BODY, ("g k integer", "t t long"), Reason.VIEW),
         ("DELETE FROM r", ("g k integer", "t t long"), Reason.VIEW),
         ("SELECT g, FROM WHERE", ("g k integer", "t t long"), Reason.NOT_PARSED),
         ("SELECT g, sum(x) AS t FROM c.r GROUP BY g", ("g k integer", "t t long"), Reason.AMBIGUOUS_NAME),

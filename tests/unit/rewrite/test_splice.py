@@ -10,7 +10,9 @@ from imp_driver.parse.statement import parse
 from imp_driver.plan.nodes import scans
 from imp_driver.plan.resolve import resolve
 from imp_driver.ports import View
-from imp_driver.rewrite.splice import Pin, TableReference, find_reference, pin_of, pinned
+from imp_driver.reasons import Reason
+from imp_driver.rewrite.splice import Pin, TableReference, check_every, find_reference, pin_of, pinned
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import SchemaColumn
 from tests.unit.tables import OneSchema, Views, view_of
 
@@ -116,3 +118,32 @@ def test_view_that_is_read_twice_is_replaced_in_each_place() -> None:
     text = pinned(statement, pins)
     assert text.index("`a` < 1") < text.index(" join (SELECT CAST") < text.index("`a` > 9") < text.index(" as x on")
     assert text.count("VERSION AS OF 3") == 2
+
+
+def _checked(text: str, views: Views = VIEWS) -> str:
+    statement = parse(text)
+    assert statement.tree is not None
+    pins = [pin_of(statement, scan, 3) for scan in scans(resolve(statement.tree, views))]
+    check_every(statement, pins)
+    return pinned(statement, pins)
+
+
+def test_a_table_that_stays_is_refused() -> None:
+    value = "(select max(c) from s)"
+    assert _checked(f"select a from r where c > {value}").count("VERSION AS OF 3") == 2
+    assert _checked(f"with q as (select b from t) select a from r where c > {value}").count("VERSION AS OF 3") == 2
+    assert _checked(f"with q as (select a from r) select a from q where a > {value}").count("VERSION AS OF 3") == 2
+    # A value that stands there twice is computed once, and has one place.
+    with pytest.raises(Refused) as caught:
+        _checked(f"select a, {value} as m, {value} + 1 as n from r")
+    assert (caught.value.reason, caught.value.detail) == (Reason.READ_TWICE, "s")
+
+
+@pytest.mark.parametrize(
+    "text", ["select a from r, (select max(c) as m, {0} as x, {0} as y from r)", "with q as (select b from z) select a from r"]
+)
+def test_a_name_that_stays_in_a_view_is_refused(text: str) -> None:
+    views = replace_views("again", view_of(text.format("(select max(c) from t)"), "a k integer"))
+    with pytest.raises(Refused) as caught:
+        _checked("select k from again", views)
+    assert caught.value.reason is Reason.READ_TWICE

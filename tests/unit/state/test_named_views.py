@@ -21,10 +21,10 @@ def _relation(name: str) -> Maintained:
 
 def test_relations_are_let_go_when_their_last_view_is() -> None:
     views, first, second = NamedViews(), _relation("1"), _relation("2")
-    views.put(NamedView(NAME, VIEW, (first, second)))
-    views.put(NamedView(OTHER, replace(VIEW, policy=ViewPolicy.STRICT), (second,)))
+    views.put(NamedView(NAME, VIEW, relations=(first, second)))
+    views.put(NamedView(OTHER, replace(VIEW, policy=ViewPolicy.STRICT), relations=(second,)))
     assert [each.policy for each in (first, second)] == [ViewPolicy.AUTO, ViewPolicy.STRICT]
-    views.put(NamedView(NAME, replace(VIEW, policy=ViewPolicy.FULL), (second,)))
+    views.put(NamedView(NAME, replace(VIEW, policy=ViewPolicy.FULL), relations=(second,)))
     assert [each.policy for each in (first, second)] == [None, ViewPolicy.STRICT]
     views.forget(OTHER)
     assert second.policy is ViewPolicy.FULL
@@ -35,10 +35,13 @@ def test_relations_are_let_go_when_their_last_view_is() -> None:
 
 def test_what_a_view_stands_for() -> None:
     relation, views = _relation("1"), NamedViews()
-    named = NamedView(NAME, VIEW, (relation,))
-    assert named.stands_for(VIEW)
-    assert not named.stands_for(replace(VIEW, policy=ViewPolicy.FULL))
-    assert not NamedView(NAME, VIEW).stands_for(VIEW)
+    named = NamedView(NAME, VIEW, relations=(relation,))
+    assert named.is_held
+    assert not NamedView(NAME, VIEW).is_held
+    # What differs between sessions makes it no other view.
+    assert named.is_of(replace(VIEW, is_ansi=False, problem="of one session"), frozenset())
+    assert not named.is_of(replace(VIEW, policy=ViewPolicy.FULL), frozenset())
+    assert not named.is_of(VIEW, frozenset({(OTHER, VIEW.definition)}))
     views.put(named)
     views.note(NAME, LastAction(Decision.FRESH, 0, 1.0))
     views.note(OTHER, LastAction(Decision.FRESH, 0, 1.0))
@@ -46,4 +49,4 @@ def test_what_a_view_stands_for() -> None:
     assert known is not None
     assert (known.last, views.find(OTHER)) == (LastAction(Decision.FRESH, 0, 1.0), None)
     relation.dropped()
-    assert not known.stands_for(VIEW)
+    assert not known.is_held
