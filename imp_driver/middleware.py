@@ -61,7 +61,8 @@ class Middleware:
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
         self._comparison = Comparison(self._session, self._sketches, options)
         changes, requests, answers = self._changes, self._cut.rewriter.requests, self._answers
-        self._commands = Commands(self._session, self._sketches, self._advisor, self._transaction, changes, requests, answers, self.run)
+        own = (self._session, self._sketches, self._advisor, self._transaction)
+        self._commands = Commands(*own, changes, requests, answers, self._reader, self._source, self.run)
 
     def run(self, execution: Execution) -> Outcome:
         """Run one statement. Raises only errors of this driver."""

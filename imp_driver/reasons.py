@@ -73,6 +73,7 @@ class Reason(Enum):
         "queries ask for the same versions or less of its tables changes"
     )
     NOT_FOLLOWED = "the groups are those of a view with POLICY STRICT, and a change could not be followed"
+    NOT_SUPPOSED = "the changes of a WHAT IF cannot be followed in process, so that Spark computes the query over them"
     CAPTURE_FAILED = "the capture query failed; the query ran unchanged"
     STATE_TOO_LARGE = "the state of the template would exceed its memory budget"
     TABLE_CHANGED_MEANWHILE = "the table was dropped, recreated or restored while the sketch was prepared"
@@ -120,3 +121,4 @@ class DeltaSource(Enum):
     CHANGED_FILES = "added and removed files and deletion vectors, compared in process"
     SPARK_CHANGE_FEED = "change data feed, read by Spark"
     SPARK_FILES = "added and removed files, read by Spark"
+    SUPPOSED = "changes of a WHAT IF, which nobody has made"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.named import NamedAnswers
-from imp_driver.answer.parts import Held, Parts
+from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
@@ -93,6 +93,34 @@ class Answers:
             return self._with_groups(reading, execution, means)
         except Refused as refused:
             raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def supposed(self, reading: Reading, forks: Forks, execution: Execution, means: Means) -> Answer:
+        """Return the rows of a query after changes that nobody makes.
+
+        Raises:
+            Refused: they do not come from maintained groups alone, or these cannot follow the changes.
+            Error: Spark failed.
+        """
+        if reading.is_pinned:
+            raise Refused(Reason.OLD_VERSION)
+        parts, rows = self._parts.over(forks), reading.text.with_rows()
+        grounds: list[Refused] = []
+        for find in (reading.text.with_rows, reading.text.grouped)[rows is None :]:
+            try:
+                return self._supposed(parts, find() or reading.text.grouped(), reading, execution, means)
+            except (Refused, NotEvaluable) as error:
+                grounds.append(error if isinstance(error, Refused) else Refused(Reason.LEFT_TO_SPARK, str(error)))
+        raise grounds[0]
+
+    def _supposed(self, parts: Parts, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
+        self._check_permitted(_names(grouped))
+        if grouped.others:
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS)
+        held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
+        _check_one_moment(held.parts)
+        shape = self._shape(held, reading, execution)
+        rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
+        return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
         """Return the rows of the same query at the same versions. Raises Refused where this session may not have them."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -66,6 +68,16 @@ _MOST_TRIES = 8
 """States over more tables that turn out not to serve a query."""
 
 
+class Forks(Protocol):
+    """Steps copies of relations by changes that nobody makes (what_if/fork.py)."""
+
+    def concerns(self, request: Request) -> bool:
+        """Say whether these changes are of a table of a request."""
+
+    def stepped(self, request: Request, relation: Maintained, means: Means) -> tuple[Request, Maintained, Upkeep]:
+        """Return a copy that stands for the changed tables, and the request at their versions. Raises Refused."""
+
+
 class Parts:
     """Finds the groups of one connection's queries; with a ``policy`` those of its incremental views, which have states of their own."""
 
@@ -77,6 +89,13 @@ class Parts:
         ahead = Ahead(sketches.relations.background, session, options.background_share)
         self._states = States(sketches, session, ahead)
         self._tops = Tops(sketches.relations.thresholds, ahead)
+        self._forks: Forks | None = None
+
+    def over(self, forks: Forks) -> Parts:
+        """Return what reads copies of relations, after changes that nobody makes."""
+        other = copy(self)
+        other._forks = forks
+        return other
 
     def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return the groups of a query at the versions of a reading.
@@ -223,9 +242,19 @@ class Parts:
             own, upkeep = self._relations.brought_up_to_date(own, relation, means)
             if relation.state is None:
                 raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
+            if self._forks is not None and self._forks.concerns(own):
+                return forked(own, relation)
             with means.watch.stage("answer"):
                 groups = relation.columns.of(relation.state, relation.vector)
             return rows(own, relation, upkeep, groups)
+
+        def forked(own: Request, relation: Maintained) -> Groups:
+            assert self._forks is not None
+            if source.wide is not None:
+                raise Refused(Reason.NOT_SUPPOSED, "groups over more tables")
+            own, fork, upkeep = self._forks.stepped(own, relation, means)
+            assert fork.state is not None
+            return rows(own, fork, upkeep, fork.columns.of(fork.state, fork.vector))
 
         def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
             with means.watch.stage("answer"):
@@ -234,12 +263,13 @@ class Parts:
                 found = rows_of(groups, source.found, request.block, aggregate)
                 return self._read(own, relation, upkeep, found)
 
-        found = read_at_hand(self._relations, source.request, rows)
+        found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
         return self._relations.held(source.request, means, read) if found is None else found
 
     def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
         found = self._checked(Groups(request, relation, upkeep, rows))
-        self.note_answered(found)
+        if self._forks is None:
+            self.note_answered(found)
         return found
 
     def _checked(self, part: Groups) -> Groups:

@@ -15,19 +15,22 @@ from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.commands.show import advised, questioned, shown
 from imp_driver.commands.views import ViewCommands
+from imp_driver.commands.what_if import WhatIfs
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import CommandKind, Statement, parse
 from imp_driver.ports import Outcome, Session
+from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
 from imp_driver.values.execution import Execution
+from imp_driver.values.tables import ChangeSource
 
 _STATEMENTS = (
     "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS, "
     "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
-    "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, CREATE MATERIALIZED VIEW <name> AS <query>, REFRESH MATERIALIZED VIEW <name> and "
-    "DROP MATERIALIZED VIEW <name>"
+    "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, CREATE MATERIALIZED VIEW <name> AS <query>, REFRESH MATERIALIZED VIEW <name>, "
+    "DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
 )
 
 
@@ -46,6 +49,8 @@ class Commands:
         changes: Changes,
         requests: Callable[[Statement, Execution], list[Request]],
         answers: Answers,
+        reader: Reader,
+        source: ChangeSource,
         run_one: RunOne,
     ) -> None:
         self._session = session
@@ -57,6 +62,7 @@ class Commands:
         self._answers = answers
         self._run_one = run_one
         self.views = ViewCommands(session, sketches, answers.named, run_one)
+        self._what_ifs = WhatIfs(session, source, answers, reader)
         self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
@@ -92,6 +98,8 @@ class Commands:
                 return Outcome(None, -1, NO_SKETCH)
             case CommandKind.REFRESH:
                 return self._materialized.refresh(command.argument, execution)
+            case CommandKind.WHAT_IF:
+                return self._what_ifs.run(command.argument, execution)
             case CommandKind.EXPLAIN:
                 explained = parse(command.argument)
                 plan = explain(

@@ -62,6 +62,7 @@ class CommandKind(Enum):
     CREATE_TABLE = "CREATE MATERIALIZED VIEW"
     DROP_TABLE = "DROP MATERIALIZED VIEW"
     REFRESH = "REFRESH MATERIALIZED VIEW"
+    WHAT_IF = "WHAT IF"
     UNKNOWN = "begins like one of these"
     BEGIN = "BEGIN"
     COMMIT = "COMMIT"
@@ -146,6 +147,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*REFRESH\s+MATERIALIZED\s+VIEW\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.REFRESH),
     (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
     (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
+    (re.compile(r"(\s*WHAT\s+IF\b.*)", re.IGNORECASE | re.DOTALL), CommandKind.WHAT_IF),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
     (
         re.compile(

@@ -48,7 +48,7 @@ def find_reference(statement: Statement, scan: exp.Table) -> TableReference:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A reference read at one version, cut by a condition (None: uncut).
+    """A reference read at one version, cut by a condition (None: uncut), or what is read in its place: ``relation``, in brackets.
 
     ``reference`` is in the text of the last of ``views``, which stand for the text around it; the first is in the caller's text.
     """
@@ -57,16 +57,17 @@ class Pin:
     version: int
     condition: str | None = None
     views: tuple[ViewReference, ...] = ()
+    relation: str = ""
 
 
-def pin_of(statement: Statement, scan: Scan, version: int) -> Pin:
+def pin_of(statement: Statement, scan: Scan, version: int, relation: str = "") -> Pin:
     """Return the pin of a scan, uncut.
 
     Raises:
         Refused: the parser kept no position.
     """
     around = scan.views[-1].statement if scan.views else statement
-    return Pin(find_reference(around, scan.place), version, views=scan.views)
+    return Pin(find_reference(around, scan.place), version, views=scan.views, relation=relation)
 
 
 def pinned(statement: Statement, pins: Iterable[Pin]) -> str:
@@ -87,7 +88,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
             unfolded.setdefault(id(pin.views[depth]), []).append(pin)
         else:
             name = names.get(pin.reference, statement.text[pin.reference.start : pin.reference.end])
-            pieces[pin.reference] = _subquery(pin.reference, "*", at_version(name, pin.version) + _where(pin.condition))
+            pieces[pin.reference] = _subquery(pin.reference, "*", (pin.relation or at_version(name, pin.version)) + _where(pin.condition))
     for inside in unfolded.values():
         view = inside[0].views[depth]
         reference = find_reference(statement, view.place)

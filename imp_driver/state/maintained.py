@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy, deepcopy
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -274,6 +275,17 @@ class Maintained:
             self._vector = {}
         else:
             self.attempts.note_cause(cause)
+
+    def forked(self) -> Maintained:
+        """Return what can be changed in its place, and nobody else knows; without cuts. Called under the lock, where there are groups."""
+        state = self.state
+        assert state is not None
+        assert self._block is not None
+        other = Maintained(self.identity)
+        other.captured(CutGroups(deepcopy(state)), self._block, self._key_types, self._vector)
+        # Operators have no rows of their own, and a step replaces the tables that are kept.
+        other._circuit = copy(self._circuit)
+        return other
 
     def dropped(self) -> None:
         """Be saved no more, nor read by who does not hold it."""

@@ -27,9 +27,10 @@ from tests.forks import run_forked
 from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
+from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
 
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE, TYPES = "calculus", "pairs", "above groups", "types"
+CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED = "calculus", "pairs", "above groups", "types", "supposed"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -47,8 +48,9 @@ _PACKAGES = (
     "observe",
     "maintain",
     "answer",
+    "what_if",
 )
-MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS}
+MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,10 @@ def _differences(case: Killer) -> Sequence[str]:
         return attack_numbers(ATTACK, case.seed, [case.number]).differences
     if case.kind == TYPES:
         return _differences_of_types(case.seed, case.number)
+    if case.kind == SUPPOSED:
+        from tests.soundness.supposed_attack import attack as attack_supposed
+
+        return attack_supposed(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -219,6 +225,11 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
 
         above = attack_above(60_000, 0)
         return (None, "") if above.found_in is None else (Killer(ABOVE, 0, above.found_in), above.differences[0])
+    if mutant in SUPPOSED_MUTANTS:
+        from tests.soundness.supposed_attack import attack as attack_supposed
+
+        supposed = attack_supposed(0, range(400))
+        return (None, "") if supposed.found_in is None else (Killer(SUPPOSED, 0, supposed.found_in), supposed.differences[0])
     if mutant in MUTANTS:
         from tests.soundness.attack import attack
 

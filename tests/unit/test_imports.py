@@ -32,6 +32,7 @@ STAGES = (
     "maintain",
     "rewrite",
     "answer",
+    "what_if",
     "advise",
 )
 """In the order data flows; a stage imports itself, earlier ones, and the ground. What is observed is counted all along the way."""
@@ -60,7 +61,7 @@ FOREIGN = {
     "grpc": {"spark"},
     "deltalake": {"delta", "persist"},
     "z3": {"reuse"},
-    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "answer", "spark", "snapshot"},
+    "sqlglot": {"parse", "plan", "safety", "reuse", "rewrite", "answer", "spark", "snapshot", "what_if"},
     "rich": {"cli"},
     "matplotlib": {"cli"},
     "pandas": {"dbapi"},

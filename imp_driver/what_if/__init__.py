@@ -1,0 +1,1 @@
+"""WHAT IF: the rows that a query would have after some changes, which nobody makes."""
