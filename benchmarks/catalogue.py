@@ -44,6 +44,7 @@ from benchmarks.workloads import (
     topk,
     tpch,
     tpch_answers,
+    views,
 )
 
 Workload: TypeAlias = Callable[[Bench, Journal], None]
@@ -84,6 +85,7 @@ WORKLOADS: dict[str, Workload] = {
     "adhoc": lambda bench, journal: adhoc.run(journal, bench.plan, bench.warehouse, bench.rows),
     "advice": lambda bench, journal: advice.run(journal, bench.plan, bench.warehouse, bench.scale),
     "tools": lambda bench, journal: tools.run(journal, bench.plan, bench.warehouse),
+    "views": lambda bench, journal: views.run(journal, bench.plan, bench.warehouse, bench.scale),
     "growth": lambda bench, journal: growth.run(journal, bench.plan, bench.systems, bench.warehouse, bench.growth),
 }
 """By name, in the order in which they run; those before ``overhead`` need no Spark in this process."""

@@ -75,7 +75,7 @@ class NamedAnswers:
         below: Below = frozenset()
         try:
             reading = self._read(name, execution)
-            below = _below(reading, name)
+            below, has_constants = _below(reading, name), bool(_grouped(reading).constants)
             parts = self._held(view, reading, means)
         except Refused as refused:
             self._patience.in_vain(qualified(name), refused.grounds)
@@ -85,7 +85,8 @@ class NamedAnswers:
             # The first that is not as it was says what was done.
             upkeep = next((part.upkeep for part in parts if part.upkeep.decision is not Decision.FRESH), parts[0].upkeep)
             last = LastAction(upkeep.decision, sum(part.upkeep.delta_rows for part in parts), 1000 * (time.perf_counter() - begin))
-            found = NamedView(name, view, below, tuple(dict.fromkeys(part.relation for part in parts)), last=last)
+            relations = tuple(dict.fromkeys(part.relation for part in parts))
+            found = NamedView(name, view, below, relations, last=last, has_constants=has_constants)
         self._views.put(found)
         return found
 
@@ -105,10 +106,14 @@ class NamedAnswers:
         self._sketches.relations.evict()
         return held.parts
 
-    def asked(self, text: str, execution: Execution) -> list[tuple[Request, bool]]:
-        """Return what the rows of a query are to be held by, and for each whether that is different rows. Raises Refused."""
+    def asked(self, text: str, execution: Execution) -> tuple[list[tuple[Request, bool]], bool]:
+        """Return what the rows of a query are to be held by, and for each whether that is different rows; and whether constants decide.
+
+        These are values of scalar subqueries below the groups. Raises Refused.
+        """
         reading = self._reader.read(parse(text), execution.of(text), is_told=True)
-        return list(self._parts[ViewPolicy.INCREMENTAL].requests(_grouped(reading), reading, reading.parameters(None)))
+        grouped = _grouped(reading)
+        return list(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None))), bool(grouped.constants)
 
     def note(self, reading: Reading, report: SketchReport) -> None:
         """Remember what was done for the views of a query, unless nothing was to be done."""

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from imp_driver.answer.named import NamedAnswers, NotAnswered
-from imp_driver.commands.followed import followed, why_captured_again
+from imp_driver.commands.followed import CAPTURED, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import NotSupportedError, ProgrammingError
@@ -96,19 +96,17 @@ class ViewCommands:
 
     def check_followed(self, wanted: NewView, execution: Execution) -> None:
         """Raise NotSupportedError where some change of the tables below a query could only be captured again."""
+        begin = f"{qualified(wanted.name)} is not made"
         if not self._named.is_used:
-            raise NotSupportedError(
-                f"{qualified(wanted.name)} is not made: this connection answers nothing from states (options answers and sketch)."
-            )
-        for request, _ in self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made"):
-            why = why_captured_again(request.block)
-            if why:
-                raise NotSupportedError(
-                    f"{qualified(wanted.name)} is not made: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again."
-                )
+            raise NotSupportedError(f"{begin}: this connection answers nothing from states (options answers and sketch).")
+        every, has_constants = self._asked(wanted.query, execution, begin)
+        whys = (why_captured_again(request.block) for request, _ in every)
+        why = _CONSTANTS if has_constants else next(filter(None, whys), "")
+        if why:
+            raise NotSupportedError(f"{begin}: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again.")
 
-    def _asked(self, query: str, execution: Execution, otherwise: str) -> list[tuple[Request, bool]]:
-        """Return what the rows of a query are held by.
+    def _asked(self, query: str, execution: Execution, otherwise: str) -> tuple[list[tuple[Request, bool]], bool]:
+        """Return what the rows of a query are held by, and whether values of scalar subqueries decide which these are.
 
         Raises NotSupportedError, which begins with ``otherwise``, or what Spark says of the query.
         """
@@ -183,9 +181,11 @@ class ViewCommands:
 
     def explained(self, query: str, execution: Execution) -> LocalStream:
         """Return a row for each operator that the rows of a query would be followed by. Raises NotSupportedError where they are not."""
-        every = self._asked(query, execution, "The rows of this query are not held")
+        every, has_constants = self._asked(query, execution, "The rows of this query are not held")
         registry = self._sketches.relations.registry
         rows = [(block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)]
+        if has_constants:
+            rows.append((len(every), Followed(_CONSTANTS, CAPTURED)))
         text = pa.string()
         return LocalStream(
             {
@@ -198,6 +198,7 @@ class ViewCommands:
         )
 
 
+_CONSTANTS = "the value of a scalar subquery that decides which rows are grouped"
 _NAMED = ("viewName", "isTemporary")
 _UNREADABLE = "it cannot be read: a table or column below it is gone, or this connection may not read it"
 _NOT_MET = "it was not read in this process yet"

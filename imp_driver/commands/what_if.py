@@ -10,7 +10,7 @@ from imp_driver.answer.summary import report_of_groups
 from imp_driver.errors import NotSupportedError, OperationalError, ProgrammingError
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import Statement, StatementKind, parse
-from imp_driver.parse.what_if import read_what_if
+from imp_driver.parse.what_if import WhatIf, read_what_if
 from imp_driver.ports import Outcome, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
@@ -37,6 +37,7 @@ class WhatIfs:
         self._answers = answers
         self._reader = reader
         self._known: BoundedCache[Hashable, Hypothesis] = BoundedCache(_MOST_KEPT)
+        self._last: WhatIf | None = None
 
     def run(self, text: str, execution: Execution) -> Outcome:
         """Return the rows of a query after changes. Nothing is written, and what is maintained stays as it is.
@@ -46,7 +47,7 @@ class WhatIfs:
             ProgrammingError, IntegrityError: a change would fail.
             Error: Spark failed.
         """
-        wanted = read_what_if(text)
+        wanted = self._last = read_what_if(text, self._last)
         query = execution.with_text(wanted.query)
         if parse(wanted.query).kind is not StatementKind.QUERY:
             raise ProgrammingError("What follows the changes of a WHAT IF is to be a query.")
@@ -73,6 +74,8 @@ class WhatIfs:
             return Outcome(self._session.execute(query.with_text(text)), -1, report)
 
     def _answered(self, hypothesis: Hypothesis, statement: Statement, query: Execution) -> Outcome | Grounds:
+        if not self._answers.named.is_used:
+            return Grounds(Reason.SKETCH_OFF)
         forks = Forks(SupposedSource(self._source, hypothesis.tables))
         try:
             reading = self._reader.read(statement, query)

@@ -96,10 +96,13 @@ class InnerJoin:
             try:
                 side = arranged(self.inputs[step.place], inputs, own, one_array(rows.rows.column(key)), is_new=is_new)
                 return side.joined(rows, [*pairs[place:], *pairs[:place]])
-            except (NotFound, TooManyRows):
+            except NotFound:
+                continue
+            except TooManyRows:
                 if place + 1 == len(pairs):
                     raise
-        raise NotFound
+        # No column of the pairs finds rows, as that of an aggregate does not.
+        return Arrangement(self.inputs[step.place].every(inputs, is_new=is_new)).joined(rows, pairs)
 
 
 def _by_values(rows: pa.Table, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

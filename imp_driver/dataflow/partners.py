@@ -133,7 +133,12 @@ def _matching(operator: Operator, inputs: Inputs, pair: tuple[str, str] | None, 
     if pair is None:
         return operator.every(inputs, is_new=is_new)
     own, key = pair
-    return operator.rows(inputs, own, pc.unique(one_array(rows.rows.column(key))), is_new=is_new)
+    values = pc.unique(one_array(rows.rows.column(key)))
+    try:
+        return operator.rows(inputs, own, values, is_new=is_new)
+    except NotFound:
+        # A column that finds no rows, as that of an aggregate does not, among all of them.
+        return Arrangement(operator.every(inputs, is_new=is_new)).rows(own, values)
 
 
 _PLACE = "#place"

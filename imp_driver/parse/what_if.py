@@ -19,14 +19,21 @@ _FORM = "WHAT IF (INSERT .. | UPDATE .. | DELETE .. | MERGE ..; ..) SELECT .."
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """``changes`` are in the order in which they are made."""
+    """``changes`` are in the order in which they are made; ``beginning`` is the text up to the query."""
 
     changes: tuple[str, ...]
     query: str
+    beginning: str
 
 
-def read_what_if(text: str) -> WhatIf:
-    """Read a statement that begins with WHAT IF. Raises ProgrammingError where it is of another form."""
+def read_what_if(text: str, last: WhatIf | None = None) -> WhatIf:
+    """Read a statement that begins with WHAT IF. Raises ProgrammingError where it is of another form.
+
+    Args:
+        last: what was read before. A text that begins like that one, up to the bracket's end, has the same changes.
+    """
+    if last is not None and text.startswith(last.beginning):
+        return WhatIf(last.changes, _query(text[len(last.beginning) :]), last.beginning)
     found = _BEGINNING.match(text)
     assert found is not None
     rest = text[found.end() :]
@@ -36,16 +43,23 @@ def read_what_if(text: str) -> WhatIf:
         raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]} Its form is {_FORM}.") from error
     if not tokens or tokens[0].token_type is not TokenType.L_PAREN:
         raise ProgrammingError(f"The changes are to be in brackets: {_FORM}.")
-    last = _closing(tokens)
-    if last is None:
+    last_token = _closing(tokens)
+    if last_token is None:
         raise ProgrammingError(f"The bracket of the changes does not end: {_FORM}.")
-    if any(token.token_type in (TokenType.PLACEHOLDER, TokenType.PARAMETER) for token in tokens[1:last]):
+    own = tokens[1:last_token]
+    if any(token.token_type in (TokenType.PLACEHOLDER, TokenType.PARAMETER) for token in own):
         raise ProgrammingError("The changes of a WHAT IF have no markers for values; write the values into them.")
-    changes = _changes(rest, tokens[1:last])
-    query = rest[tokens[last].end + 1 :].strip().rstrip(";").rstrip()
-    if not changes or not query:
-        raise ProgrammingError(f"There is no {'query' if changes else 'change'}. The form is {_FORM}.")
-    return WhatIf(changes, query)
+    changes, end = _changes(rest, own), tokens[last_token].end + 1
+    if not changes:
+        raise ProgrammingError(f"There is no change. The form is {_FORM}.")
+    return WhatIf(changes, _query(rest[end:]), text[: found.end() + end])
+
+
+def _query(text: str) -> str:
+    query = text.strip().rstrip(";").rstrip()
+    if not query:
+        raise ProgrammingError(f"There is no query. The form is {_FORM}.")
+    return query
 
 
 def _closing(tokens: Sequence[Token]) -> int | None:

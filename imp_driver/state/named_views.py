@@ -29,7 +29,10 @@ Below: TypeAlias = frozenset[tuple[tuple[str, ...], tuple[object, ...]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedView:
-    """``view`` and ``below`` are the definitions that the relations stand for; ``refused`` says why there are none."""
+    """``view`` and ``below`` are the definitions that the relations stand for; ``refused`` says why there are none.
+
+    ``has_constants``: which rows they group depends on values of scalar subqueries, with which they may be others.
+    """
 
     name: tuple[str, ...]
     view: View
@@ -37,6 +40,7 @@ class NamedView:
     relations: tuple[Maintained, ...] = ()
     refused: Grounds | None = None
     last: LastAction | None = None
+    has_constants: bool = False
 
     def is_of(self, view: View, below: Below) -> bool:
         """Say whether it is about these definitions."""
@@ -45,7 +49,7 @@ class NamedView:
     @property
     def is_held(self) -> bool:
         """Say whether there is nothing to do before the view is read; what was refused may be possible another time."""
-        return bool(self.relations) and not any(each.is_dropped for each in self.relations)
+        return bool(self.relations) and not self.has_constants and not any(each.is_dropped for each in self.relations)
 
 
 class NamedViews:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -185,7 +185,11 @@ class Hypothesis:
             case exp.Merge():
                 return self._spliced(of_merge(tree, columns))
         assert isinstance(tree, exp.Insert)
-        return self._spliced(of_insert(tree, columns))
+        effect = of_insert(tree, columns)
+        if tree.expression.find(exp.Table) is not None:
+            return self._spliced(effect)
+        # Of rows that are written down there may be many, which take longest to be read once more.
+        return replace(self._spliced(replace(effect, added="")), added=effect.added)
 
     def _spliced(self, effect: Effect) -> Effect:
         return Effect(**{name: text and self.text_of(parse(text)) for name, text in asdict(effect).items()})

@@ -54,7 +54,7 @@ from tests.soundness.tables import COLUMNS
 from tests.soundness.wide_shapes import of_wide, partnered
 
 
-def _row(chance: random.Random, least: int) -> Row:
+def random_row(chance: random.Random, least: int) -> Row:
     def number(low: int, high: int) -> int | None:
         return None if chance.random() < 0.15 else chance.randint(low, high)
 
@@ -64,7 +64,7 @@ def _row(chance: random.Random, least: int) -> Row:
 def _changed(chance: random.Random, rows: list[Row], least: int) -> list[Row]:
     """Drop some rows and add some; once in a while a negative value comes where there was none."""
     kept = [row for row in rows if chance.random() < 0.85]
-    return [*kept, *(_row(chance, least if chance.random() < 0.95 else -3) for _ in range(chance.randint(0, 6)))]
+    return [*kept, *(random_row(chance, least if chance.random() < 0.95 else -3) for _ in range(chance.randint(0, 6)))]
 
 
 def _other_constants(chance: random.Random, text: str) -> str:
@@ -275,7 +275,7 @@ def _attack_one(chance: random.Random, manner: Manner, tally: Tally) -> None:
     warehouse = Racing(clustering=chance.randint(1, 3), has_look_up=chance.random() < 0.5)
     least = chance.choice([-2, 0])
     for table in COLUMNS:
-        first = [] if manner.changed is partnered else [_row(chance, least) for _ in range(chance.randint(3, 40))]
+        first = [] if manner.changed is partnered else [random_row(chance, least) for _ in range(chance.randint(3, 40))]
         warehouse.commit(table, first or manner.changed(chance, table, [], least))
     sketches, session = Sketches(Relations(warehouse, 1 << 30, buckets="buckets")), DuckSession(warehouse)
     mode = SketchMode.SHADOW if manner.compared else SketchMode.LAZY

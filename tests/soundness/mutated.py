@@ -28,9 +28,10 @@ from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
+from tests.soundness.view_mutants import VIEW_MUTANTS
 
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED = "calculus", "pairs", "above groups", "types", "supposed"
+CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS = "calculus", "pairs", "above groups", "types", "supposed", "views"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -49,8 +50,11 @@ _PACKAGES = (
     "maintain",
     "answer",
     "what_if",
+    "commands",
 )
-MUTANT_OF: Mapping[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS}
+MUTANT_OF: Mapping[str, Mutant] = {
+    mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +209,10 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.supposed_attack import attack as attack_supposed
 
         return attack_supposed(case.seed, [case.number]).differences
+    if case.kind == VIEWS:
+        from tests.soundness.view_attack import attack as attack_views
+
+        return attack_views(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -230,6 +238,11 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
 
         supposed = attack_supposed(0, range(400))
         return (None, "") if supposed.found_in is None else (Killer(SUPPOSED, 0, supposed.found_in), supposed.differences[0])
+    if mutant in VIEW_MUTANTS:
+        from tests.soundness.view_attack import attack as attack_views
+
+        views = attack_views(0, range(400))
+        return (None, "") if views.found_in is None else (Killer(VIEWS, 0, views.found_in), views.differences[0])
     if mutant in MUTANTS:
         from tests.soundness.attack import attack
 
