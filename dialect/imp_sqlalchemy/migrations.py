@@ -20,10 +20,12 @@ from alembic.ddl.base import (
     format_type,
 )
 from alembic.ddl.impl import DefaultImpl
+from alembic.operations import MigrateOperation, Operations
 from sqlalchemy import BigInteger, Column, Integer
 from sqlalchemy.ext.compiler import compiles
 
 from imp_sqlalchemy.quoting import quoted
+from imp_sqlalchemy.views import CreateView, DropView, RefreshView
 
 
 class ImpImpl(DefaultImpl):
@@ -70,3 +72,42 @@ def _name(element: ColumnName, compiler: Any, **options: Any) -> str:
 
 def _altered(element: AlterColumn, compiler: Any, change: str) -> str:
     return f"{alter_table(compiler, element.table_name, element.schema)} {alter_column(compiler, element.column_name)} {change}"
+
+
+class _ViewOperation(MigrateOperation):
+    def __init__(self, element: CreateView | DropView | RefreshView) -> None:
+        self.element = element
+
+
+@Operations.register_operation("create_imp_view")
+class CreateViewOperation(_ViewOperation):
+    """``op.create_imp_view(name, query, kind=.., policy=..)``, with the arguments of ``imp_sqlalchemy.views.CreateView``."""
+
+    @classmethod
+    def create_imp_view(cls, operations: Operations, name: str, query: Any, **options: Any) -> None:
+        operations.invoke(cls(CreateView(name, query, **options)))
+
+
+@Operations.register_operation("drop_imp_view")
+class DropViewOperation(_ViewOperation):
+    """``op.drop_imp_view(name, kind=..)``, with the arguments of ``imp_sqlalchemy.views.DropView``."""
+
+    @classmethod
+    def drop_imp_view(cls, operations: Operations, name: str, **options: Any) -> None:
+        operations.invoke(cls(DropView(name, **options)))
+
+
+@Operations.register_operation("refresh_imp_view")
+class RefreshViewOperation(_ViewOperation):
+    """``op.refresh_imp_view(name)``: writes what has changed of a materialized view."""
+
+    @classmethod
+    def refresh_imp_view(cls, operations: Operations, name: str, **options: Any) -> None:
+        operations.invoke(cls(RefreshView(name, **options)))
+
+
+@Operations.implementation_for(CreateViewOperation)
+@Operations.implementation_for(DropViewOperation)
+@Operations.implementation_for(RefreshViewOperation)
+def _on_view(operations: Operations, operation: _ViewOperation) -> None:
+    operations.execute(operation.element)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from imp_driver.answer.finish import Finish
-from imp_driver.answer.named import NamedAnswers
+from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.repeated import Repeats
@@ -85,6 +86,10 @@ class Answers:
         known = self._repeats.find(reading, execution.parameters)
         if known is not None:
             return self._again(reading, *known)
+        views = over_views(reading)
+        if views is not None:
+            with suppress(Refused):
+                return self._from(views, reading, execution, means)
         rows = reading.text.with_rows()
         found = None if rows is None else self._with_rows(rows, reading, execution, means)
         if isinstance(found, Answer):

@@ -19,6 +19,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement, parse, table_name
+from imp_driver.plan.nodes import scans
 from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import Session, View
 from imp_driver.reasons import Decision, Reason
@@ -133,7 +134,14 @@ class NamedAnswers:
         strict = None if statement.tree is None else self._strict_below(statement.tree, (), DEEPEST)
         if strict is not None:
             self._session.describe(execution.with_text(statement.text))
-            raise NotAnswered(strict, grounds)
+            raise NotAnswered(strict, self._why_lost(strict) or grounds)
+
+    def _why_lost(self, name: tuple[str, ...]) -> Grounds | None:
+        """Return why the rows of a view are held no longer; None where they are, or never were."""
+        known = self._views.find(name)
+        causes = [] if known is None else [each.cause for each in known.relations if not each.is_ready]
+        cause = next(filter(None, causes), None)
+        return None if cause is None else Grounds(Reason.NOT_FOLLOWED, f"{cause.reason.name}: {cause.detail or cause.reason.value}")
 
     def _strict_below(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[str, ...] | None:
         """Return a view with POLICY STRICT that a query reads, through other views too."""
@@ -167,5 +175,18 @@ class NotAnswered(OperationalError):
         self.grounds = grounds
 
 
+FEW_ROWS = 50_000
+"""Of tables that groups are joined with: what stands above both is evaluated at each reading, from groups that views have in common."""
+
+
+def over_views(reading: Reading) -> Grouped | None:
+    """Return a query over incremental views as what stands above their groups and few rows of other tables; None where it is not that."""
+    inner = reading.text.inner() if views_of(reading) else None
+    if inner is None:
+        return None
+    counts = [reading.tables[scan.table].snapshot.row_count for bag in inner.bags for scan in scans(bag)]
+    return inner if all(count is not None and count <= FEW_ROWS for count in counts) else None
+
+
 def _grouped(reading: Reading) -> Grouped:
-    return reading.text.with_rows() or reading.text.grouped()
+    return over_views(reading) or reading.text.with_rows() or reading.text.grouped()

@@ -30,7 +30,7 @@ _STATEMENTS = (
     "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS, "
     "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
     "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, CREATE MATERIALIZED VIEW <name> AS <query>, REFRESH MATERIALIZED VIEW <name>, "
-    "DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
+    "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
 )
 
 
@@ -96,6 +96,8 @@ class Commands:
             case CommandKind.DROP_TABLE:
                 self._materialized.drop(command.argument, execution)
                 return Outcome(None, -1, NO_SKETCH)
+            case CommandKind.SHOW_TABLES:
+                return Outcome(self._materialized.shown(execution), -1, NO_SKETCH)
             case CommandKind.REFRESH:
                 return self._materialized.refresh(command.argument, execution)
             case CommandKind.WHAT_IF:

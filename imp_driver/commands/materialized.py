@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
+from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
@@ -35,6 +36,9 @@ _WHAT = "__imp_what"
 _DELETED, _INSERTED = "D", "I"
 _IDENTIFIER, _VERSION = "spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion"
 _REMARK = "spark.databricks.delta.commitInfo.userMetadata"
+_VIEW = "imp.view"
+_MARK = f'{{"{_VIEW}":'
+_COMMITS_LOOKED_AT = 20
 
 
 class MaterializedViews:
@@ -119,6 +123,32 @@ class MaterializedViews:
             written = self._changes.write(change, batch, execution)
         return Outcome(None, count, replace(report, version=written.report.version))
 
+    def shown(self, execution: Execution) -> LocalStream:
+        """Return a row for each materialized view of the current schema."""
+        catalog, schema = self._namespace(execution)
+        listed = self._session.read(f"SHOW TABLES IN {qualified((catalog, schema))}", execution).to_pylist()
+        names = [(catalog, schema, row["tableName"]) for row in listed if not row["isTemporary"]]
+        every = [(name, self._known(name)) for name in sorted(names)]
+        found = [(name, properties) for name, properties in every if properties is not None]
+        commits = [self._last_commit(name, execution) for name, _ in found]
+        text = pa.string()
+        return LocalStream(
+            {
+                "view_name": (text, [".".join(name) for name, _ in found]),
+                "policy": (text, [properties[PROPERTY] for _, properties in found]),
+                "version": (pa.int64(), [version for version, _ in commits]),
+                "versions": (text, [versions for _, versions in commits]),
+                "statement": (text, [properties[QUERY] for _, properties in found]),
+            }
+        )
+
+    def _last_commit(self, name: tuple[str, ...], execution: Execution) -> tuple[int | None, str | None]:
+        """Return the newest version of a table, and those of the source tables that the newest remark of a refresh has."""
+        commits = self._session.read(f"DESCRIBE HISTORY {qualified(name)} LIMIT {_COMMITS_LOOKED_AT}", execution)
+        remarks = [remark for remark in commits.column("userMetadata").to_pylist() if remark is not None and remark.startswith(_MARK)]
+        versions = json.dumps(json.loads(remarks[0])[_VIEW]) if remarks else None
+        return commits.column("version")[0].as_py(), versions
+
     def _rows(self, name: tuple[str, ...], query: str, policy: ViewPolicy, execution: Execution) -> tuple[pa.Table, SketchReport]:
         """Return the rows of a query, and how they were had."""
         outcome = self._run_one(execution.of(query))
@@ -130,12 +160,19 @@ class MaterializedViews:
         return _table(outcome.stream), outcome.report
 
     def _properties(self, name: tuple[str, ...]) -> Mapping[str, str]:
-        relation = self._session.resolve(name)
-        definition = self._session.definition(name) if relation is not None and relation.kind is RelationKind.DELTA_TABLE else None
-        if definition is None or not {PROPERTY, QUERY, NAMESPACE} <= definition.properties.keys():
+        properties = self._known(name)
+        if properties is None:
+            relation = self._session.resolve(name)
             what = "There is nothing of this name" if relation is None else f"{qualified(name)} is a {relation.kind.value}"
             raise ProgrammingError(f"There is no materialized view {qualified(name)}. {what}.")
-        return definition.properties
+        return properties
+
+    def _known(self, name: tuple[str, ...]) -> Mapping[str, str] | None:
+        """Return the properties of a materialized view; None for anything else."""
+        relation = self._session.resolve(name)
+        definition = self._session.definition(name) if relation is not None and relation.kind is RelationKind.DELTA_TABLE else None
+        is_one = definition is not None and {PROPERTY, QUERY, NAMESPACE} <= definition.properties.keys()
+        return definition.properties if definition is not None and is_one else None
 
     def _namespace(self, execution: Execution) -> tuple[str, ...]:
         (row,) = self._session.read("SELECT current_catalog() AS catalog, current_schema() AS name", execution).to_pylist()
@@ -178,7 +215,7 @@ def _table(stream: ResultStream) -> pa.Table:
 
 
 def _remark(report: SketchReport) -> str:
-    return json.dumps({"imp.view": dict(report.tables)}, separators=(",", ":"))
+    return json.dumps({_VIEW: dict(report.tables)}, separators=(",", ":"))
 
 
 def _overwriting(name: Sequence[str], old: pa.Table, new: pa.Table) -> tuple[BatchInsert, int]:

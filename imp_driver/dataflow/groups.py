@@ -1,6 +1,6 @@
 """GROUP BY below other operators (IMP paper section 5.2.5): the groups that changed are evaluated anew, before and after.
 
-Only aggregates that are exact whatever the order of the rows: counts, sums of integers and decimals that fit their types, extrema.
+Only aggregates that are exact whatever the order of the rows: counts, sums of integers and decimals that fit their types, extrema, bits.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from imp_driver.values.codes import one_array
 from imp_driver.values.decimal_types import averaged_type, summed_type
 from imp_driver.values.tables import ZSet
 
-_COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
+_COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT, AccumulatorKind.COUNT_DISTINCT)
 _SUMS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG)
 _DECIMALS = (AccumulatorKind.SUM_DECIMAL, AccumulatorKind.SUM_WIDE_DECIMAL)
 _EXTREMA = (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)
+_BITS = (AccumulatorKind.BIT_AND, AccumulatorKind.BIT_OR, AccumulatorKind.BIT_XOR)
+_BOOLEANS = (AccumulatorKind.BOOLEAN_AND, AccumulatorKind.BOOLEAN_OR)
 
 
 def result_type(specification: AggregateSpecification) -> pa.DataType:
@@ -39,8 +41,10 @@ def result_type(specification: AggregateSpecification) -> pa.DataType:
         return pa.int64()
     if argument is not None and kind in _DECIMALS:
         return summed_type(argument)
-    if argument is not None and kind in _EXTREMA:
+    if argument is not None and kind in (*_EXTREMA, *_BITS, *_BOOLEANS):
         return argument
+    if kind is AccumulatorKind.SUM_DISTINCT and argument is not None and pa.types.is_integer(argument):
+        return pa.int64()
     raise NotEvaluable(f"{kind.value} below other operators")
 
 

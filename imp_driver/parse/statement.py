@@ -62,6 +62,7 @@ class CommandKind(Enum):
     CREATE_TABLE = "CREATE MATERIALIZED VIEW"
     DROP_TABLE = "DROP MATERIALIZED VIEW"
     REFRESH = "REFRESH MATERIALIZED VIEW"
+    SHOW_TABLES = "SHOW MATERIALIZED VIEWS"
     WHAT_IF = "WHAT IF"
     UNKNOWN = "begins like one of these"
     BEGIN = "BEGIN"
@@ -146,13 +147,14 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     ),
     (re.compile(r"\s*REFRESH\s+MATERIALIZED\s+VIEW\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.REFRESH),
     (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
+    (re.compile(r"\s*SHOW\s+MATERIALIZED\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_TABLES),
     (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
     (re.compile(r"(\s*WHAT\s+IF\b.*)", re.IGNORECASE | re.DOTALL), CommandKind.WHAT_IF),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
     (
         re.compile(
-            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
-            r"|(?:DROP|REFRESH)\s+MATERIALIZED|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
+            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL|MATERIALIZED)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
+            r"|REFRESH\s+MATERIALIZED|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
             re.IGNORECASE | re.DOTALL,
         ),
         CommandKind.UNKNOWN,

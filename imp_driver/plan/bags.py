@@ -35,10 +35,13 @@ from imp_driver.values.codes import is_orderable
 from imp_driver.values.types import arrow_type
 
 
-def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
+def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[Aggregate, ...]]:
     """Return a plan in which rows of tables come from groups of equal rows, and these groups.
 
     After their keys they have how often each row occurs, then how often with -0.0, for each key of doubles.
+
+    Args:
+        beside_groups: also of rows that meet groups below other groups, which are then evaluated from both.
     """
     made: list[Aggregate] = []
 
@@ -50,7 +53,7 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
                 return node
             made.append(bag)
             return Project(bag, read, tuple(map(reference, bag.key_attributes)))
-        if isinstance(node, Aggregate):
+        if isinstance(node, Aggregate) and not (beside_groups and _has_groups_below(node)):
             # It is grouped as a whole, with what stands below.
             return node
         if isinstance(node, Project):
@@ -59,6 +62,10 @@ def with_bags(plan: Plan) -> tuple[Plan, tuple[Aggregate, ...]]:
         return with_inputs(node, tuple(change(child, read) for child, read in inputs))
 
     return change(plan, _outputs(plan)), tuple(made)
+
+
+def _has_groups_below(plan: Aggregate) -> bool:
+    return any(isinstance(each, Aggregate) for each in every(plan.child))
 
 
 def _pruned(plan: Project, wanted: frozenset[str]) -> Project:

@@ -108,6 +108,7 @@ class Text:
     _grouped: Grouped | Grounds | None = None
     _above: Grouped | Grounds | None = None
     _with_rows: Grouped | Grounds | None = None
+    _inner: Grouped | Grounds | None = None
 
     @property
     def views_text(self) -> str:
@@ -137,6 +138,18 @@ class Text:
         if self._with_rows is None:
             self._with_rows = _found(lambda: self._first_rows() or self._rows())
         return None if isinstance(self._with_rows, Grounds) else self._with_rows
+
+    def inner(self) -> Grouped | None:
+        """Return the query as ``with_rows``, with groups of groups evaluated above these and the rows that they meet; None without any."""
+        if self._inner is None:
+            self._inner = _found(self._inner_groups)
+        return None if isinstance(self._inner, Grounds) else self._inner
+
+    def _inner_groups(self) -> Grouped:
+        found, known = _over_groups(self._ordered(), with_rows=True, beside_groups=True), self.with_rows()
+        if not found.bags or found.constants or (known is not None and len(known.bags) == len(found.bags)):
+            raise Refused(Reason.ROWS_WITHOUT_GROUPS)
+        return found
 
     def _resolved(self) -> Plan:
         if isinstance(self.plan, Grounds):
@@ -194,22 +207,22 @@ class Text:
         return self._plan_of_groups
 
 
-def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0) -> Grouped:
-    whole = _with_parts(plan, with_rows=with_rows, first=first)
+def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0, beside_groups: bool = False) -> Grouped:
+    whole = _with_parts(plan, with_rows=with_rows, first=first, beside_groups=beside_groups)
     plan, subqueries = with_constants(plan)
     constants: list[tuple[str, Grouped]] = []
     try:
         for each in subqueries:
-            constants.append((each.marker, _over_groups(each.subquery, with_rows=with_rows, first=first)))
+            constants.append((each.marker, _over_groups(each.subquery, with_rows=with_rows, first=first, beside_groups=beside_groups)))
             first += constants[-1][1].count
-        found = _with_parts(plan, with_rows=with_rows, first=first) if constants else whole
+        found = _with_parts(plan, with_rows=with_rows, first=first, beside_groups=beside_groups) if constants else whole
     except Refused:
         return whole
     return replace(found, constants=tuple(constants), otherwise=whole) if constants else whole
 
 
-def _with_parts(plan: Plan, *, with_rows: bool, first: int) -> Grouped:
-    plan, bags = with_bags(plan) if with_rows else (plan, ())
+def _with_parts(plan: Plan, *, with_rows: bool, first: int, beside_groups: bool) -> Grouped:
+    plan, bags = with_bags(plan, beside_groups=beside_groups) if with_rows else (plan, ())
     found = groupings(plan)
     parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
     return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]), bags, first=first)

@@ -125,7 +125,7 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _armed(point: Point) -> Callable[[str, bool], None]:
+def armed(point: Point) -> Callable[[str, bool], None]:
     """Have the process killed at a point; return what is to be told of changes."""
     if point.module == "imp_driver.":
 
@@ -177,7 +177,7 @@ def die_at(tables: Path, folder: Path, number: int) -> None:
     point = (*POINTS, *BUCKET_POINTS)[number]
     if point in BUCKET_POINTS:
         let_nothing_fit()
-    reach = _armed(point)
+    reach = armed(point)
     process = Process(folder)
     live(process, acknowledge, reach)
     process.close()

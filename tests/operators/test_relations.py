@@ -9,6 +9,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_, or_, xor
 
 import numpy as np
 import pyarrow as pa
@@ -196,7 +198,14 @@ def grouped(left: Bag) -> Bag:
     for k, values in members.items():
         there = [value for value in values if value is not None]
         average = sum(there) / len(there) if there else None
-        found[k, len(values), len(there), sum(there) if there else None, min(there, default=None), max(there, default=None), average] = 1
+        different = set(there)
+        bits = [reduce(each, there) if there else None for each in (and_, or_, xor)]
+        found[
+            (
+                *(k, len(values), len(there), sum(there) if there else None, min(there, default=None), max(there, default=None), average),
+                *(len(different), sum(different) if there else None, *bits),
+            )
+        ] = 1
     return found
 
 
@@ -216,6 +225,8 @@ FUNCTIONS = (
     *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.COUNT, AccumulatorKind.SUM_LONG)),
     *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.MINIMUM, AccumulatorKind.MAXIMUM)),
     (AggregateSpecification(AccumulatorKind.AVERAGE_INTEGER, ValueForm.AVERAGE, pa.int64()), "v"),
+    *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.COUNT_DISTINCT, AccumulatorKind.SUM_DISTINCT)),
+    *((total(kind, pa.int64()), "v") for kind in (AccumulatorKind.BIT_AND, AccumulatorKind.BIT_OR, AccumulatorKind.BIT_XOR)),
 )
 GROUPED = pa.schema(
     [pa.field("k", pa.int64()), *(pa.field(each.kind.name, result_type(each)) for each, _ in FUNCTIONS)],
@@ -368,7 +379,7 @@ def test_types_of_aggregates_below_other_operators() -> None:
     assert result_type(average) == pa.decimal128(16, 6)
     for each in (
         total(AccumulatorKind.SUM_FLOAT, pa.float64()),
-        total(AccumulatorKind.COUNT_DISTINCT, pa.int64()),
+        total(AccumulatorKind.SUM_DISTINCT, pa.float64()),
         AggregateSpecification(AccumulatorKind.SUM_FLOAT, ValueForm.AVERAGE, pa.float64()),
         AggregateSpecification(AccumulatorKind.SUM_DECIMAL, ValueForm.AVERAGE, pa.decimal128(36, 2)),
         AggregateSpecification(AccumulatorKind.VARIANCE, ValueForm.SAMPLE_VARIANCE, pa.int64()),

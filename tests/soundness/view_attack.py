@@ -107,8 +107,17 @@ def attack(seed: int, numbers: Sequence[int]) -> Views:
 
 def _query(chance: random.Random) -> str:
     shapes = (of_one_source, of_tables, of_scalars, of_selected, of_series)
-    texts = [*chance.choice(shapes)(chance), *(make(chance) for make in (joins, nested, absent, two_sided))]
+    texts = [*chance.choice(shapes)(chance), *(make(chance) for make in (joins, nested, absent, two_sided, _of_inner_groups))]
     return chance.choice([each for each in texts if not re.search("LIMIT|row_number|ORDER BY", each)] or texts[-1:])
+
+
+def _of_inner_groups(chance: random.Random) -> str:
+    """Return a query over groups of different values, which are joined by their keys or by an aggregate."""
+    inner = chance.choice(["count(DISTINCT b)", "sum(DISTINCT b)", "count(DISTINCT b, y)", "max(b)", "bit_or(b)", "bool_or(b > 1)"])
+    column = "n" if chance.random() < 0.4 and "bool" not in inner else "k"
+    kind = chance.choice(["JOIN", "LEFT JOIN"])
+    source = f"r {kind} (SELECT k, {inner} AS n FROM s GROUP BY k) q ON q.{column} = r.x"
+    return f"SELECT r.g AS g, count(q.n) AS c, max(q.n) AS m, sum(r.a) AS s FROM {source} GROUP BY r.g"
 
 
 def _upper(chance: random.Random, name: str, columns: Sequence[ViewColumn]) -> str:

@@ -16,6 +16,7 @@ from examples import (
     polars_frames,
     quickstart,
     sqlalchemy_orm,
+    views_and_suppositions,
 )
 from imp_driver.reasons import ServedBy
 
@@ -38,6 +39,13 @@ def test_sqlalchemy_orm(engine: imp_driver.Connection, warehouse: Path, capsys: 
     # Filled at once, and one more sale.
     with engine.execute("DESCRIBE HISTORY example_sale") as history:
         assert [row[4] for row in history.fetchall()].count("WRITE") == 2
+
+
+def test_views_and_suppositions(engine: imp_driver.Connection, warehouse: Path) -> None:
+    seen = views_and_suppositions.main(str(warehouse))
+    assert [source for source, _ in seen][:3] == ["STATE"] * 3
+    # 2,000 rows of 3, 8, .. 98; one of 1,000; those above 90 gone; one more.
+    assert [row for _, row in seen] == ["(3, 101000)", "(3, 102000)", "(3, 81900)", "(102001,)"]
 
 
 def test_dashboard(engine: imp_driver.Connection, warehouse: Path) -> None:

@@ -73,6 +73,9 @@ def test_the_table_has_the_rows_and_only_changes_are_written(
     assert Counter(row[0] for row in changed) == {"insert": 3, "delete": 1}
     remark = plain.execute(f"DESCRIBE HISTORY {made}_sums").fetchall()[0][13]
     (version,) = json.loads(remark)["imp.view"].values()
+    shown = [row for row in cursor.execute("SHOW MATERIALIZED VIEWS").fetchall() if row[0].endswith(f".{made}_sums")]
+    assert [(row[1], row[2], row[4]) for row in shown] == [("STRICT", 2, VIEWS["sums"][1].format(**names))]
+    assert list(json.loads(shown[0][3]).values()) == [version]
     # The last change of the sums: the update after it left them as they were, and nothing was written.
     assert version == next(row[0] for row in plain.execute(f"DESCRIBE HISTORY {names['t']}").fetchall() if row[4] == "DELETE")
 

@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from pyspark.sql import SparkSession
 from sqlalchemy.orm import Session, declarative_base
 from sqlalchemy.schema import CreateTableAs, CreateView
 
 import imp_driver
 from imp_driver.reasons import Decision
-from imp_sqlalchemy import MAP, STRUCT, VARIANT, Merge, RollbackIgnored
+from imp_sqlalchemy import MAP, STRUCT, VARIANT, Merge, RollbackIgnored, migrations, views
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +158,32 @@ def test_tables_and_views_are_listed(database: sa.Engine, meta: sa.MetaData) -> 
             inspector.get_columns("nowhere")
         connection.exec_driver_sql(f"DROP VIEW {view}")
         connection.exec_driver_sql(f"DROP TABLE {copy}")
+
+
+@pytest.mark.parametrize("kind", ["incremental", "materialized"])
+def test_views_that_are_kept_up_to_date(database: sa.Engine, meta: sa.MetaData, kind: views.Kind) -> None:
+    table, view = sa.Table(name(), meta, sa.Column("id", sa.Integer), sa.Column("word", sa.String(9))), name()
+    meta.create_all(database)
+    query = sa.select(table.c.word, sa.func.count().label("n")).where(table.c.word != "it's").group_by(table.c.word)
+    with database.connect() as connection:
+        connection.execute(table.insert(), [{"id": 1, "word": "a"}, {"id": 2, "word": "it's"}])
+        connection.execute(views.CreateView(view, query, kind=kind, policy="INCREMENTAL"))
+        connection.execute(table.insert(), [{"id": 3, "word": "a"}])
+        if kind == "materialized":
+            connection.execute(views.RefreshView(view))
+        assert connection.exec_driver_sql(f"SELECT word, n FROM {view}").all() == [("a", 2)]
+        inspector = sa.inspect(connection)
+        assert view in (inspector.get_view_names() if kind == "incremental" else inspector.get_table_names())
+        assert [column["name"] for column in inspector.get_columns(view)] == ["word", "n"]
+        assert migrations.ImpImpl.__dialect__ == "imp"
+        op = Operations(MigrationContext.configure(connection))
+        op.create_imp_view(view, "SELECT 1 AS one", kind=kind, or_replace=True)  # type: ignore[attr-defined]
+        assert connection.exec_driver_sql(f"SELECT * FROM {view}").all() == [(1,)]
+        op.drop_imp_view(view, kind=kind)  # type: ignore[attr-defined]
+        connection.execute(views.DropView(view, kind=kind, if_exists=True))
+        assert not sa.inspect(connection).has_table(view)
+        with pytest.raises(sa.exc.ArgumentError, match="no view of kind"):
+            views.CreateView(view, query, kind="other")  # type: ignore[arg-type]
 
 
 def test_a_schema_is_reflected_with_a_statement_for_tables_and_one_for_views(database: sa.Engine, meta: sa.MetaData) -> None:
