@@ -6,9 +6,10 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.named import NamedAnswers, over_views
@@ -108,14 +109,18 @@ class Answers:
         """
         if reading.is_pinned:
             raise Refused(Reason.OLD_VERSION)
-        parts, rows = self._parts.over(forks), reading.text.with_rows()
-        grounds: list[Refused] = []
-        for find in (reading.text.with_rows, reading.text.grouped)[rows is None :]:
+        parts = self._parts.over(forks)
+        first: Refused | None = None
+        ways: tuple[Callable[[], Grouped | None], ...] = (partial(over_views, reading), reading.text.with_rows, reading.text.grouped)
+        for find in ways:
             try:
-                return self._supposed(parts, find() or reading.text.grouped(), reading, execution, means)
+                grouped = find()
+                if grouped is not None:
+                    return self._supposed(parts, grouped, reading, execution, means)
             except (Refused, NotEvaluable) as error:
-                grounds.append(error if isinstance(error, Refused) else Refused(Reason.LEFT_TO_SPARK, str(error)))
-        raise grounds[0]
+                first = first or (error if isinstance(error, Refused) else Refused(Reason.LEFT_TO_SPARK, str(error)))
+        assert first is not None
+        raise first
 
     def _supposed(self, parts: Parts, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
         self._check_permitted(_names(grouped))
