@@ -162,11 +162,11 @@ def test_tables_and_views_are_listed(database: sa.Engine, meta: sa.MetaData) -> 
 
 @pytest.mark.parametrize("kind", ["incremental", "materialized"])
 def test_views_that_are_kept_up_to_date(database: sa.Engine, meta: sa.MetaData, kind: views.Kind) -> None:
-    table, view = sa.Table(name(), meta, sa.Column("id", sa.Integer), sa.Column("word", sa.String(9))), name()
+    table, view = sa.Table(name(), meta, sa.Column("id", sa.Integer), sa.Column("word", sa.Text)), name()
     meta.create_all(database)
-    query = sa.select(table.c.word, sa.func.count().label("n")).where(table.c.word != "it's").group_by(table.c.word)
+    query = sa.select(table.c.word, sa.func.count().label("n")).where(table.c.word != "b").group_by(table.c.word)
     with database.connect() as connection:
-        connection.execute(table.insert(), [{"id": 1, "word": "a"}, {"id": 2, "word": "it's"}])
+        connection.execute(table.insert(), [{"id": 1, "word": "a"}, {"id": 2, "word": "b"}])
         connection.execute(views.CreateView(view, query, kind=kind, policy="INCREMENTAL"))
         connection.execute(table.insert(), [{"id": 3, "word": "a"}])
         if kind == "materialized":
