@@ -19,7 +19,7 @@ from imp_driver.commands.what_if import WhatIfs
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.parse.statement import CommandKind, Statement, parse
+from imp_driver.parse.statement import CommandKind, Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
@@ -103,6 +103,7 @@ class Commands:
             case CommandKind.WHAT_IF:
                 return self._what_ifs.run(command.argument, execution)
             case CommandKind.EXPLAIN:
+                check_query(command.argument, "What EXPLAIN SKETCH explains")
                 explained = parse(command.argument)
                 plan = explain(
                     explained,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
 
@@ -22,7 +22,7 @@ from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
-from imp_driver.parse.statement import parse
+from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_name, read_new_view
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import ServedBy
@@ -65,6 +65,7 @@ class MaterializedViews:
             OperationalError: the policy is STRICT, and Spark would compute the rows.
         """
         wanted = read_new_view(text)
+        check_query(wanted.query, "What follows AS in a view")
         if self._session.resolve(wanted.name) is not None:
             if wanted.may_exist:
                 return Outcome(None, -1, NO_SKETCH)
@@ -113,7 +114,7 @@ class MaterializedViews:
         with self._in(tuple(json.loads(properties[NAMESPACE])), execution):
             found, report = self._rows(name, properties[QUERY], policy, execution)
         old = self._session.read(f"SELECT * FROM {at_version(qualified(name), target.version)}", execution)
-        new = found.rename_columns(old.column_names).cast(old.schema)
+        new = _as_columns_of(old, found, name)
         changes = None if policy is ViewPolicy.FULL else bag_changes(old, new)
         if changes is not None and changes.is_empty:
             return Outcome(None, 0, replace(report, version=target.version))
@@ -151,6 +152,7 @@ class MaterializedViews:
 
     def _rows(self, name: tuple[str, ...], query: str, policy: ViewPolicy, execution: Execution) -> tuple[pa.Table, SketchReport]:
         """Return the rows of a query, and how they were had."""
+        check_query(query, f"That of {qualified(name)}")
         outcome = self._run_one(execution.of(query))
         if outcome.stream is None:
             raise ProgrammingError(f"The query of {qualified(name)} has no rows.")
@@ -201,6 +203,18 @@ class MaterializedViews:
         finally:
             for name in values:
                 without_rows(self._run_one, f"RESET {name}", execution)
+
+
+def _as_columns_of(old: pa.Table, found: pa.Table, name: tuple[str, ...]) -> pa.Table:
+    """Return the rows of a query with the columns of its table. Raises OperationalError where these are others by now."""
+    flat = [(one, other) for one, other in zip(old.schema.types, found.schema.types, strict=False) if not pa.types.is_nested(one)]
+    if found.num_columns == old.num_columns and all(one == other for one, other in flat):
+        with suppress(pa.ArrowException):
+            return found.rename_columns(old.column_names).cast(old.schema)
+    raise OperationalError(
+        f"{qualified(name)} has other columns than its query by now ({old.schema.to_string()!r} and {found.schema.to_string()!r}). "
+        "CREATE OR REPLACE MATERIALIZED VIEW makes it anew."
+    )
 
 
 def _row_view() -> str:

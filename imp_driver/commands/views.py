@@ -14,10 +14,11 @@ from imp_driver.answer.named import NamedAnswers, NotAnswered
 from imp_driver.commands.followed import CAPTURED, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
-from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
+from imp_driver.parse.statement import check_query
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
 from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.reasons import Reason, ServedBy
@@ -46,6 +47,7 @@ class ViewCommands:
             ProgrammingError: the statement or its query cannot be read.
         """
         wanted = read_new_view(text)
+        check_query(wanted.query, "What follows AS in a view")
         there = self._session.resolve(wanted.name)
         if wanted.may_exist and there is not None:
             return
@@ -60,7 +62,11 @@ class ViewCommands:
     def _tried(self, wanted: NewView, execution: Execution) -> Iterator[None]:
         """Have the rows of a view held by another one meanwhile. Raises NotSupportedError where they cannot be, and nothing changed."""
         other = replace(wanted, name=(*wanted.name[:-1], f"__imp_tried_{uuid4().hex}"), replaces=False, may_exist=False)
-        held = self._make(other, execution)
+        try:
+            held = self._make(other, execution)
+        except Error as error:
+            error.args = tuple(str(each).replace(other.name[-1], wanted.name[-1]) for each in error.args)
+            raise
         try:
             why = self._why_not_followed(held, execution)
             if why:
@@ -181,6 +187,7 @@ class ViewCommands:
 
     def explained(self, query: str, execution: Execution) -> LocalStream:
         """Return a row for each operator that the rows of a query would be followed by. Raises NotSupportedError where they are not."""
+        check_query(query, "What EXPLAIN INCREMENTAL explains")
         every, has_constants = self._asked(query, execution, "The rows of this query are not held")
         registry = self._sketches.relations.registry
         rows = [(block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)]

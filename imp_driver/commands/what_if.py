@@ -10,6 +10,7 @@ from imp_driver.answer.summary import report_of_groups
 from imp_driver.errors import NotSupportedError, OperationalError, ProgrammingError
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import Statement, StatementKind, parse
+from imp_driver.parse.time_travel import time_travel
 from imp_driver.parse.what_if import WhatIf, read_what_if
 from imp_driver.ports import Outcome, Session
 from imp_driver.reasons import Decision, Reason
@@ -60,6 +61,8 @@ class WhatIfs:
 
     def _run(self, hypothesis: Hypothesis, query: Execution) -> Outcome:
         statement = parse(query.text)
+        if time_travel(statement) is not None:
+            raise NotSupportedError("WHAT IF does not follow a query that reads a table at an older version.")
         found = self._answered(hypothesis, statement, query)
         if isinstance(found, Outcome):
             return found

@@ -18,6 +18,7 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from imp_driver.errors import ProgrammingError
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.patterns import Instance, Patterns
@@ -170,6 +171,15 @@ _INSPECTION_WORDS = {"SHOW", "DESCRIBE", "DESC", "EXPLAIN"}
 def parse(text: str) -> Statement:
     """Parse a statement; never raises: what the parser does not know has no tree and goes to Spark unchanged."""
     return _parsed(text) if len(text) <= _LARGEST_TEXT else _parse(text)
+
+
+def check_query(text: str, whose: str) -> None:
+    """Raise ProgrammingError where a text is no query: a change in the place of one would be made."""
+    statement = parse(text)
+    first = text.lstrip("( \n\t").partition(" ")[0].upper()
+    is_certain = isinstance(statement.tree, exp.Query) or (statement.tree is None and first not in ("WITH", "FROM"))
+    if statement.kind is not StatementKind.QUERY or not is_certain:
+        raise ProgrammingError(f"{whose} is to be a query, not {text.strip()[:100]!r}.")
 
 
 def may_have_markers(statement: Statement, values: object) -> bool:

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from imp_driver.errors import Error, cancelled
 from imp_driver.ports import CHAR_WIDTH
@@ -64,7 +65,9 @@ class OwnQueries(ABC):
     @contextmanager
     def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
         with mapped(execution.tag):
-            frame: Any = self.spark.createDataFrame(rows)
+            # Of a nested column without any rows pyspark makes no frame.
+            is_empty = not rows.num_rows and any(map(pa.types.is_nested, rows.schema.types))
+            frame: Any = self.spark.createDataFrame([], from_arrow_schema(rows.schema)) if is_empty else self.spark.createDataFrame(rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
                     # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.

@@ -7,6 +7,7 @@ Nothing is written. Each change is evaluated by Spark over what those before it 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from imp_driver.errors import IntegrityError, NotSupportedError, ProgrammingError
+from imp_driver.errors import DataError, Error, IntegrityError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.statement import Statement, StatementKind, parse, table_name
 from imp_driver.plan.check import check, checked_tree
@@ -38,6 +39,8 @@ from imp_driver.what_if.merge import of_merge
 
 _CONSTRAINT = "delta.constraints."
 _COMPUTED = ("delta.generationExpression", "delta.identity.start", "CURRENT_DEFAULT")
+_CONDITION, _STATE = re.compile(r"\[([A-Z_.\d]+)\]"), re.compile(r"SQLSTATE: (\w{5})")
+_BY_STATE = {"22": DataError, "23": IntegrityError, "0A": NotSupportedError}
 MOST_ROWS = 1_000_000
 """Signed rows of one change that are held in memory."""
 
@@ -156,7 +159,7 @@ class Hypothesis:
         told = "\n".join(rows)
         if told.startswith("Error occurred during query planning"):
             # Behind the first line stands the plan.
-            raise ProgrammingError(next(filter(None, map(str.strip, told.splitlines()[1:])), told).rstrip(";"))
+            raise _as_error(next(filter(None, map(str.strip, told.splitlines()[1:])), told).rstrip(";"))
 
     def _table(self, tree: exp.Expr) -> tuple[Supposed, TableDefinition, tuple[str, ...]]:
         target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -227,6 +230,16 @@ class Hypothesis:
 def _seen(reading: Reading) -> Mapping[tuple[str, ...], tuple[str, str, int]]:
     snapshots = {name: table.snapshot for name, table in reading.tables.items()}
     return {name: (each.location, each.table_id, each.version) for name, each in snapshots.items()}
+
+
+def _as_error(told: str) -> Error:
+    """Return what Spark says of a statement as the error that it would be."""
+    condition, state = _CONDITION.match(told), _STATE.search(told)
+    sqlstate = None if state is None else state[1]
+    kind = ProgrammingError if sqlstate is None else _BY_STATE.get(sqlstate[:2], ProgrammingError)
+    if condition is not None and "UNSUPPORTED" in condition[1]:
+        kind = NotSupportedError
+    return kind(told, error_class=None if condition is None else condition[1], sqlstate=sqlstate)
 
 
 def _tables(tree: exp.Expr, session: Session) -> Iterator[exp.Table]:

@@ -51,7 +51,8 @@ def of_merge(tree: exp.Merge, columns: Sequence[SchemaColumn]) -> Effect:
     ]
     # A single clause that deletes without a condition does so once, however many rows match.
     may_repeat = not matched or (len(matched) == 1 and matched[0].values is None and matched[0].condition == "TRUE")
-    touching = () if may_repeat else (f"SELECT 1 AS one FROM {target} {is_touched}", f"{rows} LEFT SEMI {is_touched}")
+    # Delta counts all that match, whichever clause is for them.
+    touching = () if may_repeat else (f"SELECT 1 AS one FROM {target} {is_matched}", f"{rows} LEFT SEMI {is_matched}")
     return Effect(_together(removed), _together(added), _together(kept), *touching)
 
 

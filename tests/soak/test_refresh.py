@@ -60,9 +60,9 @@ def writer() -> Callable[[imp_driver.Cursor], None]:
 
 def check(plain: imp_driver.Cursor, seen: set[int]) -> None:
     """Compare each version that was not seen yet with the query at the version of its source."""
-    for row in plain.execute(f"SELECT version, userMetadata FROM (DESCRIBE HISTORY {VIEW})").fetchall():
+    for row in plain.execute(f"DESCRIBE HISTORY {VIEW}").fetchall():
         if row[0] not in seen:
-            (source,) = json.loads(row[1])["imp.view"].values()
+            (source,) = json.loads(row[13])["imp.view"].values()
             found, expected = (
                 sorted(map(repr, plain.execute(text).fetchall()))
                 for text in (f"SELECT g, s, c FROM {VIEW} VERSION AS OF {row[0]}", QUERY.format(at=f" VERSION AS OF {source}"))
@@ -71,12 +71,14 @@ def check(plain: imp_driver.Cursor, seen: set[int]) -> None:
             seen.add(row[0])
 
 
-def test_every_version_is_one_moment(engine: imp_driver.Connection, warehouse: Path) -> None:
+def test_every_version_is_one_moment(tmp_path: Path) -> None:
+    warehouse = tmp_path / "warehouse"
     with imp_driver.connect(warehouse=str(warehouse)) as connection:
         cursor = connection.cursor()
         cursor.execute("CREATE TABLE refreshed_source (g INT, x INT) USING DELTA")
         cursor.execute("INSERT INTO refreshed_source SELECT id % 9, id % 50 FROM range(2000)")
         cursor.execute(f"CREATE MATERIALIZED VIEW {VIEW} POLICY INCREMENTAL AS {QUERY.format(at='')}")
+    engine = imp_driver.connect(warehouse=str(warehouse), sketch="off")
     load, seen, plain = Load(warehouse), set[int](), engine.cursor()
     threads = [threading.Thread(target=load.run, args=(step,)) for step in (writer(), load.refresh)]
     for thread in threads:
@@ -93,4 +95,5 @@ def test_every_version_is_one_moment(engine: imp_driver.Connection, warehouse: P
         connection.execute(f"REFRESH MATERIALIZED VIEW {VIEW}").close()
     last: list[Any] = [sorted(map(repr, plain.execute(text).fetchall())) for text in (f"SELECT g, s, c FROM {VIEW}", QUERY.format(at=""))]
     assert last[0] == last[1]
+    engine.close()
     print(f"{SECONDS:.0f} s: {load.refreshed} refreshes that wrote, {len(seen)} versions")

@@ -155,6 +155,17 @@ def test_what_is_replaced_stays_until_the_new_rows_are_there(
         ("REFRESH MATERIALIZED VIEW nothing_here", imp_driver.ProgrammingError, "nothing of this name"),
         ("DROP MATERIALIZED VIEW {t}", imp_driver.ProgrammingError, "no materialized view"),
         ("CREATE MATERIALIZED VIEW {m} AS SELECT nope FROM {t}", imp_driver.ProgrammingError, "nope"),
+        *(
+            (text, imp_driver.ProgrammingError, "is to be a query")
+            for change in ("DELETE FROM {t}", "INSERT INTO {t} VALUES (9, 9, 9)", "DROP TABLE {t}", "FROM {t} INSERT INTO {t} SELECT *")
+            for text in (
+                f"CREATE MATERIALIZED VIEW {{m}} AS {change}",
+                f"CREATE MATERIALIZED VIEW {{m}} POLICY STRICT AS {change}",
+                f"CREATE INCREMENTAL VIEW {{m}} POLICY STRICT AS {change}",
+                f"EXPLAIN INCREMENTAL {change}",
+                f"EXPLAIN SKETCH {change}",
+            )
+        ),
         ("CREATE MATERIALIZED VIEW {m} POLICY STRICT AS SELECT rand() AS r FROM {t}", imp_driver.NotSupportedError, "NON_DETERMINISTIC"),
         (
             "CREATE MATERIALIZED VIEW {m} POLICY STRICT AS SELECT md5(CAST(x AS STRING)) AS r FROM {t}",
@@ -170,3 +181,16 @@ def test_what_is_wrong_is_told_and_nothing_is_left(
         cursor.execute(statement.format(**names))
     tables: list[Any] = cursor.execute(f"SHOW TABLES LIKE '{names['m']}*'").fetchall()
     assert tables == []
+    assert cursor.execute(f"SELECT count(*) FROM {names['t']}").fetchall() == [(60,)]
+
+
+def test_columns_that_are_others_by_now_are_told(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    view, table = f"{names['m']}_all", names["t"]
+    cursor.execute(f"CREATE MATERIALIZED VIEW {view} AS SELECT *, array(x) AS xs, map('a', x) AS ms FROM {table}")
+    cursor.execute(f"DELETE FROM {table}")
+    cursor.execute(f"REFRESH MATERIALIZED VIEW {view}")
+    assert cursor.execute(f"SELECT * FROM {view}").fetchall() == []
+    cursor.execute(f"CREATE OR REPLACE MATERIALIZED VIEW {view} AS SELECT *, array(x) AS xs FROM {table}")
+    cursor.execute(f"ALTER TABLE {table} ADD COLUMN zz INT")
+    with pytest.raises(imp_driver.OperationalError, match="other columns than its query"):
+        cursor.execute(f"REFRESH MATERIALIZED VIEW {view}")

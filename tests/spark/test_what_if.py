@@ -112,9 +112,16 @@ def test_markers_and_reports(cursor: imp_driver.Cursor, names: dict[str, str]) -
         ("WHAT IF (DROP TABLE {t}) SELECT * FROM {t}", imp_driver.ProgrammingError, "INSERT, UPDATE, DELETE and MERGE"),
         ("WHAT IF (DELETE FROM {t} WHERE nope = 1) SELECT * FROM {t}", imp_driver.ProgrammingError, "nope"),
         ("WHAT IF (DELETE FROM {t}) SELECT nope FROM {t}", imp_driver.ProgrammingError, "nope"),
-        ("WHAT IF (INSERT INTO {t} VALUES ('a', 1, 1, 1)) SELECT * FROM {t}", imp_driver.ProgrammingError, "INT"),
+        ("WHAT IF (DELETE FROM {t}) SELECT * FROM {t} VERSION AS OF 0", imp_driver.NotSupportedError, "older version"),
+        ("WHAT IF (DELETE FROM {t} WHERE g IN (SELECT g FROM {u})) SELECT 1", imp_driver.NotSupportedError, "UNSUPPORTED_SUBQUERY"),
+        (
+            "WHAT IF (MERGE INTO {t} USING (VALUES (1, 1), (1, 2)) s ON {t}.g = s.col1 WHEN MATCHED AND s.col2 = 1 THEN DELETE) SELECT 1",
+            imp_driver.ProgrammingError,
+            "match one row",
+        ),
+        ("WHAT IF (INSERT INTO {t} VALUES ('a', 1, 1, 1)) SELECT * FROM {t}", imp_driver.DataError, "INT"),
         ("WHAT IF (INSERT INTO {t} VALUES (1)) SELECT * FROM {t}", imp_driver.ProgrammingError, "column"),
-        ("WHAT IF (DELETE FROM {v}) SELECT * FROM {t}", imp_driver.ProgrammingError, "only supports Delta"),
+        ("WHAT IF (DELETE FROM {v}) SELECT * FROM {t}", imp_driver.NotSupportedError, "only supports Delta"),
         ("WHAT IF (INSERT INTO {t} (d) SELECT rand()) SELECT * FROM {t}", imp_driver.NotSupportedError, "NON_DETERMINISTIC"),
         ("WHAT IF (INSERT INTO {t} (g) VALUES (3000000000)) SELECT * FROM {t}", imp_driver.Error, "OVERFLOW"),
         (
