@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from imp_driver.answer.answers import Answers
 from imp_driver.answer.summary import report_of_groups
-from imp_driver.errors import NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.errors import NotSupportedError, OperationalError
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.parse.statement import Statement, StatementKind, parse
+from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.parse.what_if import WhatIf, read_what_if
 from imp_driver.ports import Outcome, Session
@@ -50,8 +50,7 @@ class WhatIfs:
         """
         wanted = self._last = read_what_if(text, self._last)
         query = execution.with_text(wanted.query)
-        if parse(wanted.query).kind is not StatementKind.QUERY:
-            raise ProgrammingError("What follows the changes of a WHAT IF is to be a query.")
+        check_query(wanted.query, "What follows the changes of a WHAT IF")
         for _ in range(_TRIES):
             try:
                 return self._run(self._hypothesis(wanted.changes, execution), query)

@@ -13,12 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 import sqlglot
-from sqlglot import Token, TokenType
+from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.markers import counted, find_markers
+from imp_driver.parse.tokens import closing
 from imp_driver.values.execution import Parameters
 
 
@@ -73,19 +74,10 @@ def _values_span(text: str) -> tuple[int, int, int] | None:
     place = next((place for place, token in enumerate(tokens) if token.token_type is TokenType.VALUES), None)
     if place is None or place + 1 >= len(tokens) or tokens[place + 1].token_type is not TokenType.L_PAREN:
         return None
-    last = _closing(tokens, place + 1)
+    last = closing(tokens, place + 1)
     if last != len(tokens) - 1:
         return None
     return tokens[place].start, tokens[place + 1].start, tokens[last].start
-
-
-def _closing(tokens: list[Token], opening: int) -> int | None:
-    depth = 0
-    for place in range(opening, len(tokens)):
-        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
-        if depth == 0:
-            return place
-    return None
 
 
 def _table(names: list[str], markers: list[str | None], rows: Sequence[Parameters]) -> pa.Table:

@@ -13,6 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
 from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy
 
@@ -66,11 +67,7 @@ def read_new_view(text: str) -> NewView:
     found = _BEGINNING.match(text)
     assert found is not None
     rest = text[found.end() :]
-    try:
-        tokens = sqlglot.tokenize(rest, read=SparkText)
-    except SqlglotError as error:
-        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]} Its form is {_FORM}.") from error
-    words = _Words(rest, tokens)
+    words = _Words(rest, tokens_of(rest, _FORM))
     name = words.name()
     columns = words.in_brackets()
     comment = policy = ""
@@ -159,12 +156,11 @@ class _Words:
         first = self._peek()
         if first is None or first.token_type is not TokenType.L_PAREN:
             return ""
-        depth = 0
-        while True:
-            token = self._next()
-            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
-            if depth == 0:
-                return self._text[first.start : token.end + 1]
+        last = closing(self._tokens, self._place)
+        self._place = len(self._tokens) if last is None else last + 1
+        if last is None:
+            raise self.unexpected()
+        return self._text[first.start : self._tokens[last].end + 1]
 
     def rest(self) -> str:
         """Return the query."""

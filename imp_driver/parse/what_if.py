@@ -6,12 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import Token, TokenType
-from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
-from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.tokens import closing, tokens_of
 
 _BEGINNING = re.compile(r"\s*WHAT\s+IF\b", re.IGNORECASE)
 _FORM = "WHAT IF (INSERT .. | UPDATE .. | DELETE .. | MERGE ..; ..) SELECT .."
@@ -37,13 +35,10 @@ def read_what_if(text: str, last: WhatIf | None = None) -> WhatIf:
     found = _BEGINNING.match(text)
     assert found is not None
     rest = text[found.end() :]
-    try:
-        tokens = sqlglot.tokenize(rest, read=SparkText)
-    except SqlglotError as error:
-        raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]} Its form is {_FORM}.") from error
+    tokens = tokens_of(rest, _FORM)
     if not tokens or tokens[0].token_type is not TokenType.L_PAREN:
         raise ProgrammingError(f"The changes are to be in brackets: {_FORM}.")
-    last_token = _closing(tokens)
+    last_token = closing(tokens, 0)
     if last_token is None:
         raise ProgrammingError(f"The bracket of the changes does not end: {_FORM}.")
     own = tokens[1:last_token]
@@ -60,15 +55,6 @@ def _query(text: str) -> str:
     if not query:
         raise ProgrammingError(f"There is no query. The form is {_FORM}.")
     return query
-
-
-def _closing(tokens: Sequence[Token]) -> int | None:
-    depth = 0
-    for place, token in enumerate(tokens):
-        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
-        if depth == 0:
-            return place
-    return None
 
 
 def _changes(text: str, tokens: Sequence[Token]) -> tuple[str, ...]:

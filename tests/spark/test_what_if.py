@@ -108,6 +108,7 @@ def test_markers_and_reports(cursor: imp_driver.Cursor, names: dict[str, str]) -
         ("WHAT IF () SELECT 1", imp_driver.ProgrammingError, "no change"),
         ("WHAT IF (DELETE FROM {t})", imp_driver.ProgrammingError, "no query"),
         ("WHAT IF (DELETE FROM {t}) DELETE FROM {t}", imp_driver.ProgrammingError, "is to be a query"),
+        ("WHAT IF (DELETE FROM {t}) FROM {t} INSERT INTO {t} SELECT *", imp_driver.ProgrammingError, "is to be a query"),
         ("WHAT IF (DELETE FROM {t} WHERE g = ?) SELECT 1", imp_driver.ProgrammingError, "no markers"),
         ("WHAT IF (DROP TABLE {t}) SELECT * FROM {t}", imp_driver.ProgrammingError, "INSERT, UPDATE, DELETE and MERGE"),
         ("WHAT IF (DELETE FROM {t} WHERE nope = 1) SELECT * FROM {t}", imp_driver.ProgrammingError, "nope"),
