@@ -9,7 +9,7 @@ Whatever the path cannot be sure of ends in the caller's own text, run unchanged
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -42,8 +42,16 @@ from imp_driver.values.tables import ChangeSource
 class Middleware:
     """Runs the statements of one connection."""
 
-    def __init__(self, session: Session, source: ChangeSource, sketches: Sketches, options: Options) -> None:
+    def __init__(
+        self,
+        session: Session,
+        source: ChangeSource,
+        sketches: Sketches,
+        options: Options,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
         self._session = session
+        self._on_close = on_close
         self._source = source
         self._sketches = sketches
         self._advisor = Advisor(session, source, sketches)
@@ -148,6 +156,8 @@ class Middleware:
 
     def close(self) -> None:
         try:
+            if self._is_open:
+                self._on_close()
             self._advisor.close()
             self._sketches.relations.background.leave(self._session)
             self._session.close()

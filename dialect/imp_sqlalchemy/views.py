@@ -33,9 +33,12 @@ class CreateView(_OfView):
         policy: Policy = "AUTO",
         or_replace: bool = False,
         if_not_exists: bool = False,
+        every_seconds: int | None = None,
     ) -> None:
         super().__init__(name, schema, kind)
-        self.query, self.policy = query, policy
+        if every_seconds is not None and (kind != "materialized" or every_seconds < 1):
+            raise exc.ArgumentError("every_seconds, 1 or more, is for materialized views.")
+        self.query, self.policy, self.every_seconds = query, policy, every_seconds
         self.or_replace, self.if_not_exists = or_replace, if_not_exists
 
 
@@ -59,7 +62,8 @@ def _create(element: CreateView, compiler: Any, **options: Any) -> str:
     query = element.query
     text = query if isinstance(query, str) else compiler.sql_compiler.process(query, literal_binds=True)
     head = f"CREATE {'OR REPLACE ' * element.or_replace}{element.kind} VIEW {'IF NOT EXISTS ' * element.if_not_exists}"
-    return f"{head}{_name(element, compiler)} POLICY {element.policy} AS {text}"
+    every = "" if element.every_seconds is None else f" EVERY {element.every_seconds} SECONDS"
+    return f"{head}{_name(element, compiler)} POLICY {element.policy}{every} AS {text}"
 
 
 @compiles(DropView, "imp")

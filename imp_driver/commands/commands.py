@@ -63,7 +63,7 @@ class Commands:
         self._run_one = run_one
         self.views = ViewCommands(session, sketches, answers.named, run_one)
         self._what_ifs = WhatIfs(session, source, answers, reader)
-        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one)
+        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 import numpy as np
@@ -24,21 +24,35 @@ from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_name, read_new_view
+from imp_driver.plan.result_keys import result_keys
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import ServedBy
+from imp_driver.state.named_views import Schedule
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified, quoted_name
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import at_version
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy, policy_named
+from imp_driver.values.tables import TableSnapshot, at_version
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, SECONDS, ViewPolicy, policy_named
 
-_WHAT = "__imp_what"
-_DELETED, _INSERTED = "D", "I"
+_WHAT, _TO = "__imp_what", "__imp_to_"
+_DELETED, _INSERTED, _CHANGED = "D", "I", "U"
 _IDENTIFIER, _VERSION = "spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion"
 _REMARK = "spark.databricks.delta.commitInfo.userMetadata"
 _VIEW = "imp.view"
 _MARK = f'{{"{_VIEW}":'
 _COMMITS_LOOKED_AT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The rows of a query that were those of a version of a table."""
+
+    table_id: str
+    version: int
+    rows: pa.Table
+
+    def is_again(self, target: TableSnapshot, rows: pa.Table) -> bool:
+        return (target.table_id, target.version) == (self.table_id, self.version) and rows.equals(self.rows)
 
 
 class MaterializedViews:
@@ -50,11 +64,14 @@ class MaterializedViews:
         changes: Changes,
         check_followed: Callable[[NewView, Execution], None],
         run_one: RunOne,
+        schedule: Schedule,
     ) -> None:
         self._session = session
         self._changes = changes
         self._check_followed = check_followed
         self._run_one = run_one
+        self._schedule = schedule
+        self._compared: dict[tuple[str, ...], _Compared] = {}
 
     def create(self, text: str, execution: Execution) -> Outcome:
         """Make a table of the rows of a query, in one commit. Where that fails, a table that was there stays as it is.
@@ -79,6 +96,7 @@ class MaterializedViews:
         batch = BatchInsert(wanted.table_text(self._namespace(execution), view), view, shown)
         with self._settings({_REMARK: _remark(report)}, execution):
             self._changes.write(parse(batch.text), batch, execution)
+        self._schedule.changes += 1
         made = self._changes.target(parse(f"DELETE FROM {qualified(wanted.name)}"))
         return Outcome(None, rows.num_rows, replace(report, version=None if made is None else made.version))
 
@@ -95,9 +113,10 @@ class MaterializedViews:
             return
         self._properties(name)
         without_rows(self._run_one, f"DROP TABLE {qualified(name)}", execution)
+        self._schedule.changes += 1
 
     def refresh(self, argument: str, execution: Execution) -> Outcome:
-        """Write what has changed of the rows; the row count is that of deleted and inserted rows together.
+        """Write what has changed of the rows; the row count is that of deleted, inserted and changed rows together.
 
         Raises:
             ProgrammingError: there is no materialized view of this name.
@@ -113,10 +132,14 @@ class MaterializedViews:
         policy = policy_named(properties[PROPERTY]) or ViewPolicy.AUTO
         with self._in(tuple(json.loads(properties[NAMESPACE])), execution):
             found, report = self._rows(name, properties[QUERY], policy, execution)
+        compared = self._compared.get(name)
+        if compared is not None and compared.is_again(target, found):
+            return Outcome(None, 0, replace(report, version=target.version))
         old = self._session.read(f"SELECT * FROM {at_version(qualified(name), target.version)}", execution)
         new = _as_columns_of(old, found, name)
-        changes = None if policy is ViewPolicy.FULL else bag_changes(old, new)
-        if changes is not None and changes.is_empty:
+        changes = None if policy is ViewPolicy.FULL else bag_changes(old, new, result_keys(parse(properties[QUERY]).tree))
+        if changes is not None and not changes.count:
+            self._compared[name] = _Compared(target.table_id, target.version, found)
             return Outcome(None, 0, replace(report, version=target.version))
         batch, count = _overwriting(name, old, new) if changes is None else _merging(name, changes)
         marks = {_IDENTIFIER: f"imp {target.table_id}", _VERSION: str(target.version + 1), _REMARK: _remark(report)}
@@ -139,6 +162,8 @@ class MaterializedViews:
                 "policy": (text, [properties[PROPERTY] for _, properties in found]),
                 "version": (pa.int64(), [version for version, _ in commits]),
                 "versions": (text, [versions for _, versions in commits]),
+                "every_seconds": (pa.int64(), [int(properties[SECONDS]) if SECONDS in properties else None for _, properties in found]),
+                "problem": (text, [self._schedule.problems.get(name) for name, _ in found]),
                 "statement": (text, [properties[QUERY] for _, properties in found]),
             }
         )
@@ -239,18 +264,28 @@ def _overwriting(name: Sequence[str], old: pa.Table, new: pa.Table) -> tuple[Bat
 
 def _merging(name: Sequence[str], changes: BagChanges) -> tuple[BatchInsert, int]:
     view = _row_view()
+    columns = changes.inserted.column_names
+    names = [quoted_name(column) for column in columns]
+    listed = ", ".join(names)
+    to = [f"{_TO}{place}" for place in range(len(columns))]
     marked = [_marked(changes.deleted, _DELETED), _marked(changes.inserted, _INSERTED)]
-    names = [quoted_name(column) for column in changes.inserted.column_names]
-    columns = ", ".join(names)
-    if not changes.deleted.num_rows:
-        text = f"INSERT INTO {qualified(tuple(name))} SELECT {columns} FROM {view}"
+    if not changes.deleted.num_rows and not changes.before.num_rows:
+        text = f"INSERT INTO {qualified(tuple(name))} SELECT {listed} FROM {view}"
     else:
         same = " AND ".join(f"t.{each} <=> s.{each}" for each in names)
-        text = (
-            f"MERGE INTO {qualified(tuple(name))} AS t USING {view} AS s ON s.{_WHAT} = '{_DELETED}' AND {same} WHEN MATCHED THEN DELETE "
-            f"WHEN NOT MATCHED AND s.{_WHAT} = '{_INSERTED}' THEN INSERT ({columns}) VALUES ({', '.join(f's.{each}' for each in names)})"
+        text = f"MERGE INTO {qualified(tuple(name))} AS t USING {view} AS s ON s.{_WHAT} <> '{_INSERTED}' AND {same}"
+        if changes.before.num_rows:
+            changed = ", ".join(f"{each} = s.{new}" for each, new in zip(names, to, strict=True))
+            text += f" WHEN MATCHED AND s.{_WHAT} = '{_CHANGED}' THEN UPDATE SET {changed}"
+            changing = _marked(changes.before, _CHANGED)
+            for place, column in zip(to, changes.after.columns, strict=True):
+                changing = changing.append_column(place, column)
+            marked = [pa.concat_tables([changing, *marked], promote_options="default")]
+        text += (
+            f" WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.{_WHAT} = '{_INSERTED}' "
+            f"THEN INSERT ({listed}) VALUES ({', '.join(f's.{each}' for each in names)})"
         )
-    return BatchInsert(text, view, pa.concat_tables(marked)), changes.deleted.num_rows + changes.inserted.num_rows
+    return BatchInsert(text, view, pa.concat_tables(marked)), changes.count
 
 
 def _marked(rows: pa.Table, what: str) -> pa.Table:

@@ -26,6 +26,7 @@ from imp_driver.state.named_views import NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
+from imp_driver.values.view_policy import PROPERTY
 
 _CATALOG = "spark_catalog"
 
@@ -129,8 +130,16 @@ class ViewCommands:
         if relation is None and may_miss:
             return
         if relation is None or relation.view is None or relation.view.policy is None:
-            raise ProgrammingError(f"There is no incremental view {qualified(name)}. {_what_it_is(name, relation)}")
+            raise ProgrammingError(f"There is no incremental view {qualified(name)}. {self._what_it_is(name, relation)}")
         self._drop(relation.name, execution)
+
+    def _what_it_is(self, name: tuple[str, ...], relation: Relation | None) -> str:
+        if relation is None:
+            return "There is nothing of this name. SHOW INCREMENTAL VIEWS lists them."
+        definition = self._session.definition(relation.name) if relation.kind is RelationKind.DELTA_TABLE else None
+        if definition is not None and PROPERTY in definition.properties:
+            return f"{qualified(name)} is a materialized view, which DROP MATERIALIZED VIEW drops."
+        return f"{qualified(name)} is a {relation.kind.value}, which DROP {'VIEW' if 'view' in relation.kind.value else 'TABLE'} drops."
 
     def _drop(self, name: tuple[str, ...], execution: Execution) -> None:
         without_rows(self._run_one, f"DROP VIEW {qualified(name)}", execution)
@@ -213,13 +222,6 @@ _NOT_MET = "it was not read in this process yet"
 
 def _rows(table: pa.Table, *names: str) -> list[tuple[str, ...]]:
     return [tuple(row[name] for name in names) for row in table.to_pylist()]
-
-
-def _what_it_is(name: tuple[str, ...], relation: Relation | None) -> str:
-    if relation is None:
-        return "There is nothing of this name. SHOW INCREMENTAL VIEWS lists them."
-    word = "VIEW" if "view" in relation.kind.value else "TABLE"
-    return f"{qualified(name)} is a {relation.kind.value}, which DROP {word} drops."
 
 
 def _versions(named: NamedView) -> str | None:

@@ -12,7 +12,7 @@ from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.parse.what_if import WhatIf, read_what_if
-from imp_driver.ports import Outcome, Session
+from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
 from imp_driver.values.bounded_cache import BoundedCache
@@ -38,6 +38,7 @@ class WhatIfs:
         self._answers = answers
         self._reader = reader
         self._known: BoundedCache[Hashable, Hypothesis] = BoundedCache(_MOST_KEPT)
+        self._definitions: BoundedCache[Hashable, TableDefinition] = BoundedCache(_MOST_KEPT)
         self._last: WhatIf | None = None
 
     def run(self, text: str, execution: Execution) -> Outcome:
@@ -96,7 +97,7 @@ class WhatIfs:
         known = self._known.get(name)
         if known is not None and known.is_current():
             return known
-        found = Hypothesis(self._session, self._reader, execution)
+        found = Hypothesis(self._session, self._reader, execution, self._definitions)
         for each in changes:
             found.suppose(each)
         self._known[name] = found

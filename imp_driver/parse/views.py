@@ -15,11 +15,11 @@ from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, SECONDS, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
-    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] AS query"
+    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] [EVERY n SECONDS] AS query"
 )
 _BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
 _FEED = "delta.enableChangeDataFeed"
@@ -28,7 +28,13 @@ _IF_EXISTS = "IF EXISTS "
 
 @dataclass(frozen=True, slots=True)
 class NewView:
-    """A view to be made. ``columns`` and ``comment`` are as they are written, empty without any; ``query`` is its SELECT."""
+    """A view to be made.
+
+    Attributes:
+        query: its SELECT.
+        columns, comment: as they are written, empty without any.
+        seconds: between two refreshes of a materialized view; None where these are asked for.
+    """
 
     name: tuple[str, ...]
     query: str
@@ -37,6 +43,7 @@ class NewView:
     comment: str = ""
     replaces: bool = False
     may_exist: bool = False
+    seconds: int | None = None
 
     def table_text(self, namespace: Sequence[str], view: str) -> str:
         """Return the statement for Spark that makes a table of a view's rows, typed as the query is.
@@ -47,6 +54,8 @@ class NewView:
         """
         head = f"CREATE {'OR REPLACE ' * self.replaces}TABLE {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)} USING DELTA"
         values = {PROPERTY: self.policy.name, QUERY: self.query, NAMESPACE: json.dumps(list(namespace)), _FEED: "true"}
+        if self.seconds is not None:
+            values[SECONDS] = str(self.seconds)
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
         rows = f"(SELECT * FROM ({self.query}\n) AS __imp_rows{self.columns} LIMIT 0) UNION ALL SELECT * FROM {view}"
         return " ".join(filter(None, (head, self.comment, f"TBLPROPERTIES ({properties})", "AS", rows)))
@@ -71,11 +80,14 @@ def read_new_view(text: str) -> NewView:
     name = words.name()
     columns = words.in_brackets()
     comment = policy = ""
+    seconds = None
     while not words.take("AS"):
         if not comment and words.take("COMMENT"):
             comment = f"COMMENT {words.text()}"
         elif not policy and words.take("POLICY"):
             policy = words.word()
+        elif seconds is None and words.take("EVERY"):
+            seconds = words.seconds()
         else:
             raise words.unexpected()
     if policy and policy not in ViewPolicy.__members__:
@@ -83,7 +95,9 @@ def read_new_view(text: str) -> NewView:
     replaces, may_exist = found.group(1) is not None, found.group(2) is not None
     if replaces and may_exist:
         raise ProgrammingError("CREATE OR REPLACE and IF NOT EXISTS exclude each other.")
-    return NewView(name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist)
+    if seconds is not None and "MATERIALIZED" not in found.group().upper():
+        raise ProgrammingError("EVERY n SECONDS is for materialized views; an incremental one is up to date whenever it is read.")
+    return NewView(name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds)
 
 
 def read_name(text: str) -> tuple[str, ...]:
@@ -127,6 +141,17 @@ class _Words:
     def word(self) -> str:
         token = self._next()
         return token.text.upper()
+
+    def seconds(self) -> int:
+        """Return the number of ``n SECONDS``."""
+        token = self._next()
+        number = int(token.text) if token.token_type is TokenType.NUMBER and token.text.isdecimal() else 0
+        if not number:
+            self._place -= 1
+            raise self.unexpected()
+        if not (self.take("SECONDS") or self.take("SECOND")):
+            raise self.unexpected()
+        return number
 
     def text(self) -> str:
         """Return a text as it is written."""

@@ -12,6 +12,9 @@ from imp_driver.errors import ProgrammingError
 from imp_driver.parse.tokens import closing, tokens_of
 
 _BEGINNING = re.compile(r"\s*WHAT\s+IF\b", re.IGNORECASE)
+_SIMPLE = re.compile(r"'[^'\\]*'|`[^`]*`")
+_MARKS = re.compile(r"[();]")
+_IS_PLAIN = re.compile(r"(?:[\w\s,.=<>+*%|!();]|-(?!-))*")
 _FORM = "WHAT IF (INSERT .. | UPDATE .. | DELETE .. | MERGE ..; ..) SELECT .."
 
 
@@ -35,6 +38,11 @@ def read_what_if(text: str, last: WhatIf | None = None) -> WhatIf:
     found = _BEGINNING.match(text)
     assert found is not None
     rest = text[found.end() :]
+    spans = _plain_spans(rest)
+    if spans:
+        end = spans[-1][1] + 1
+        changes = tuple(change for each in spans if (change := rest[slice(*each)].strip()))
+        return WhatIf(changes, _query(rest[end:]), text[: found.end() + end])
     tokens = tokens_of(rest, _FORM)
     if not tokens or tokens[0].token_type is not TokenType.L_PAREN:
         raise ProgrammingError(f"The changes are to be in brackets: {_FORM}.")
@@ -48,6 +56,29 @@ def read_what_if(text: str, last: WhatIf | None = None) -> WhatIf:
     if not changes:
         raise ProgrammingError(f"There is no change. The form is {_FORM}.")
     return WhatIf(changes, _query(rest[end:]), text[: found.end() + end])
+
+
+def _plain_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the changes stand in a text of words, numbers, names, simple texts and brackets; empty for any other text.
+
+    To read ten thousand tokens one by one takes longer than to answer the query.
+    """
+    own = _SIMPLE.sub(lambda found: "x" * len(found[0]), text)
+    spans: list[tuple[int, int]] = []
+    depth = start = 0
+    for each in _MARKS.finditer(own):
+        mark, place = each[0], each.start()
+        depth += (mark == "(") - (mark == ")")
+        if start == 0:
+            if mark != "(" or own[:place].strip():
+                return []
+            start = place + 1
+        elif (mark == ")" and depth == 0) or (mark == ";" and depth == 1):
+            spans.append((start, place))
+            start = place + 1
+            if depth == 0:
+                return spans if _IS_PLAIN.fullmatch(own, 0, place + 1) and any(text[slice(*span)].strip() for span in spans) else []
+    return []
 
 
 def _query(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+from imp_driver.spark.frames import frame_of
 from imp_driver.values.quoting import quoted_name
 
 _DDL = {pa.int32(): "INT", pa.int64(): "BIGINT", pa.binary(): "BINARY", pa.string(): "STRING"}
@@ -44,7 +45,7 @@ class SparkBuckets:
         with self._running(), self._unnoticed():
             # A literal list, by which Delta skips the files of other buckets.
             before = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
-            pairs = before.cogroup(self._spark.createDataFrame(delta).groupBy(BUCKET))
+            pairs = before.cogroup(frame_of(self._spark, delta).groupBy(BUCKET))
             rows = _applied(pairs, lambda state, changes: kernel.stepped(state, changes), BUCKET_ROW)
             rows.write.format("delta").mode("overwrite").option("replaceWhere", touched).save(target)
         return self._written(target, touched)

@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from imp_driver.errors import Error, cancelled
 from imp_driver.ports import CHAR_WIDTH
 from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
+from imp_driver.spark.frames import frame_of
 from imp_driver.spark.meaning import CHAR_MARK
 from imp_driver.spark.stream import BatchStream, drained
 from imp_driver.values.execution import Execution
@@ -65,9 +65,7 @@ class OwnQueries(ABC):
     @contextmanager
     def _visible(self, view: str, rows: pa.Table, execution: Execution) -> Iterator[None]:
         with mapped(execution.tag):
-            # Of a nested column without any rows pyspark makes no frame.
-            is_empty = not rows.num_rows and any(map(pa.types.is_nested, rows.schema.types))
-            frame: Any = self.spark.createDataFrame([], from_arrow_schema(rows.schema)) if is_empty else self.spark.createDataFrame(rows)
+            frame = frame_of(self.spark, rows)
             for field in rows.schema:
                 if field.metadata and CHAR_WIDTH in field.metadata:
                     # What Spark reads of a CHAR column bears this mark; by it comparisons ignore the blanks at the end.

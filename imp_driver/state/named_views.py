@@ -52,10 +52,24 @@ class NamedView:
         return bool(self.relations) and not self.has_constants and not any(each.is_dropped for each in self.relations)
 
 
+class Schedule:
+    """What connections tell each other of the materialized views that are refreshed by themselves.
+
+    Attributes:
+        changes: how often one was made or dropped in this process.
+        problems: why the last refresh of one failed, by its name.
+    """
+
+    def __init__(self) -> None:
+        self.changes = 0
+        self.problems: dict[tuple[str, ...], str] = {}
+
+
 class NamedViews:
     """Thread-safe. Relations know the views whose rows they hold, and stay for them."""
 
     def __init__(self) -> None:
+        self.schedule = Schedule()
         self._views: dict[tuple[str, ...], NamedView] = {}
         self._lock = threading.Lock()
 

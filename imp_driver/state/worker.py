@@ -54,6 +54,11 @@ class Worker:
     def is_running(self) -> bool:
         return self._life is not None
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the next connection that is counted off is the last."""
+        return self._connections == 1
+
     def open(self, begin: Callable[[], Life]) -> None:
         """Count a connection; the first begins a life."""
         with self._lock:

@@ -20,6 +20,12 @@ def quoted_text(text: str) -> str:
     return "'" + text.translate(_ESCAPES).replace(VARIABLE, "\\u0024{") + "'"
 
 
+def plain_text(text: str) -> str:
+    """Return text as ``quoted_text`` does, but without a backslash where two quotes for one will do, as parser and Spark read alike."""
+    is_plain = text.isprintable() and "\\" not in text and not has_variable(text)
+    return "'" + text.replace("'", "''") + "'" if is_plain else quoted_text(text)
+
+
 def quoted_name(name: str) -> str:
     """Return one identifier in backticks.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.parse.statement import DIALECT
-from imp_driver.values.quoting import quoted_name
+from imp_driver.parse.dialect import SparkText
+from imp_driver.values.quoting import plain_text, quoted_name
 from imp_driver.values.tables import WEIGHT_COLUMN, SchemaColumn
 from imp_driver.values.types import arrow_type, spark_type
 
@@ -45,8 +45,21 @@ class Effect:
         return f"({' UNION ALL '.join(f'SELECT * FROM ({rows})' for rows in (self.kept, self.added) if rows)})"
 
 
+class _WithoutBackslashes(SparkText):
+    """Writes texts so that they may be read again (plan/check.py): of quotes, two for one."""
+
+    class Generator(SparkText.Generator):
+        """As SparkText's."""
+
+        def literal_sql(self, expression: exp.Literal) -> str:
+            return plain_text(expression.this) if expression.is_string else super().literal_sql(expression)
+
+        def rawstring_sql(self, expression: exp.RawString) -> str:
+            return plain_text(expression.this)
+
+
 def sql(node: exp.Expr) -> str:
-    return node.sql(dialect=DIALECT)
+    return node.sql(dialect=_WithoutBackslashes)
 
 
 def listed(values: Sequence[str], columns: Sequence[SchemaColumn]) -> str:
@@ -55,6 +68,8 @@ def listed(values: Sequence[str], columns: Sequence[SchemaColumn]) -> str:
 
 def assigned(value: str, column: SchemaColumn) -> str:
     """Return a value as the table takes it. Raises NotSupportedError for a column whose type has no name here."""
+    if column.type_name == "binary":
+        return f"CAST({value} AS BINARY)"
     if arrow_type(column.type_name) is None:
         raise NotSupportedError(f"WHAT IF assigns nothing to the column {column.name} of type {column.type_name}.")
     return f"CAST({value} AS {spark_type(column.type_name)})"
@@ -86,28 +101,62 @@ def of_update(tree: exp.Update, columns: Sequence[SchemaColumn]) -> Effect:
     return Effect(removed, added, kept)
 
 
-def of_insert(tree: exp.Insert, columns: Sequence[SchemaColumn]) -> Effect:
+def of_insert(tree: exp.Insert, columns: Sequence[SchemaColumn], written: str = "") -> Effect:
     """Return what an INSERT of the rows of a query does.
+
+    Args:
+        written: the rows, in SQL, where they are not those of the tree.
 
     Raises NotSupportedError for a form that is not followed, ProgrammingError for columns that there are not.
     """
-    _check_form(tree, "this", "expression", "overwrite", "by_name")
-    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    _check_form(tree, "this", "expression", "source", "overwrite", "by_name", "with_")
+    table, named = inserted(tree, columns)
     if table.args.get("partition"):
         raise NotSupportedError("WHAT IF follows no INSERT with PARTITION; name the column among the others.")
-    if tree.args.get("by_name"):
-        named = [expression.alias_or_name for expression in tree.expression.selects]
-        own = {name.lower(): quoted_name(name) for name in named}
-        rows = f"({sql(tree.expression)}) AS __imp_q"
-    else:
-        named = [each.name for each in tree.this.expressions] if isinstance(tree.this, exp.Schema) else [each.name for each in columns]
-        own = {name.lower(): f"__imp_{place}" for place, name in enumerate(named)}
-        rows = f"({sql(tree.expression)}) AS __imp_q ({', '.join(own.values())})"
     _check_known(named, columns)
+    if tree.args.get("by_name"):
+        own = {name.lower(): quoted_name(name) for name in named}
+        rows = f"({_rows(tree)}) AS __imp_q"
+    else:
+        own = {name.lower(): f"__imp_{place}" for place, name in enumerate(named)}
+        rows = f"({written or _rows(tree)}) AS __imp_q ({', '.join(own.values())})"
     values = [assigned(own.get(each.name.lower(), "NULL"), each) for each in columns]
     added = f"SELECT {listed(values, columns)} FROM {rows}"
     everything = f"SELECT {listed(_own(table, columns), columns)} FROM {sql(table)}"
     return Effect(everything, added, "") if tree.args.get("overwrite") else Effect("", added, everything)
+
+
+def inserted(tree: exp.Insert, columns: Sequence[SchemaColumn]) -> tuple[exp.Expr, list[str]]:
+    """Return the table of an INSERT, and the columns that have its values, one after the other. Raises NotSupportedError."""
+    if tree.args.get("by_name"):
+        if not isinstance(tree.expression, exp.Select) or any(each.is_star for each in tree.expression.selects):
+            raise NotSupportedError("WHAT IF follows an INSERT BY NAME of a SELECT that names its columns, without *.")
+        return tree.this, [each.alias_or_name for each in tree.expression.selects]
+    if isinstance(tree.this, exp.Schema):
+        return tree.this.this, [each.name for each in tree.this.expressions]
+    return tree.this, [each.name for each in columns]
+
+
+def _rows(tree: exp.Insert) -> str:
+    """Return the query whose rows are inserted."""
+    source, common = tree.args.get("source") or None, tree.args.get("with_") or None
+    rows = tree.expression.copy() if source is None else exp.select("*").from_(source.copy())
+    if isinstance(rows, exp.Values):
+        for each in list(rows.find_all(exp.Column, exp.Var)):
+            if is_default(each):
+                each.replace(exp.null())
+    if common is not None:
+        if rows.args.get("with_"):
+            raise NotSupportedError("WHAT IF follows no INSERT with WITH before it and in its query; write one of them.")
+        rows.set("with_", common.copy())
+    return sql(rows)
+
+
+def is_default(value: exp.Expr) -> bool:
+    """Say whether a value is the word DEFAULT, which is NULL here: tables with other defaults are refused (what_if/hypothesis.py)."""
+    if isinstance(value, exp.Column) and len(value.parts) == 1 and isinstance(value.this, exp.Identifier):
+        return not value.this.quoted and value.name.upper() == "DEFAULT"
+    return isinstance(value, exp.Var) and value.name.upper() == "DEFAULT"
 
 
 def changed(own: Sequence[str], assignments: Sequence[exp.Expr], columns: Sequence[SchemaColumn]) -> list[str]:
@@ -117,9 +166,7 @@ def changed(own: Sequence[str], assignments: Sequence[exp.Expr], columns: Sequen
         column = each.this if isinstance(each, exp.EQ) else None
         if not isinstance(column, exp.Column) or len(column.parts) > 2:
             raise NotSupportedError(f"WHAT IF does not follow SET {sql(each)}.")
-        if isinstance(each.expression, exp.Column) and each.expression.name.upper() == "DEFAULT":
-            raise NotSupportedError("WHAT IF does not know the default values of columns.")
-        pairs[column.name.lower()] = each.expression
+        pairs[column.name.lower()] = exp.null() if is_default(each.expression) else each.expression
     _check_known([*pairs], columns)
     return [
         assigned(sql(pairs[each.name.lower()]), each) if each.name.lower() in pairs else old for old, each in zip(own, columns, strict=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -29,15 +29,19 @@ from imp_driver.reasons import Reason
 from imp_driver.rewrite.splice import Pin, check_every, find_reference, pin_of, pinned
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
+from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.execution import Execution
-from imp_driver.values.quoting import qualified
+from imp_driver.values.quoting import qualified, quoted_name
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.tables import TableSnapshot, ZSet, at_version
 from imp_driver.values.types import arrow_type
-from imp_driver.what_if.effects import Effect, of_delete, of_insert, of_update, sql
+from imp_driver.what_if.effects import Effect, inserted, listed, of_delete, of_insert, of_update, sql
 from imp_driver.what_if.merge import of_merge
+from imp_driver.what_if.written_rows import WrittenRows, written_rows
 
 _CONSTRAINT = "delta.constraints."
+_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
+_MAPPING = "delta.columnMapping."
 _COMPUTED = ("delta.generationExpression", "delta.identity.start", "CURRENT_DEFAULT")
 _CONDITION, _STATE = re.compile(r"\[([A-Z_.\d]+)\]"), re.compile(r"SQLSTATE: (\w{5})")
 _BY_STATE = {"22": DataError, "23": IntegrityError, "0A": NotSupportedError}
@@ -71,8 +75,11 @@ class Moved(Exception):
 class Hypothesis:
     """The changes of one WHAT IF. ``tables`` are those that it changes, by location."""
 
-    def __init__(self, session: Session, reader: Reader, execution: Execution) -> None:
+    def __init__(
+        self, session: Session, reader: Reader, execution: Execution, definitions: BoundedCache[Hashable, TableDefinition]
+    ) -> None:
         self._session = session
+        self._definitions = definitions
         self._reader = reader
         self._execution = execution
         self._versions: dict[str, int] = {}
@@ -95,6 +102,26 @@ class Hypothesis:
             Error: Spark failed.
             Moved: some table has a newer version by now.
         """
+        written = written_rows(text)
+        if written is None or not self._is_written(written):
+            self._evaluate(text)
+
+    def _is_written(self, written: WrittenRows) -> bool:
+        """Make an INSERT of literals; False where Spark is to say whether it can be made, and what its rows are."""
+        try:
+            tree = sqlglot.parse_one(f"{written.head} VALUES (NULL)", read=SparkText)
+            assert isinstance(tree, exp.Insert)
+            table, definition, name = self._table(tree)
+            effect = self._effect(tree, table, written.text)
+            rows = written.table(inserted(tree, table.snapshot.schema)[1], table.snapshot.schema)
+        except (SqlglotError, Refused, NotSupportedError, ProgrammingError):
+            return False
+        if rows is None or not _is_plain(definition):
+            return False
+        self._note(table, effect, _typed(rows, table.snapshot), np.ones(rows.num_rows, np.int64), definition, name)
+        return True
+
+    def _evaluate(self, text: str) -> None:
         try:
             tree = sqlglot.parse_one(text, read=SparkText)
         except SqlglotError as error:
@@ -172,13 +199,19 @@ class Hypothesis:
         if not reading.tables:
             raise Refused.on(reading.text.plan if isinstance(reading.text.plan, Grounds) else Grounds(Reason.NOT_A_DELTA_TABLE))
         snapshot = next(iter(reading.tables.values())).snapshot
-        definition = self._session.definition(relation.name)
-        if definition is None:
-            raise NotSupportedError(f"{qualified(name)} is not described by the current catalog.")
+        definition = self._definition(relation.name, snapshot)
         first = Supposed(snapshot, f"(SELECT * FROM {at_version(qualified(relation.name), snapshot.version)})")
         return self.tables.setdefault(snapshot.location, first), definition, relation.name
 
-    def _effect(self, tree: exp.Expr, table: Supposed) -> Effect:
+    def _definition(self, name: tuple[str, ...], snapshot: TableSnapshot) -> TableDefinition:
+        key = name, snapshot.location, snapshot.table_id, snapshot.version
+        found = self._definitions.get(key) or self._session.definition(name)
+        if found is None:
+            raise NotSupportedError(f"{qualified(name)} is not described by the current catalog.")
+        self._definitions[key] = found
+        return found
+
+    def _effect(self, tree: exp.Expr, table: Supposed, written: str = "") -> Effect:
         columns = table.snapshot.schema
         match tree:
             case exp.Delete():
@@ -188,8 +221,8 @@ class Hypothesis:
             case exp.Merge():
                 return self._spliced(of_merge(tree, columns))
         assert isinstance(tree, exp.Insert)
-        effect = of_insert(tree, columns)
-        if tree.expression.find(exp.Table) is not None:
+        effect = of_insert(tree, columns, written)
+        if not isinstance(tree.expression, exp.Values) or tree.expression.find(exp.Table) is not None:
             return self._spliced(effect)
         # Of rows that are written down there may be many, which take longest to be read once more.
         return replace(self._spliced(replace(effect, added="")), added=effect.added)
@@ -198,7 +231,7 @@ class Hypothesis:
         return Effect(**{name: text and self.text_of(parse(text)) for name, text in asdict(effect).items()})
 
     def _apply(self, effect: Effect, table: Supposed, definition: TableDefinition, name: tuple[str, ...]) -> None:
-        _check_table(definition, name, is_insert=not effect.removed)
+        _check_table(definition, name, is_insert=not effect.removed, has_new=bool(effect.added))
         if effect.pairs:
             counts = self._session.read(
                 f"SELECT (SELECT count(*) FROM ({effect.pairs})) AS p, (SELECT count(*) FROM ({effect.touched})) AS t", self._execution
@@ -210,12 +243,24 @@ class Hypothesis:
         if found.num_rows > MOST_ROWS:
             raise NotSupportedError(f"WHAT IF holds changes in memory, of at most {MOST_ROWS} rows each.")
         weights = found.column(0).to_numpy(zero_copy_only=False).astype(np.int64)
-        rows = _typed(found.remove_column(0), table.snapshot)
-        _check_nulls(rows.filter(pa.array(weights > 0)), definition, name)
         self._check_constraints(effect.added, definition, name)
+        self._note(table, effect, _typed(found.remove_column(0), table.snapshot), weights, definition, name)
+
+    def _note(
+        self,
+        table: Supposed,
+        effect: Effect,
+        rows: pa.Table,
+        weights: npt.NDArray[np.int64],
+        definition: TableDefinition,
+        name: tuple[str, ...],
+    ) -> None:
+        _check_nulls(rows.filter(pa.array(weights > 0)), definition, name)
         table.rows.append(rows)
         table.weights.append(weights)
-        table.relation = effect.after
+        columns = table.snapshot.schema
+        # By names of its own, Spark tells two readings of one UNION apart, one of them in a subquery that reads the row around it.
+        table.relation = f"(SELECT {listed([quoted_name(each.name) for each in columns], columns)} FROM {effect.after})"
 
     def _check_constraints(self, added: str, definition: TableDefinition, name: tuple[str, ...]) -> None:
         for key, condition in definition.properties.items():
@@ -267,12 +312,22 @@ def _fields(definition: TableDefinition) -> Iterator[Mapping[str, Any]]:
     yield from json.loads(definition.schema)["fields"]
 
 
-def _check_table(definition: TableDefinition, name: Sequence[str], *, is_insert: bool) -> None:
+def _is_plain(definition: TableDefinition) -> bool:
+    """Say whether a table takes all rows that its columns have."""
+    if any(key.startswith(_CONSTRAINT) for key in definition.properties):
+        return False
+    return all(key == "comment" or key.startswith(_MAPPING) for each in _fields(definition) for key in each.get("metadata") or {})
+
+
+def _check_table(definition: TableDefinition, name: Sequence[str], *, is_insert: bool, has_new: bool) -> None:
     """Raise NotSupportedError where a table has rules about changes that are Delta's alone to follow."""
     for each in _fields(definition):
         computed = [key for key in _COMPUTED if key in (each.get("metadata") or {})]
         if computed:
             raise NotSupportedError(f"WHAT IF changes no table with computed columns; {each['name']} of {qualified(tuple(name))} is one.")
+        if has_new and _LENGTH in (each.get("metadata") or {}):
+            what = f"{each['name']} of {qualified(tuple(name))} is {each['metadata'][_LENGTH]}"
+            raise NotSupportedError(f"WHAT IF adds no rows where the lengths of texts are to be checked; {what}.")
     if not is_insert and definition.properties.get("delta.appendOnly", "").lower() == "true":
         raise NotSupportedError(f"{qualified(tuple(name))} is append-only.")
 

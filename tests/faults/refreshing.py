@@ -81,10 +81,11 @@ class RefreshingSession(LakeSession):
         assert text.startswith(("MERGE INTO `m`", "INSERT INTO `m`"))
         table = DeltaTable(self.lake.location(VIEW))
         old = table.to_pyarrow_table()
-        marks = rows.column(_WHAT).to_pylist()
-        gone = {tuple(row.values()) for row, mark in zip(rows.drop_columns([_WHAT]).to_pylist(), marks, strict=True) if mark == "D"}
+        every = [(row[_WHAT], [row[name] for name in old.column_names], [*row.values()]) for row in rows.to_pylist()]
+        gone = {tuple(values) for mark, values, _ in every if mark != "I"}
         kept = [row for row in old.to_pylist() if tuple(row.values()) not in gone]
-        new = [row for row, mark in zip(rows.drop_columns([_WHAT]).to_pylist(), marks, strict=True) if mark == "I"]
+        come = [values if mark == "I" else both[-len(values) :] for mark, values, both in every if mark != "D"]
+        new = [dict(zip(old.column_names, values, strict=True)) for values in come]
         write_deltalake(table, pa.Table.from_pylist([*kept, *new], old.schema), mode="overwrite")
 
 

@@ -28,6 +28,6 @@ SUPPOSED_MUTANTS = (
         "wanted = pc.is_in(signed.rows.column(key), value_set=values.drop_null().cast(signed.rows.column(key).type))",
         "wanted = pc.is_in(signed.rows.column(key), value_set=values.slice(0, 0).cast(signed.rows.column(key).type))",
     ),
-    Mutant("changes see the tables without those before", "../what_if/hypothesis.py", "        table.relation = effect.after\n", ""),
+    Mutant("changes see the tables without those before", "../what_if/hypothesis.py", "        table.relation = f", "        _ = f"),
     Mutant("an UPDATE takes no rows", "../what_if/effects.py", "return Effect(removed, added, kept)", 'return Effect("", added, kept)'),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,11 @@ def test_the_table_has_the_rows_and_only_changes_are_written(
     operations = [row[4] for row in plain.execute(f"DESCRIBE HISTORY {made}_sums").fetchall()]
     assert operations == ["MERGE"] * 2 + ["CREATE TABLE AS SELECT"]
     changed = plain.execute(f"SELECT _change_type, g, s, c FROM table_changes('{made}_sums', 1, 1)").fetchall()
-    assert Counter(row[0] for row in changed) == {"insert": 3, "delete": 1}
+    assert Counter(row[0] for row in changed) == {"insert": 2, "update_preimage": 1, "update_postimage": 1}
     remark = plain.execute(f"DESCRIBE HISTORY {made}_sums").fetchall()[0][13]
     (version,) = json.loads(remark)["imp.view"].values()
     shown = [row for row in cursor.execute("SHOW MATERIALIZED VIEWS").fetchall() if row[0].endswith(f".{made}_sums")]
-    assert [(row[1], row[2], row[4]) for row in shown] == [("STRICT", 2, VIEWS["sums"][1].format(**names))]
+    assert [(row[1], row[2], row[6]) for row in shown] == [("STRICT", 2, VIEWS["sums"][1].format(**names))]
     assert list(json.loads(shown[0][3]).values()) == [version]
     # The last change of the sums: the update after it left them as they were, and nothing was written.
     assert version == next(row[0] for row in plain.execute(f"DESCRIBE HISTORY {names['t']}").fetchall() if row[4] == "DELETE")
@@ -112,6 +113,37 @@ def test_two_at_once_are_one(warehouse: Path, cursor: imp_driver.Cursor, names: 
         thread.join()
     assert len(errors) < 2
     assert same(plain, f"SELECT * FROM {view}", query)
+
+
+def test_every_so_many_seconds(warehouse: Path, cursor: imp_driver.Cursor, names: dict[str, str], engine: imp_driver.Connection) -> None:
+    view, query, plain = f"{names['m']}_sums", VIEWS["sums"][1].format(**names), engine.cursor()
+    cursor.execute(f"CREATE MATERIALIZED VIEW {view} POLICY INCREMENTAL EVERY 1 SECOND AS {query}")
+    cursor.execute(f"INSERT INTO {names['t']} VALUES (1, 100, 1.5)")
+    assert not same(plain, f"SELECT * FROM {view}", query)
+    with imp_driver.connect(warehouse=str(warehouse), sketch="eager") as eager:
+        assert wait_for(lambda: same(plain, f"SELECT * FROM {view}", query))
+        # One that is made meanwhile.
+        other = f"{names['m']}_rows"
+        eager.execute(f"CREATE MATERIALIZED VIEW {other} EVERY 1 SECONDS AS {VIEWS['rows'][1].format(**names)}").close()
+        cursor.execute(f"DELETE FROM {names['t']} WHERE g = 2")
+        assert wait_for(lambda: same(plain, f"SELECT * FROM {other}", VIEWS["rows"][1].format(**names)))
+    names_of_threads = {thread.name for thread in threading.enumerate()}
+    assert "imp-refresh" not in names_of_threads
+    shown = [row for row in cursor.execute("SHOW MATERIALIZED VIEWS").fetchall() if row[0].endswith((view, other))]
+    assert [row[4:6] for row in shown] == [(1, None), (1, None)]
+    with pytest.raises(imp_driver.ProgrammingError, match="EVERY n SECONDS is for materialized views"):
+        cursor.execute(f"CREATE INCREMENTAL VIEW {names['m']}_v EVERY 5 SECONDS AS {query}")
+    with pytest.raises(imp_driver.ProgrammingError, match="'0' is not expected"):
+        cursor.execute(f"CREATE MATERIALIZED VIEW {names['m']}_v EVERY 0 SECONDS AS {query}")
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
 
 
 def test_names_are_those_of_the_schema_where_it_was_made(

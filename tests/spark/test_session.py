@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ from imp_driver.capture.instrument import at_versions
 from imp_driver.parse.literals import rendered
 from imp_driver.plan.nodes import Scan
 from imp_driver.spark import local
+from imp_driver.spark.frames import frame_of
 from imp_driver.spark.packages import COORDINATES, pyspark_jars
 from imp_driver.values.options import Options
 from tests import jvm
@@ -132,6 +134,13 @@ def test_many_markers_stand_wherever_few_do(connection: imp_driver.Connection) -
 def test_naming_of_many_markers_is_still_needed(spark: SparkSession) -> None:
     """When this fails, _MOST_IN_ORDER in imp_driver/spark/session.py is no longer needed."""
     assert list(spark.sql("SELECT ?, ?, ?, ?, ?", args=[0, 1, 2, 3, 4]).collect()[0]) != [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("sizes", [(6,), (0, 6), (0, 0, 6), (2, 0, 0, 4), (3, 3, 0)])
+def test_rows_behind_an_empty_chunk_are_rows(spark: SparkSession, sizes: tuple[int, ...]) -> None:
+    ends = list(itertools.accumulate(sizes))
+    rows = pa.table({"x": pa.chunked_array([pa.array(range(end - size, end), pa.int64()) for size, end in zip(sizes, ends, strict=True)])})
+    assert sorted(row.x for row in frame_of(spark, rows).collect()) == list(range(6))
 
 
 def test_values_are_rows(connection: imp_driver.Connection) -> None:

@@ -37,20 +37,36 @@ def _counted(rows: pa.Table) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(row.values()) for row in rows.to_pylist())
 
 
+@pytest.mark.parametrize("keys", [(), (0,), (0, 1)])
 @pytest.mark.parametrize("number", range(60))
-def test_the_old_rows_become_the_new_ones(number: int) -> None:
+def test_the_old_rows_become_the_new_ones(number: int, keys: tuple[int, ...]) -> None:
     chance = random.Random(f"bags {SEED} {number}")
     old = [_row(chance) for _ in range(chance.randint(0, 30))]
     new = chance.sample(old, chance.randint(0, len(old))) + [_row(chance) for _ in range(chance.randint(0, 8))]
     before, after = _rows(old), _rows(new)
-    changes = bag_changes(before, after)
+    changes = bag_changes(before, after, keys)
     assert changes is not None
-    kept = {row: count for row, count in _counted(before).items() if row not in _counted(changes.deleted)}
-    assert Counter(kept) + _counted(changes.inserted) == _counted(after)
-    assert changes.is_empty == (_counted(before) == _counted(after))
-    assert max(_counted(changes.deleted).values(), default=1) == 1
+    gone, come = _counted(changes.deleted) + _counted(changes.before), _counted(changes.inserted) + _counted(changes.after)
+    kept = {row: count for row, count in _counted(before).items() if row not in gone}
+    assert Counter(kept) + come == _counted(after)
+    assert (changes.count == 0) == (_counted(before) == _counted(after))
+    assert max(gone.values(), default=1) == 1
     # What is the same in both is not written.
-    assert not any(_counted(before)[row] == _counted(after)[row] for row in _counted(changes.inserted) | _counted(changes.deleted))
+    assert not any(_counted(before)[row] == _counted(after)[row] for row in gone | come)
+    pairs = list(zip(changes.before.to_pylist(), changes.after.to_pylist(), strict=True))
+    names = [SCHEMA.names[key] for key in keys]
+    assert all(_counted(before)[tuple(one.values())] == 1 and one != other for one, other in pairs)
+    assert all(one[name] == other[name] for one, other in pairs for name in names)
+    assert keys or not pairs
+
+
+def test_rows_with_the_same_keys_are_changed() -> None:
+    old = pa.table({"k": [1, 2, 3, 3], "x": [1, 2, 3, 4]})
+    changes = bag_changes(old, pa.table({"k": [1, 2, 3, 3, 5], "x": [7, 2, 8, 9, 5]}), (0,))
+    assert changes is not None
+    assert (changes.before.to_pylist(), changes.after.to_pylist()) == ([{"k": 1, "x": 1}], [{"k": 1, "x": 7}])
+    assert sorted(changes.deleted.column("x").to_pylist()) == [3, 4]
+    assert sorted(changes.inserted.column("x").to_pylist()) == [5, 8, 9]
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, float("nan")])
