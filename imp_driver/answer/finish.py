@@ -27,6 +27,7 @@ from imp_driver.answer.rounding import (
     with_spreads,
     without_spreads,
 )
+from imp_driver.answer.windows import windowed
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.plan.conjunctive import with_equalities
@@ -46,6 +47,7 @@ from imp_driver.plan.nodes import (
     Sort,
     TopK,
     UnionAll,
+    Window,
 )
 from imp_driver.values.codes import one_array
 from imp_driver.values.expressions import And, Expression
@@ -102,6 +104,8 @@ class Finish:
                 return combined(plan, *(_unrounded(self.rows(each), "rows told apart by") for each in (plan.left, plan.right)))
             case Distinct():
                 return distinct(_unrounded(self.rows(plan.child), "rows told apart by"))
+            case Window():
+                return windowed(plan, self.rows(plan.child))
             case TopK():
                 return self._top(plan, may_tie=False)
             case Sort():

@@ -25,7 +25,7 @@ class SortKey:
 
 def sorted_places(rows: pa.Table, keys: Sequence[SortKey]) -> IntegerArray:
     """Return the places of the rows in an order. Raises NotEvaluable."""
-    numbers = [each for key in keys for each in _numbers(key)]
+    numbers = [each for key in keys for each in numbers_of(key)]
     places = _sorted(numbers, rows.num_rows)
     if _are_apart(numbers, places):
         return places
@@ -36,7 +36,7 @@ def first_places(rows: pa.Table, keys: Sequence[SortKey], count: int) -> Integer
     """Return the first ``count`` of ``sorted_places``, or some more, without putting all rows in order. Raises NotEvaluable."""
     if not keys or count * _MANY_TIMES >= rows.num_rows:
         return sorted_places(rows, keys)
-    found = pa.array(_candidates([each for key in keys for each in _numbers(key)], count))
+    found = pa.array(_candidates([each for key in keys for each in numbers_of(key)], count))
     of_found = [replace(key, values=key.values.take(found)) for key in keys]
     places: IntegerArray = found.to_numpy()[sorted_places(rows.take(found), of_found)]
     return places
@@ -90,7 +90,7 @@ def _are_apart(numbers: Sequence[IntegerArray], places: IntegerArray) -> bool:
     return not equal.any()
 
 
-def _numbers(key: SortKey) -> list[IntegerArray]:
+def numbers_of(key: SortKey) -> list[IntegerArray]:
     """Return numbers that sort ascending as the key sorts, the most significant first."""
     numbers = ~_codes(key.values) if key.descending else _codes(key.values)
     if not key.values.null_count:
@@ -112,6 +112,6 @@ def ties_at(rows: pa.Table, keys: Sequence[SortKey], boundary: int) -> bool:
     """Say whether the order leaves undecided which of different rows come before a place: rows of equal keys lie on both sides of it."""
     if not 0 < boundary < rows.num_rows:
         return False
-    numbers = [each for key in keys for each in _numbers(key)]
+    numbers = [each for key in keys for each in numbers_of(key)]
     places = _sorted(numbers, rows.num_rows)
     return all(each[places[boundary - 1]] == each[places[boundary]] for each in numbers)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from imp_driver.answer.columns import value_of
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.values.codes import FloatArray, IntegerArray, one_array
+from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray, one_array
 
 _SUFFIX = " spread"
 _SLACK = 1.0 + 2.0**-40
@@ -178,6 +178,29 @@ def check_order(rows: pa.Table, keys: Sequence[exp.Expr], order: IntegerArray, b
         if 0 < boundary < len(order):
             pair = rows.take(pa.array(order[boundary - 1 : boundary + 1]))
             _check_pair(rows, pair, keys)
+
+
+def check_apart_in_order(rows: pa.Table, keys: Sequence[exp.Expr], places: IntegerArray, is_first: BooleanArray) -> None:
+    """Check that no two rows that follow each other may have another order, or tie, for rounding.
+
+    Args:
+        places: of the rows as they are sorted.
+        is_first: which of those have another partition than the row before.
+
+    Raises NotEvaluable.
+    """
+    read = [key for key in keys if identifiers(key) & rounded_in(rows)]
+    if not read:
+        return
+    name = plain_identifier(read[0])
+    if len(keys) > 1 or name is None:
+        raise NotEvaluable("a window in an order by several keys, or an expression, over sums of doubles")
+    values = one_array(rows.column(name)).take(pa.array(places))
+    numbers = values.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    spread = spread_of(rows, name)[places]
+    nearer = np.abs(np.diff(numbers)) <= (spread[1:] + spread[:-1]) * _SLACK
+    if np.any(nearer & (spread[1:] + spread[:-1] > 0) & ~is_first[1:]):
+        raise NotEvaluable("sums of doubles that are too near to each other in the order of a window")
 
 
 def _check_pair(rows: pa.Table, pair: pa.Table, keys: Sequence[exp.Expr]) -> None:

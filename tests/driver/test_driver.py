@@ -16,6 +16,7 @@ from tests.soundness.driver_checks import OPERATORS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.killers import of_today, problems
 from tests.soundness.mutated import Killer
+from tests.soundness.window_mutants import WINDOW_MUTANTS
 
 Recorder = Callable[[str, object], None]
 NUMBERS = {
@@ -31,6 +32,7 @@ NUMBERS = {
     "scalars": (4, 200),
     "selected": (4, 200),
     "series": (3, 200),
+    "windows": (3, 400),
     "alike": (8, 200),
     "wide": (5, 400),
 }
@@ -159,6 +161,13 @@ def test_joins_with_the_first_ones_of_other_groups(record_property: Recorder) ->
     assert tally.answered > 50
 
 
+def test_window_functions(record_property: Recorder) -> None:
+    tally = attack_kind("windows", 0, numbers("windows"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.answered > 100
+
+
 def test_texts_that_differ_in_constants(record_property: Recorder) -> None:
     tally = attack_kind("alike", 0, numbers("alike"))
     record_property("cases", tally.decisions.total())
@@ -179,4 +188,4 @@ def test_every_wrong_step_of_the_driver_is_found() -> None:
     def tried_elsewhere(case: Killer) -> bool:
         return case.seed == 0 and case.number in range(NUMBERS.get(case.kind, (0, 0))[0])
 
-    assert problems(of_today(DRIVER_MUTANTS), tried_elsewhere) == []
+    assert problems(of_today(DRIVER_MUTANTS + WINDOW_MUTANTS), tried_elsewhere) == []

@@ -52,6 +52,7 @@ from tests.soundness.series_shapes import of_series
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable, two_sided
 from tests.soundness.tables import COLUMNS
 from tests.soundness.wide_shapes import of_wide, partnered
+from tests.soundness.window_shapes import of_windows
 
 
 def random_row(chance: random.Random, least: int) -> Row:
@@ -204,6 +205,8 @@ KINDS: Mapping[str, Kind] = {
     "selected": Kind((Manner(of_selected, changes_each=3, answers=True), Manner(of_selected, changes_each=3))),
     # Joins with the first ones of other groups.
     "series": Kind((Manner(of_series, changes_each=3, answers=True), Manner(of_series, changes_each=3))),
+    # Window functions over groups and over rows.
+    "windows": Kind((Manner(of_windows, changes_each=3, answers=True), Manner(of_windows, changes_each=3, is_eager=True, answers=True))),
     # Texts that differ in constants share one parse, where the driver does not compare its rows itself.
     "alike": Kind(
         (
@@ -254,6 +257,7 @@ _TURNS = {
     "scalars": 1,
     "selected": 1,
     "series": 1,
+    "windows": 1,
     "alike": 2,
     "wide": 1,
     "grammar": 2,

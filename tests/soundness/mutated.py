@@ -29,9 +29,10 @@ from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
 from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
 from tests.soundness.view_mutants import VIEW_MUTANTS
+from tests.soundness.window_mutants import WINDOW_MUTANTS
 
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS = "calculus", "pairs", "above groups", "types", "supposed", "views"
+CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS, WINDOWS = "calculus", "pairs", "above groups", "types", "supposed", "views", "windows"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -53,7 +54,7 @@ _PACKAGES = (
     "commands",
 )
 MUTANT_OF: Mapping[str, Mutant] = {
-    mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS
+    mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS
 }
 
 
@@ -243,6 +244,11 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
 
         views = attack_views(0, range(400))
         return (None, "") if views.found_in is None else (Killer(VIEWS, 0, views.found_in), views.differences[0])
+    if mutant in WINDOW_MUTANTS:
+        from tests.soundness.driver_attack import attack_kind
+
+        windows = attack_kind(WINDOWS, 0, range(400))
+        return (None, "") if windows.found_in is None else (Killer(WINDOWS, 0, windows.found_in), windows.differences[0])
     if mutant in MUTANTS:
         from tests.soundness.attack import attack
 

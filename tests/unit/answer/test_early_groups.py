@@ -56,7 +56,7 @@ def test_both_sides_are_answered_from_groups_with_other_constants_and_after_chan
         sales.settle()
     for low in range(4, 8):
         served_by = sales.ask(text.format(low=low, most=low // 2)).served_by
-        assert served_by is (ServedBy.STATE_AND_SPARK if "rank()" in text else ServedBy.STATE)
+        assert served_by is ServedBy.STATE
         sales.change(f"x % 11 = {low}")
 
 

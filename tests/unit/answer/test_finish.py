@@ -66,7 +66,7 @@ def test_a_sum_that_may_overflow_on_sparks_way_is_left_to_it() -> None:
     ("text", "problem"),
     [
         ("SELECT g, sqrt(t) FROM (SELECT g, max(t) AS t FROM q GROUP BY g)", "not computed"),
-        ("SELECT g, row_number() OVER (ORDER BY g) FROM (SELECT g, max(t) AS t FROM q GROUP BY g)", "window"),
+        ("SELECT g, row_number() OVER (ORDER BY 1 + 0 * g) FROM (SELECT g, max(t) AS t FROM q GROUP BY g)", "window"),
         ("SELECT g FROM (SELECT g, max(t) AS t FROM q GROUP BY g ORDER BY t LIMIT 1) WHERE g > 0", "tie"),
         ("SELECT g, 1 / n FROM (SELECT g, count(*) AS n FROM q GROUP BY g)", "zero"),
     ],
