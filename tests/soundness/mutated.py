@@ -97,7 +97,7 @@ def outcomes(tasks: Sequence[Task]) -> list[Outcome]:
     result = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise AssertionError(result.stderr)
-    found = [json.loads(line) for line in result.stdout.splitlines()]
+    found = [json.loads(line) for line in filter(None, result.stdout.splitlines())]
     return [Outcome(task, _killer(each["found"]), each["crashed"], each["output"]) for task, each in zip(tasks, found, strict=True)]
 
 
