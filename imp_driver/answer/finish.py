@@ -15,7 +15,7 @@ from sqlglot import exp
 from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.join import joined, semijoined
-from imp_driver.answer.order import SortKey, first_places, in_order, ties_at
+from imp_driver.answer.order import first_places, in_order, ties_at
 from imp_driver.answer.regroup import regrouped
 from imp_driver.answer.rounding import (
     check_decided,
@@ -30,6 +30,7 @@ from imp_driver.answer.rounding import (
 from imp_driver.answer.windows import windowed
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
+from imp_driver.dataflow.sort_keys import SortKey
 from imp_driver.plan.conjunctive import with_equalities
 from imp_driver.plan.convert import constant
 from imp_driver.plan.early import early

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from imp_driver.dataflow.ranks import ranks
-from imp_driver.values.codes import Codec, IntegerArray, is_orderable, one_array
+from imp_driver.dataflow.sort_keys import SortKey, numbers_of
+from imp_driver.values.codes import IntegerArray, one_array
 
 _MANY_TIMES = 4
 """As many rows as are wanted may as well be put in order."""
 _EVERY = 64
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SortKey:
-    values: pa.Array
-    descending: bool
-    nulls_first: bool
 
 
 def sorted_places(rows: pa.Table, keys: Sequence[SortKey]) -> IntegerArray:
@@ -88,24 +82,6 @@ def _are_apart(numbers: Sequence[IntegerArray], places: IntegerArray) -> bool:
         ordered = each[places]
         equal &= ordered[1:] == ordered[:-1]
     return not equal.any()
-
-
-def numbers_of(key: SortKey) -> list[IntegerArray]:
-    """Return numbers that sort ascending as the key sorts, the most significant first."""
-    numbers = ~_codes(key.values) if key.descending else _codes(key.values)
-    if not key.values.null_count:
-        return [numbers]
-    nulls = key.values.is_null().to_numpy(zero_copy_only=False)
-    numbers = np.where(nulls, 0, numbers)
-    return [np.where(nulls, -1 if key.nulls_first else 1, 0), numbers]
-
-
-def _codes(values: pa.Array) -> IntegerArray:
-    """Return numbers in the order of the values, any for NULL."""
-    if not is_orderable(values.type) or Codec(values.type).is_object:
-        return ranks(values)
-    codes: IntegerArray = Codec(values.type).encode(values)[0]
-    return codes
 
 
 def ties_at(rows: pa.Table, keys: Sequence[SortKey], boundary: int) -> bool:

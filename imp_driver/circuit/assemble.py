@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 
 from imp_driver.circuit.occurrence import Occurrence
+from imp_driver.circuit.ordered import top, windowed
 from imp_driver.dataflow import (
     access,
     compute,
@@ -34,7 +36,7 @@ from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import identifiers, reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.bind import BoundBlock
-from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs
+from imp_driver.plan.conjunctive import equalities_of, equality, inner_inputs, unless_false
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.minus_zero import minus_zero_of
@@ -50,7 +52,9 @@ from imp_driver.plan.nodes import (
     Scan,
     SemiJoin,
     SetOperation,
+    TopK,
     UnionAll,
+    Window,
     every,
 )
 from imp_driver.plan.render import read_identifiers
@@ -103,10 +107,10 @@ class _Assembler:
                 # Conditions above may hold of the NULLs that it adds, so that they must not leave out rows below.
                 return full_join.FullJoin.of(self._partnered(plan, self.rows(plan.left)))
             case SemiJoin() if plan.null_aware:
-                return _not_in(self._partnered(plan, self.source(plan.left, where)))
+                return self._not_in(plan, self.source(plan.left, where))
             case SemiJoin():
                 return semijoin.SemiJoin(self._partnered(plan, self.source(plan.left, where)), plan.anti)
-            case UnionAll() | SetOperation() | Distinct() | Aggregate():
+            case UnionAll() | SetOperation() | Distinct() | Aggregate() | Window() | TopK():
                 return self.rows(plan)
             case _:
                 raise NotEvaluable(f"{type(plan).__name__} below the groups")
@@ -122,6 +126,12 @@ class _Assembler:
                 return self._set_operation(plan)
             case Aggregate():
                 return self._groups(plan)
+            case Window():
+                child = self.rows(plan.child)
+                return windowed(plan, child, partial(_computed, child, ()))
+            case TopK():
+                child = self.rows(plan.child)
+                return top(plan, child, partial(_computed, child, ()))
         below = unfold(plan)
         child = self.source(below.source, below.where)
         wanted = [attribute for attribute in plan.output if attribute.identifier in self.wanted]
@@ -153,6 +163,13 @@ class _Assembler:
         chosen = next((pair for each in plan.conjuncts if (pair := _pair(each, left.schema, right.schema)) is not None), None)
         others = [each for each in plan.conjuncts if chosen is None or _pair(each, left.schema, right.schema) != chosen]
         return partners.Partnered(left, right, chosen, _condition(others, schema))
+
+    def _not_in(self, plan: SemiJoin, left: Operator) -> Operator:
+        sides = self._partnered(plan, left)
+        if sides.pair is not None and sides.condition is None:
+            return not_in.NotIn(sides, sides.pair)
+        condition = _condition([unless_false(plan.conjuncts)], pa.schema([*left.schema, *sides.right.schema]))
+        return semijoin.SemiJoin(partners.Partnered(left, sides.right, None, condition), anti=True)
 
     def _union(self, plan: UnionAll) -> union.Union:
         branches = tuple(self._whole(each) for each in plan.branches)
@@ -196,12 +213,6 @@ def _aligned(output: Sequence[Attribute], branches: Sequence[Operator]) -> pa.Sc
     if any(each.schema.types != kinds for each in branches):
         raise NotEvaluable("branches of different types")
     return pa.schema([pa.field(attribute.identifier, kind) for attribute, kind in zip(output, kinds, strict=True)])
-
-
-def _not_in(sides: partners.Partnered) -> not_in.NotIn:
-    if sides.pair is None or sides.condition is not None:
-        raise NotEvaluable("NOT IN of several columns, or of what is no column")
-    return not_in.NotIn(sides, sides.pair)
 
 
 def _asks_for_minus_zero(block: BoundBlock) -> bool:

@@ -95,3 +95,9 @@ def equality(conjunct: exp.Expr) -> tuple[str, str] | None:
         return None
     one, other = plain_identifier(node.left), plain_identifier(node.right)
     return None if one is None or other is None else (one, other)
+
+
+def unless_false(conjuncts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return what is TRUE where all of some conditions may hold: unless one of them is FALSE."""
+    every = exp.and_(*(each.copy() for each in conjuncts))
+    return exp.or_(every.copy(), exp.Is(this=exp.Paren(this=every), expression=exp.Null()))

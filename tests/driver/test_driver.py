@@ -33,6 +33,7 @@ NUMBERS = {
     "selected": (4, 200),
     "series": (3, 200),
     "windows": (3, 400),
+    "windows below": (4, 400),
     "alike": (8, 200),
     "wide": (5, 400),
 }
@@ -166,6 +167,13 @@ def test_window_functions(record_property: Recorder) -> None:
     record_property("cases", tally.decisions.total())
     assert tally.differences == []
     assert tally.answered > 100
+
+
+def test_window_functions_and_first_rows_below_groups(record_property: Recorder) -> None:
+    tally = attack_kind("windows below", 0, numbers("windows below"))
+    record_property("cases", tally.decisions.total())
+    assert tally.differences == []
+    assert tally.in_memory > 40
 
 
 def test_texts_that_differ_in_constants(record_property: Recorder) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tests.soundness.mutants import Mutant
 
-_ORDER, _JOIN, _COMBINE, _FINISH = "../answer/order.py", "../answer/join.py", "../answer/combine.py", "../answer/finish.py"
+_JOIN, _COMBINE, _FINISH = "../answer/join.py", "../answer/combine.py", "../answer/finish.py"
+_KEYS = "../dataflow/sort_keys.py"
 _REGROUP, _CODES = "../answer/regroup.py", "../dataflow/ranks.py"
 ANSWER_MUTANTS = (
-    Mutant("NULLs always first", _ORDER, "-1 if key.nulls_first else 1, 0", "-1, 0"),
-    Mutant("always ascending", _ORDER, "~_codes(key.values) if key.descending else _codes(key.values)", "_codes(key.values)"),
+    Mutant("NULLs always first", _KEYS, "-1 if key.nulls_first else 1, 0", "-1, 0"),
+    Mutant("always ascending", _KEYS, "~_codes(key.values) if key.descending else _codes(key.values)", "_codes(key.values)"),
     Mutant("ties are decided", _FINISH, "if not may_tie and any(", "if False and any("),
     Mutant("ties are decided where rows begin", _FINISH, "for place in (skipped, skipped + count)", "for place in (skipped + count,)"),
     Mutant("nothing is skipped", _FINISH, "places[skipped : skipped + count]", "places[0:count]"),

@@ -52,7 +52,7 @@ from tests.soundness.series_shapes import of_series
 from tests.soundness.shapes import absent, joins, nested, of_rows, reusable, two_sided
 from tests.soundness.tables import COLUMNS
 from tests.soundness.wide_shapes import of_wide, partnered
-from tests.soundness.window_shapes import of_windows
+from tests.soundness.window_shapes import of_windows, of_windows_below
 
 
 def random_row(chance: random.Random, least: int) -> Row:
@@ -207,6 +207,8 @@ KINDS: Mapping[str, Kind] = {
     "series": Kind((Manner(of_series, changes_each=3, answers=True), Manner(of_series, changes_each=3))),
     # Window functions over groups and over rows.
     "windows": Kind((Manner(of_windows, changes_each=3, answers=True), Manner(of_windows, changes_each=3, is_eager=True, answers=True))),
+    # Window functions and first rows below groups.
+    "windows below": Kind((Manner(of_windows_below, changes_each=1, answers=True), Manner(of_windows_below, changes_each=1))),
     # Texts that differ in constants share one parse, where the driver does not compare its rows itself.
     "alike": Kind(
         (
@@ -258,6 +260,7 @@ _TURNS = {
     "selected": 1,
     "series": 1,
     "windows": 1,
+    "windows below": 1,
     "alike": 2,
     "wide": 1,
     "grammar": 2,

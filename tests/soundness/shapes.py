@@ -114,6 +114,8 @@ def absent(chance: random.Random) -> str:
             f"r.g NOT IN (SELECT k FROM s WHERE b > {chance.randint(0, 3)})",
             f"r.x NOT IN (SELECT y FROM s WHERE y > {chance.randint(0, 3)})",
             "r.x NOT IN (SELECT y FROM s WHERE b > 2 AND k = 2)",
+            "(r.g, r.x) NOT IN (SELECT k, y FROM s WHERE b > 1)",
+            "r.g + 1 NOT IN (SELECT k FROM s WHERE y = 2)",
         ]
     )
     function, key = chance.choice(["sum(r.a)", "count(*)", "max(r.a)"]), chance.choice(["g", "x"])

@@ -25,6 +25,35 @@ def of_windows(chance: random.Random) -> list[str]:
     return [_query(chance, source) for _ in range(5)]
 
 
+def of_windows_below(chance: random.Random) -> list[str]:
+    """Return a few groups over windows and first rows, which all tell rows apart by all columns."""
+    return [_below(chance) for _ in range(3)]
+
+
+def _below(chance: random.Random) -> str:
+    order = ", ".join(f"{key} {chance.choice(['ASC', 'DESC'])}" for key in chance.sample(["a", "x", "id", "g"], 4))
+    partition = chance.choice(["PARTITION BY g ", "PARTITION BY g ", "PARTITION BY g, x ", "PARTITION BY x ", ""])
+    function = chance.choice([*_WHOLE[:6], *_POSITIONS, *_RANKS]).format(v="a", n=chance.randint(1, 3))
+    rows = chance.choice(["r", "r", "(SELECT r.id, r.g, r.x, s.b AS a FROM r JOIN s ON r.g = s.k)", "(SELECT DISTINCT id, g, x, a FROM r)"])
+    if chance.random() < 0.25:
+        inner = f"SELECT id, g, x, a FROM {rows} t ORDER BY {order} LIMIT {chance.randint(1, 9)}{chance.choice(['', ' OFFSET 2'])}"
+        return f"SELECT q.g AS g, sum(q.a) AS s, count(*) AS c FROM ({inner}) q GROUP BY q.g"
+    frame = (
+        _frame(chance)
+        if "(a)" in function and chance.random() < 0.4 and function.split("(")[0] in ("sum", "count", "min", "max", "avg")
+        else ""
+    )
+    first = f"SELECT id, g, x, a, {function} OVER ({partition}ORDER BY {order}{frame}) AS w"
+    count = f", count(*) OVER ({chance.choice([partition, 'PARTITION BY g ', 'PARTITION BY x '])}) AS n"
+    inner = f"{first}{chance.choice([count, ', 1 AS n'])} FROM {rows} t"
+    where = chance.choice(["", " WHERE q.w <= 2", " WHERE q.w > 1 OR q.x = 1"])
+    if chance.random() < 0.3:
+        joined = f"s JOIN ({inner}) q ON s.k = q.{chance.choice('xga')}"
+        return f"SELECT s.y AS k, sum(q.a) AS s, max(q.n) AS n, max(q.w) AS w FROM {joined} GROUP BY s.y"
+    key = chance.choice(["q.g", "q.x", "q.w", "q.n"])
+    return f"SELECT {key} AS k, sum(q.a) AS s, count(*) AS c, max(q.n) AS n FROM ({inner}) q{where} GROUP BY {key}"
+
+
 def _query(chance: random.Random, source: str) -> str:
     if chance.random() < 0.25:
         # Few columns are read, so that rows of equal values come together.

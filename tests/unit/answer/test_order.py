@@ -9,9 +9,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from imp_driver.answer.order import SortKey, first_places, in_order, sorted_places, ties_at
+from imp_driver.answer.order import first_places, in_order, sorted_places, ties_at
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.ranks import first_of_each, numbered, ranks
+from imp_driver.dataflow.sort_keys import SortKey
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.plan.convert import constant
 from imp_driver.values.codes import BooleanArray, IntegerArray
+from imp_driver.values.windows import Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,34 +95,15 @@ class Frames:
         return found
 
 
-def rows_to_here(ordered: Ordered) -> Frames:
-    """Return the frames of ROWS from a partition's first to the row itself."""
-    return Frames(ordered, ordered.start, np.arange(len(ordered.places)) + 1)
-
-
-def frames_of(spec: exp.Expr, ordered: Ordered) -> Frames:
-    """Return the frames of ROWS BETWEEN, or of RANGE between a partition's ends and the rows that tie. Raises NotEvaluable."""
-    if spec.args.get("exclude"):
-        raise NotEvaluable("EXCLUDE in a window")
-    is_range = str(spec.args.get("kind")).upper() == "RANGE"
+def frames_of(frame: Frame, ordered: Ordered) -> Frames:
+    """Raises NotEvaluable for RANGE by values."""
     here = np.arange(len(ordered.places))
-    ends: list[IntegerArray] = []
-    for name, otherwise in (("start", ordered.start), ("end", ordered.end)):
-        bound, side = spec.args.get(name), str(spec.args.get(f"{name}_side")).upper()
-        is_end = int(name == "end")
-        if bound == "UNBOUNDED":
-            if side == ("PRECEDING" if is_end else "FOLLOWING"):
-                raise NotEvaluable("a frame of a window that ends before it begins")
-            ends.append(otherwise)
-        elif bound is None or bound == "CURRENT ROW":
-            own = (ordered.peers_end if is_end else ordered.peers_start) if is_range else here + is_end
-            ends.append(own)
-        elif is_range or not isinstance(bound, exp.Expr):
-            raise NotEvaluable("a frame by RANGE of values")
-        else:
-            value = constant(bound)
-            if value is None or not isinstance(value.value, int) or isinstance(value.value, bool):
-                raise NotEvaluable("a frame whose size is not written down")
-            moved = here + (value.value if side == "FOLLOWING" else -value.value) + is_end
-            ends.append(np.clip(moved, ordered.start, ordered.end))
-    return Frames(ordered, *ends)
+    if frame.is_range and {frame.first, frame.last} - {None, 0}:
+        raise NotEvaluable("a frame by RANGE of values")
+
+    def bound(distance: int | None, end: IntegerArray, peers: IntegerArray, more: int) -> IntegerArray:
+        if distance is None:
+            return end
+        return peers if frame.is_range else np.clip(here + distance + more, ordered.start, ordered.end)
+
+    return Frames(ordered, bound(frame.first, ordered.start, ordered.peers_start, 0), bound(frame.last, ordered.end, ordered.peers_end, 1))

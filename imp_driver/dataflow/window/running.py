@@ -6,12 +6,12 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
-from imp_driver.answer.frames import Frames
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.ranks import ranks
+from imp_driver.dataflow.window.frames import Frames
 from imp_driver.values.codes import IntegerArray
+from imp_driver.values.windows import Running
 
 _WIDER = 10
 """Digits that Spark gives the sum of a decimal beyond its own."""
@@ -22,22 +22,34 @@ _MOST_BESIDE = 400
 """Rows of a frame with two ends whose extreme is looked for."""
 
 
-def aggregated(function: exp.Expr, values: pa.Array | None, frames: Frames) -> pa.Array:
+def type_of_running(kind: Running, argument: pa.DataType | None) -> pa.DataType:
+    """Return Spark's type of an aggregate of a frame. Raises NotEvaluable for one that is not computed here."""
+    if kind is Running.COUNT:
+        return pa.int64()
+    assert argument is not None
+    if kind in (Running.MINIMUM, Running.MAXIMUM):
+        return argument
+    if pa.types.is_signed_integer(argument):
+        return pa.int64() if kind is Running.SUM else pa.float64()
+    if kind is Running.SUM and pa.types.is_decimal(argument) and argument.precision + _WIDER <= _MOST_DIGITS:
+        return pa.decimal128(argument.precision + _WIDER, argument.scale)
+    raise NotEvaluable(f"a running {kind.value} of {argument}")
+
+
+def aggregated(kind: Running, values: pa.Array | None, frames: Frames) -> pa.Array:
     """Return an aggregate of each frame's values; ``values`` are those of the rows in order, None to count rows. Raises NotEvaluable."""
     if values is None:
         return pa.array(frames.sizes, pa.int64())
+    result = type_of_running(kind, values.type)
     is_there = values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
     counts = _between(np.concatenate(([0], np.cumsum(is_there))), frames)
-    match function:
-        case exp.Count():
-            return pa.array(counts, pa.int64())
-        case exp.Sum() if pa.types.is_decimal(values.type):
-            return _decimals(values, frames, counts)
-        case exp.Sum() | exp.Avg() if pa.types.is_signed_integer(values.type):
-            return _integers(function, values, frames, counts)
-        case exp.Min() | exp.Max():
-            return _extremes(values, frames, is_largest=isinstance(function, exp.Max))
-    raise NotEvaluable(f"a running {function.key} of {values.type}")
+    if kind is Running.COUNT:
+        return pa.array(counts, pa.int64())
+    if kind in (Running.MINIMUM, Running.MAXIMUM):
+        return _extremes(values, frames, is_largest=kind is Running.MAXIMUM)
+    if pa.types.is_decimal(result):
+        return _decimals(values, frames, counts, result)
+    return _integers(kind, values, frames, counts)
 
 
 def _between(running: IntegerArray, frames: Frames) -> IntegerArray:
@@ -47,22 +59,20 @@ def _between(running: IntegerArray, frames: Frames) -> IntegerArray:
     return found
 
 
-def _integers(function: exp.Expr, values: pa.Array, frames: Frames, counts: IntegerArray) -> pa.Array:
+def _integers(kind: Running, values: pa.Array, frames: Frames, counts: IntegerArray) -> pa.Array:
     numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
     most = float(np.abs(numbers.astype(np.float64)).sum())
-    if most >= (_LARGEST if isinstance(function, exp.Sum) else _EXACT_IN_DOUBLE):
+    if most >= (_LARGEST if kind is Running.SUM else _EXACT_IN_DOUBLE):
         raise NotEvaluable("a running sum that may leave 64 bits, or the whole numbers that a double has")
     sums = _between(np.concatenate(([0], np.cumsum(numbers))), frames)
     none = counts == 0
-    if isinstance(function, exp.Sum):
+    if kind is Running.SUM:
         return pa.array(sums, pa.int64(), mask=none)
     return pa.array(sums / np.maximum(counts, 1), pa.float64(), mask=none)
 
 
-def _decimals(values: pa.Array, frames: Frames, counts: IntegerArray) -> pa.Array:
-    digits, scale = values.type.precision + _WIDER, values.type.scale
-    if digits > _MOST_DIGITS:
-        raise NotEvaluable("a running sum of decimals that may leave 38 digits")
+def _decimals(values: pa.Array, frames: Frames, counts: IntegerArray, result: pa.DataType) -> pa.Array:
+    scale = values.type.scale
     running = [0]
     with localcontext() as context:
         context.prec = _MOST_DIGITS * 2
@@ -71,7 +81,7 @@ def _decimals(values: pa.Array, frames: Frames, counts: IntegerArray) -> pa.Arra
         whole = np.array(running, dtype=object)
         sums = _between(whole, frames)
         found = [None if count == 0 else Decimal(int(each)).scaleb(-scale) for each, count in zip(sums, counts, strict=True)]
-    return pa.array(found, pa.decimal128(digits, scale))
+    return pa.array(found, result)
 
 
 def _extremes(values: pa.Array, frames: Frames, *, is_largest: bool) -> pa.Array:
