@@ -8,7 +8,8 @@ from __future__ import annotations
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, Plan, Project, SemiJoin, TopK
+from imp_driver.parse.functions import POSITIONS
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, Plan, Project, SemiJoin, TopK, Window
 from imp_driver.plan.types import infer
 from imp_driver.values.decimal_types import averaged_type, summed_type
 from imp_driver.values.types import arrow_type
@@ -33,12 +34,24 @@ def output_types(plan: Plan) -> Types:
         case Project():
             child = output_types(plan.child)
             return {each.identifier: infer(value, child) for each, value in zip(plan.output, plan.expressions, strict=True)}
+        case Window():
+            child = output_types(plan.child)
+            pairs = zip(plan.added, plan.functions, strict=True)
+            return {**child, **{each.identifier: _of_window(function.this, child) for each, function in pairs}}
         case Aggregate():
             child = output_types(plan.child)
             types = [*(infer(key, child) for key in plan.keys), *(_of_aggregate(function, child) for function in plan.functions)]
             return {each.identifier: kind for each, kind in zip(plan.output, types, strict=True)}
         case _:
             return {each.identifier: arrow_type(each.type_name or "") for each in plan.output}
+
+
+def _of_window(function: exp.Expr, types: Types) -> pa.DataType | None:
+    if isinstance(function, (exp.PercentRank, exp.CumeDist)):
+        return pa.float64()
+    if isinstance(function, (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)):
+        return pa.int32()
+    return infer(function.this, types) if isinstance(function, POSITIONS) else _of_aggregate(function, types)
 
 
 def _of_aggregate(function: exp.Expr, types: Types) -> pa.DataType | None:

@@ -49,9 +49,9 @@ def _below(chance: random.Random) -> str:
     where = chance.choice(["", " WHERE q.w <= 2", " WHERE q.w > 1 OR q.x = 1"])
     if chance.random() < 0.3:
         joined = f"s JOIN ({inner}) q ON s.k = q.{chance.choice('xga')}"
-        return f"SELECT s.y AS k, sum(q.a) AS s, max(q.n) AS n, max(q.w) AS w FROM {joined} GROUP BY s.y"
+        return f"SELECT s.y AS k, sum(q.a) AS s, sum(q.n) AS n, count(q.w) AS w FROM {joined} GROUP BY s.y"
     key = chance.choice(["q.g", "q.x", "q.w", "q.n"])
-    return f"SELECT {key} AS k, sum(q.a) AS s, count(*) AS c, max(q.n) AS n FROM ({inner}) q{where} GROUP BY {key}"
+    return f"SELECT {key} AS k, sum(q.a) AS s, count(*) AS c, sum(q.n) AS n FROM ({inner}) q{where} GROUP BY {key}"
 
 
 def _query(chance: random.Random, source: str) -> str:
