@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from imp_driver.answer.finish import Finish
+from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
@@ -222,10 +223,17 @@ class Answers:
     def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         """Finish a query in process. Raises NotEvaluable."""
         with execution.watch.stage("answer"):
-            rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
+            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading, execution))
+            rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
             return Answer(shaped, held.parts, ServedBy.STATE)
+
+    def _inner(self, held: Held, reading: Reading, execution: Execution) -> InnerRows | None:
+        """Return what other queries over the views of this one have computed; None where markers decide what its plan is."""
+        has_views = any(scan.views for scan in reading.text.scans)
+        is_plain = has_views and not reading.is_pinned and not reading.parameters(execution.parameters)
+        return InnerRows(self._sketches.relations.inner, reading, held.plan) if is_plain else None
 
     @property
     def _may_round(self) -> bool:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
+from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.join import joined, semijoined
 from imp_driver.answer.order import first_places, in_order, ties_at
 from imp_driver.answer.regroup import regrouped
@@ -57,11 +58,12 @@ from imp_driver.values.expressions import And, Expression
 class Finish:
     """Computes the rows of plans; ``groups`` has those of aggregations by the identifier of the first attribute of their output.
 
-    ``may_round`` says that sums of doubles may be the correctly rounded ones.
+    ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed.
     """
 
-    def __init__(self, groups: Mapping[str, pa.Table], *, may_round: bool = True) -> None:
+    def __init__(self, groups: Mapping[str, pa.Table], *, may_round: bool = True, inner: InnerRows | None = None) -> None:
         self._groups = groups
+        self._inner = inner
         self._may_round = may_round
 
     def answer(self, plan: Plan, *, may_tie: bool = True) -> pa.Table:
@@ -87,7 +89,7 @@ class Finish:
         match plan:
             case Aggregate():
                 known = self._groups.get(plan.output[0].identifier) if plan.output else None
-                return regrouped(plan, self.rows(plan.child)) if known is None else known
+                return self._regrouped(plan) if known is None else known
             case Filter():
                 return _filtered(self.rows(with_equalities(plan.child, plan.conjuncts)), plan.conjuncts)
             case Project():
@@ -114,6 +116,15 @@ class Finish:
                 return in_order(rows, _sort_keys(rows, plan.order))
             case _:
                 raise NotEvaluable(f"{type(plan).__name__.lower()} above groups")
+
+    def _regrouped(self, plan: Aggregate) -> pa.Table:
+        known = None if self._inner is None else self._inner.find(plan)
+        if known is not None:
+            return known
+        rows = regrouped(plan, self.rows(plan.child))
+        if self._inner is not None:
+            self._inner.keep(plan, rows)
+        return rows
 
     def _both(self, plan: Join | SemiJoin) -> tuple[pa.Table, pa.Table]:
         left, right = self.rows(plan.left), self.rows(plan.right)

@@ -47,6 +47,12 @@ def without_spreads(rows: pa.Table) -> pa.Table:
     return rows.select([name for name in rows.column_names if not name.endswith(_SUFFIX)])
 
 
+def renamed(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Return rows under other names, which their spreads have too."""
+    pairs = [(each.removesuffix(_SUFFIX), each.endswith(_SUFFIX)) for each in rows.column_names]
+    return rows.rename_columns([names[name] + _SUFFIX * is_spread for name, is_spread in pairs])
+
+
 def rounded_in(rows: pa.Table) -> frozenset[str]:
     """Return the columns that have a spread."""
     return frozenset(name.removesuffix(_SUFFIX) for name in rows.column_names if name.endswith(_SUFFIX))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+import pyarrow as pa
+
 from imp_driver.maintain.background import Background
 from imp_driver.maintain.buckets import attach_buckets
 from imp_driver.maintain.capture import capture_into, size_of
@@ -52,7 +54,7 @@ FIRST_SHARE = 0.25
 """Of the bytes of the files that the query reads; so many bytes of groups are fetched the first time too."""
 
 _MOST_SHAPES = 1_000
-MOST_REPEATS = 256
+MOST_REPEATS = MOST_INNER = 256
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -91,6 +93,7 @@ class Relations:
         self.upkeep_times = UpkeepTimes()
         self.plain_seconds: BoundedCache[str, float] = BoundedCache(_MOST_SHAPES)
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
+        self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
         self._folders = Folders(buckets)
         self._source = source
 

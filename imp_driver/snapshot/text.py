@@ -88,6 +88,8 @@ class Text:
         without_markers: those that are answered from, likewise; the grounds of one that cannot be bound without values.
         times: how times are read in expressions of plans and analyses, likewise; ``once`` has what was made of those without markers.
         with_values: the plans that are answered from, by their own ``id``, likewise, where no marker is in them.
+        signatures: what tells the rows of the aggregations of these plans from others' (plan/signature.py), by the ``id`` of a plan, then
+            of the aggregation, which the plan keeps.
         asked: the markers of the plan for the day and the time at which it is run.
     """
 
@@ -102,6 +104,7 @@ class Text:
     times: dict[tuple[int, str], Times] = field(default_factory=dict)
     once: dict[tuple[int, str], Once] = field(default_factory=dict)
     with_values: dict[tuple[int, str], Plan] = field(default_factory=dict)
+    signatures: dict[int, Mapping[int, str]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     _plan_of_groups: Plan | None = None
     _cut: CutBlocks | Grounds | None = None

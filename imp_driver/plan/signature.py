@@ -1,0 +1,45 @@
+"""A plan -> what tells the rows of an operator from any other's, whatever its attributes are called."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+from typing import Any
+
+from sqlglot import exp
+
+from imp_driver.plan.attributes import identifiers, substituted
+from imp_driver.plan.nodes import Attribute, Plan, Scan
+
+
+def signature(plan: Plan) -> str:
+    """Return the same text for two plans only where both have the same rows, in tables of the same versions and under the same settings."""
+    return hashlib.sha256(repr(_described(plan, {})).encode()).hexdigest()
+
+
+def _described(part: Any, numbers: dict[str, str]) -> object:
+    """Return the structure of a part of a plan, its attributes numbered in the order in which they come."""
+    if isinstance(part, Scan):
+        return "Scan", part.table, [(each.name, _number(each.identifier, numbers)) for each in part.output]
+    if isinstance(part, Attribute):
+        return _number(part.identifier, numbers), part.type_name
+    if isinstance(part, exp.Expr):
+        names = {name: exp.column(_number(name, numbers)) for name in sorted(identifiers(part))}
+        # By their full structure: equality of nodes leaves away what it takes for spelling.
+        return repr(substituted(part, names))
+    if isinstance(part, tuple):
+        return [_described(each, numbers) for each in part]
+    if hasattr(part, "__dataclass_fields__"):
+        # What stands below comes first, so that its attributes have their numbers.
+        own = sorted(fields(part), key=lambda field: not _is_input(getattr(part, field.name)))
+        return type(part).__name__, [(field.name, _described(getattr(part, field.name), numbers)) for field in own]
+    return part
+
+
+def _is_input(value: object) -> bool:
+    first = value[0] if isinstance(value, tuple) and value else value
+    return hasattr(first, "__dataclass_fields__") and not isinstance(first, Attribute)
+
+
+def _number(identifier: str, numbers: dict[str, str]) -> str:
+    return numbers.setdefault(identifier, f"a{len(numbers)}")
