@@ -81,6 +81,8 @@ class Middleware:
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._commands.run(statement, execution)
         if statement.kind is not StatementKind.QUERY:
+            if statement.kind is StatementKind.DEFINITION:
+                self._commands.views.check_properties(statement.text)
             outcome = self._changes.run(statement, execution)
             if statement.kind is StatementKind.DEFINITION and "VIEW" in statement.text.upper():
                 self._commands.views.check_known()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -90,8 +89,12 @@ class Answers:
             return self._again(reading, *known)
         views = over_views(reading)
         if views is not None:
-            with suppress(Refused):
+            try:
                 return self._from(views, reading, execution, means)
+            except Refused as refused:
+                if refused.reason is Reason.NOT_FOLLOWED:
+                    # A view with POLICY STRICT, whose rows are not captured in another way.
+                    raise
         rows = reading.text.with_rows()
         found = None if rows is None else self._with_rows(rows, reading, execution, means)
         if isinstance(found, Answer):

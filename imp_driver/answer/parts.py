@@ -32,12 +32,13 @@ from imp_driver.plan.bind import with_values
 from imp_driver.plan.nodes import Aggregate, Plan, TopK
 from imp_driver.plan.tops import Top
 from imp_driver.ports import Session
-from imp_driver.reasons import BESIDE_GROUPS, Reason
+from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason
 from imp_driver.rewrite.shadow import TOLERANCE
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.state.group_columns import NotThere, ReadGroups
 from imp_driver.state.maintained import Maintained
+from imp_driver.state.values import Cause
 from imp_driver.values.codes import one_array
 from imp_driver.values.execution import Parameters
 from imp_driver.values.options import Floats, Options
@@ -244,9 +245,20 @@ class Parts:
                 raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
             if self._forks is not None and self._forks.concerns(own):
                 return forked(own, relation)
+            try:
+                return rows(own, relation, upkeep, columns(relation, means))
+            except Refused as refused:
+                if refused.reason is not Reason.NOT_EXACT or not relation.is_named:
+                    raise
+            # Of a view all groups are wanted, so that one whose extreme is not known is one too many.
+            relation.invalidated(Cause(RecaptureReason.INEXACT_STATE, "a group whose minimum or maximum was deleted"))
+            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
+            return rows(own, relation, upkeep, columns(relation, means))
+
+        def columns(relation: Maintained, means: Means) -> ReadGroups:
+            assert relation.state is not None
             with means.watch.stage("answer"):
-                groups = relation.columns.of(relation.state, relation.vector)
-            return rows(own, relation, upkeep, groups)
+                return relation.columns.of(relation.state, relation.vector)
 
         def forked(own: Request, relation: Maintained) -> Groups:
             assert self._forks is not None
@@ -263,7 +275,12 @@ class Parts:
                 found = rows_of(groups, source.found, request.block, aggregate)
                 return self._read(own, relation, upkeep, found)
 
-        found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
+        try:
+            found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
+        except Refused as refused:
+            if refused.reason is not Reason.NOT_EXACT:
+                raise
+            found = None
         return self._relations.held(source.request, means, read) if found is None else found
 
     def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:

@@ -33,6 +33,12 @@ _STATEMENTS = (
     "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
 )
 
+_HINTS = {
+    "REFRESH INCREMENTAL": "An incremental view is up to date whenever it is read; REFRESH MATERIALIZED VIEW is for materialized ones.",
+    "ALTER INCREMENTAL": "ALTER VIEW, as Spark has it, changes an incremental view.",
+    "ALTER MATERIALIZED": "CREATE OR REPLACE MATERIALIZED VIEW makes one anew; ALTER TABLE changes its table.",
+}
+
 
 class Commands:
     """The commands of one connection; none tells of tables that its session may not read.
@@ -74,7 +80,9 @@ class Commands:
             return Outcome(None, -1, NO_SKETCH)
         match command.kind:
             case CommandKind.UNKNOWN:
-                raise ProgrammingError(f"{command.argument!r} is no statement of the driver. These are {_STATEMENTS}.")
+                words = " ".join(command.argument.upper().split())
+                hint = next((hint for beginning, hint in _HINTS.items() if words.startswith(beginning)), f"These are {_STATEMENTS}.")
+                raise ProgrammingError(f"{command.argument!r} is no statement of the driver. {hint}")
             case CommandKind.ADVISE:
                 return Outcome(advised(self._advisor.advise(execution)), -1, NO_SKETCH)
             case CommandKind.ADVISE_ANSWERS:

@@ -41,6 +41,8 @@ _REMARK = "spark.databricks.delta.commitInfo.userMetadata"
 _VIEW = "imp.view"
 _MARK = f'{{"{_VIEW}":'
 _COMMITS_LOOKED_AT = 20
+_NO_NAME = frozenset(" ,;{}()\n\t=")
+"""Characters that no column of a Delta table has in its name, unless columns are mapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class MaterializedViews:
         if wanted.policy.is_followed:
             self._check_followed(wanted, execution)
         rows, report = self._rows(wanted.name, wanted.query, wanted.policy, execution)
+        _check_names(wanted, rows.column_names)
         view = _row_view()
         # Two columns may have one name, and the table others.
         shown = rows.rename_columns([f"c{place}" for place in range(rows.num_columns)])
@@ -191,6 +194,8 @@ class MaterializedViews:
         if properties is None:
             relation = self._session.resolve(name)
             what = "There is nothing of this name" if relation is None else f"{qualified(name)} is a {relation.kind.value}"
+            if relation is not None and relation.view is not None and relation.view.policy is not None:
+                what = f"{qualified(name)} is an incremental view: up to date whenever it is read, dropped by DROP INCREMENTAL VIEW"
             raise ProgrammingError(f"There is no materialized view {qualified(name)}. {what}.")
         return properties
 
@@ -228,6 +233,14 @@ class MaterializedViews:
         finally:
             for name in values:
                 without_rows(self._run_one, f"RESET {name}", execution)
+
+
+def _check_names(wanted: NewView, names: Sequence[str]) -> None:
+    """Raise ProgrammingError where a column of the query has a name that no column of a table has."""
+    unfit = [] if wanted.columns else [name for name in names if set(name) & _NO_NAME]
+    if unfit:
+        told = f"The column {unfit[0]} of the query can be none of a table. Give it another name: .. AS name"
+        raise ProgrammingError(f"{told}, or name all columns: CREATE MATERIALIZED VIEW {qualified(wanted.name)} (name, ..) AS ..")
 
 
 def _as_columns_of(old: pa.Table, found: pa.Table, name: tuple[str, ...]) -> pa.Table:

@@ -8,6 +8,7 @@ from imp_driver.parse.template import VIEW_MARK
 from imp_driver.plan.nodes import scans
 from imp_driver.ports import Session
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.view_policy import TRIED
 
 
 class Permissions:
@@ -33,7 +34,9 @@ def _names(relation: Maintained) -> set[tuple[str, ...]] | None:
     identity = relation.identity
     if relation.block is not None:
         every = scans(relation.block.source)
-        return {scan.table for scan in every} | {view.name for scan in every for view in scan.views}
+        views = {view.name for scan in every for view in scan.views}
+        # Views that were tried are no more; the tables are those of the views that are there.
+        return {scan.table for scan in every} | {name for name in views if not name[-1].startswith(TRIED)}
     if VIEW_MARK in identity.template_text:
         return None
     # Of the other tables of a restored state only the places are known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -11,7 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from imp_driver.answer.named import NamedAnswers, NotAnswered
-from imp_driver.commands.followed import CAPTURED, Followed, followed, why_captured_again
+from imp_driver.commands.followed import BY_SPARK, CAPTURED, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
@@ -22,13 +23,15 @@ from imp_driver.parse.statement import check_query
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
 from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.reasons import Reason, ServedBy
+from imp_driver.safety.verdict import readable
 from imp_driver.state.named_views import NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
-from imp_driver.values.view_policy import PROPERTY
+from imp_driver.values.view_policy import PROPERTY, TRIED, ViewPolicy
 
 _CATALOG = "spark_catalog"
+_POLICY = re.compile(rf"""['"`]?{re.escape(PROPERTY)}['"`]?\s*=?\s*['"]([^'"]*)['"]""", re.IGNORECASE)
 
 
 class ViewCommands:
@@ -52,6 +55,8 @@ class ViewCommands:
         there = self._session.resolve(wanted.name)
         if wanted.may_exist and there is not None:
             return
+        if there is not None and there.kind is not RelationKind.VIEW:
+            raise ProgrammingError(f"No incremental view can be made. {self._what_it_is(wanted.name, there)}")
         if wanted.policy.is_followed:
             self.check_followed(wanted, execution)
         if there is not None:
@@ -62,7 +67,7 @@ class ViewCommands:
     @contextmanager
     def _tried(self, wanted: NewView, execution: Execution) -> Iterator[None]:
         """Have the rows of a view held by another one meanwhile. Raises NotSupportedError where they cannot be, and nothing changed."""
-        other = replace(wanted, name=(*wanted.name[:-1], f"__imp_tried_{uuid4().hex}"), replaces=False, may_exist=False)
+        other = replace(wanted, name=(*wanted.name[:-1], f"{TRIED}{uuid4().hex}"), replaces=False, may_exist=False)
         try:
             held = self._make(other, execution)
         except Error as error:
@@ -122,6 +127,12 @@ class ViewCommands:
         except Refused as refused:
             self._session.describe(execution.of(query))
             raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.") from None
+
+    def check_properties(self, text: str) -> None:
+        """Raise ProgrammingError for a statement that gives a view a policy which there is not."""
+        found = _POLICY.search(text)
+        if found is not None and found[1].strip().upper() not in ViewPolicy.__members__:
+            raise ProgrammingError(f"There is no policy {found[1]}. These are {', '.join(ViewPolicy.__members__)}.")
 
     def drop(self, argument: str, execution: Execution) -> None:
         """Drop an incremental view. Raises ProgrammingError where there is none of this name."""
@@ -195,11 +206,19 @@ class ViewCommands:
         return relation.name, relation.view
 
     def explained(self, query: str, execution: Execution) -> LocalStream:
-        """Return a row for each operator that the rows of a query would be followed by. Raises NotSupportedError where they are not."""
+        """Return a row for each operator that the rows of a query would be followed by; one that says why where they are not held."""
         check_query(query, "What EXPLAIN INCREMENTAL explains")
-        every, has_constants = self._asked(query, execution, "The rows of this query are not held")
         registry = self._sketches.relations.registry
-        rows = [(block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)]
+        every: list[tuple[Request, bool]] = []
+        has_constants, unheld = False, list[tuple[int, Followed]]()
+        try:
+            every, has_constants = self._named.asked(query, execution)
+        except Refused as refused:
+            self._session.describe(execution.of(query))
+            unheld.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
+        rows = unheld + [
+            (block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)
+        ]
         if has_constants:
             rows.append((len(every), Followed(_CONSTANTS, CAPTURED)))
         text = pa.string()

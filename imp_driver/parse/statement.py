@@ -155,7 +155,7 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (
         re.compile(
             r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL|MATERIALIZED)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
-            r"|REFRESH\s+MATERIALIZED|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
+            r"|(?:REFRESH|ALTER)\s+(?:MATERIALIZED|INCREMENTAL)|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
             re.IGNORECASE | re.DOTALL,
         ),
         CommandKind.UNKNOWN,

@@ -11,7 +11,7 @@ from imp_driver.spark.classes import scala_object
 from imp_driver.values.view_policy import PROPERTY, ViewPolicy, policy_named
 
 _CATALOG = "spark_catalog"
-_NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession",)
+_NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
 """Settings that Spark stores with a view although they do not change what its text means."""
 _SEPARATOR = "\x00"
 """Between the entries of a map in text, where a value may hold anything else."""

@@ -12,6 +12,9 @@ QUERY, NAMESPACE = "imp.view.query", "imp.view.namespace"
 SECONDS = "imp.view.every_seconds"
 """Of a materialized view that is refreshed so often while a connection with ``sketch=eager`` is open."""
 
+TRIED = "__imp_tried_"
+"""Begins the name under which a view is made before it takes the place of another one."""
+
 
 class ViewPolicy(Enum):
     """What may happen when the tables below a view change; the strictest first."""

@@ -6,16 +6,13 @@ Nothing is written. Each change is evaluated by Spark over what those before it 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -37,12 +34,9 @@ from imp_driver.values.tables import TableSnapshot, ZSet, at_version
 from imp_driver.values.types import arrow_type
 from imp_driver.what_if.effects import Effect, inserted, listed, of_delete, of_insert, of_update, sql
 from imp_driver.what_if.merge import of_merge
+from imp_driver.what_if.rules import CONSTRAINT, check_nulls, check_table, in_partition, is_plain, partitioned
 from imp_driver.what_if.written_rows import WrittenRows, written_rows
 
-_CONSTRAINT = "delta.constraints."
-_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
-_MAPPING = "delta.columnMapping."
-_COMPUTED = ("delta.generationExpression", "delta.identity.start", "CURRENT_DEFAULT")
 _CONDITION, _STATE = re.compile(r"\[([A-Z_.\d]+)\]"), re.compile(r"SQLSTATE: (\w{5})")
 _BY_STATE = {"22": DataError, "23": IntegrityError, "0A": NotSupportedError}
 MOST_ROWS = 1_000_000
@@ -116,7 +110,7 @@ class Hypothesis:
             rows = written.table(inserted(tree, table.snapshot.schema)[1], table.snapshot.schema)
         except (SqlglotError, Refused, NotSupportedError, ProgrammingError):
             return False
-        if rows is None or not _is_plain(definition):
+        if rows is None or not is_plain(definition):
             return False
         self._note(table, effect, _typed(rows, table.snapshot), np.ones(rows.num_rows, np.int64), definition, name)
         return True
@@ -231,7 +225,7 @@ class Hypothesis:
         return Effect(**{name: text and self.text_of(parse(text)) for name, text in asdict(effect).items()})
 
     def _apply(self, effect: Effect, table: Supposed, definition: TableDefinition, name: tuple[str, ...]) -> None:
-        _check_table(definition, name, is_insert=not effect.removed, has_new=bool(effect.added))
+        check_table(definition, name, is_insert=not effect.removed, has_new=bool(effect.added))
         if effect.pairs:
             counts = self._session.read(
                 f"SELECT (SELECT count(*) FROM ({effect.pairs})) AS p, (SELECT count(*) FROM ({effect.touched})) AS t", self._execution
@@ -255,20 +249,22 @@ class Hypothesis:
         definition: TableDefinition,
         name: tuple[str, ...],
     ) -> None:
-        _check_nulls(rows.filter(pa.array(weights > 0)), definition, name)
+        rows = partitioned(rows, definition)
+        check_nulls(rows.filter(pa.array(weights > 0)), definition, name)
         table.rows.append(rows)
         table.weights.append(weights)
         columns = table.snapshot.schema
         # By names of its own, Spark tells two readings of one UNION apart, one of them in a subquery that reads the row around it.
-        table.relation = f"(SELECT {listed([quoted_name(each.name) for each in columns], columns)} FROM {effect.after})"
+        own = [in_partition(quoted_name(each.name), each.name, definition) for each in columns]
+        table.relation = f"(SELECT {listed(own, columns)} FROM {effect.after})"
 
     def _check_constraints(self, added: str, definition: TableDefinition, name: tuple[str, ...]) -> None:
         for key, condition in definition.properties.items():
-            if added and key.startswith(_CONSTRAINT):
+            if added and key.startswith(CONSTRAINT):
                 text = f"SELECT * FROM ({added}) WHERE NOT coalesce(({condition}), FALSE) LIMIT 1"
                 rows = self._session.read(text, self._execution)
                 if rows.num_rows:
-                    told = f"{qualified(name)} has the constraint {key.removeprefix(_CONSTRAINT)} CHECK ({condition})"
+                    told = f"{qualified(name)} has the constraint {key.removeprefix(CONSTRAINT)} CHECK ({condition})"
                     raise IntegrityError(f"{told}, which a row would not meet: {rows.to_pylist()[0]}")
 
 
@@ -306,33 +302,3 @@ def _typed(rows: pa.Table, snapshot: TableSnapshot) -> pa.Table:
     kinds = [arrow_type(each.type_name) or column.type for each, column in zip(snapshot.schema, rows.columns, strict=True)]
     fields = [pa.field(each.name, kind) for each, kind in zip(snapshot.schema, kinds, strict=True)]
     return pa.table([column.cast(kind) for column, kind in zip(rows.columns, kinds, strict=True)], schema=pa.schema(fields))
-
-
-def _fields(definition: TableDefinition) -> Iterator[Mapping[str, Any]]:
-    yield from json.loads(definition.schema)["fields"]
-
-
-def _is_plain(definition: TableDefinition) -> bool:
-    """Say whether a table takes all rows that its columns have."""
-    if any(key.startswith(_CONSTRAINT) for key in definition.properties):
-        return False
-    return all(key == "comment" or key.startswith(_MAPPING) for each in _fields(definition) for key in each.get("metadata") or {})
-
-
-def _check_table(definition: TableDefinition, name: Sequence[str], *, is_insert: bool, has_new: bool) -> None:
-    """Raise NotSupportedError where a table has rules about changes that are Delta's alone to follow."""
-    for each in _fields(definition):
-        computed = [key for key in _COMPUTED if key in (each.get("metadata") or {})]
-        if computed:
-            raise NotSupportedError(f"WHAT IF changes no table with computed columns; {each['name']} of {qualified(tuple(name))} is one.")
-        if has_new and _LENGTH in (each.get("metadata") or {}):
-            what = f"{each['name']} of {qualified(tuple(name))} is {each['metadata'][_LENGTH]}"
-            raise NotSupportedError(f"WHAT IF adds no rows where the lengths of texts are to be checked; {what}.")
-    if not is_insert and definition.properties.get("delta.appendOnly", "").lower() == "true":
-        raise NotSupportedError(f"{qualified(tuple(name))} is append-only.")
-
-
-def _check_nulls(added: pa.Table, definition: TableDefinition, name: Sequence[str]) -> None:
-    for each in _fields(definition):
-        if not each["nullable"] and pc.any(pc.is_null(added.column(each["name"]))).as_py():
-            raise IntegrityError(f"{each['name']} of {qualified(tuple(name))} is NOT NULL, and would be NULL.")

@@ -116,6 +116,72 @@ def test_strict_is_never_silently_full(cursor: imp_driver.Cursor, names: dict[st
     assert len(cursor.execute(f"SELECT * FROM {names['v']}_names").fetchall()) == len(before)
 
 
+def test_strict_over_auto_is_strict(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    lower, upper = f"{names['v']}_lower", f"{names['v']}_upper"
+    cursor.execute(f"CREATE INCREMENTAL VIEW {lower} AS SELECT g, sum(x) AS s FROM {names['t']} GROUP BY g")
+    query = f"SELECT n, sum(s) AS s FROM {lower} JOIN {names['u']} ON {lower}.g = {names['u']}.g GROUP BY n"
+    cursor.execute(f"CREATE INCREMENTAL VIEW {upper} POLICY STRICT AS {query}")
+    before = sorted(cursor.execute(f"SELECT * FROM {upper}").fetchall())
+    cursor.execute(f"INSERT INTO {names['t']} VALUES (1, 4)")
+    cursor.execute(f"RESTORE TABLE {names['t']} TO VERSION AS OF 1").fetchall()
+    for _ in range(2):
+        with pytest.raises(imp_driver.OperationalError, match=r"POLICY STRICT.*RESTORED"):
+            cursor.execute(f"SELECT * FROM {upper}")
+    cursor.execute(f"CREATE OR REPLACE INCREMENTAL VIEW {upper} POLICY STRICT AS {query}")
+    assert sorted(cursor.execute(f"SELECT * FROM {upper}").fetchall()) == before
+
+
+def test_a_maximum_that_was_deleted_is_captured_again(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    view, table = f"{names['v']}_greatest", names["t"]
+    cursor.execute(f"INSERT INTO {table} SELECT id % 50, id % 97 FROM range(20000)")
+    for policy in ("INCREMENTAL", "STRICT"):
+        create = f"CREATE OR REPLACE INCREMENTAL VIEW {view} POLICY {policy} AS SELECT g, max(x) AS m FROM {table} GROUP BY g"
+        cursor.execute(create)
+        cursor.execute(f"DELETE FROM {table} WHERE g = {6 if policy == 'STRICT' else 5} AND x > 10")
+        if policy == "STRICT":
+            with pytest.raises(imp_driver.OperationalError, match="INEXACT_STATE"):
+                cursor.execute(f"SELECT * FROM {view}")
+            cursor.execute(create)
+        rows = cursor.execute(f"SELECT m FROM {view} WHERE g BETWEEN 5 AND 6 ORDER BY g").fetchall()
+        report = cursor.sketch_report
+        assert report is not None
+        assert (rows[0], rows[1] == (10,), report.served_by) == ((10,), policy == "STRICT", ServedBy.STATE)
+
+
+def test_settings_of_the_engine_that_come_later_change_nothing(warehouse: Path, cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("sums",))
+    with imp_driver.connect(warehouse=str(warehouse), conf={"spark.databricks.delta.snapshotPartitions": "7"}) as other:
+        other.execute("SET spark.databricks.delta.snapshotPartitions = 7").close()
+        assert len(other.execute(f"SELECT * FROM {names['v']}_sums").fetchall()) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ALTER VIEW {v}_sums SET TBLPROPERTIES ('imp.view.policy' = 'STRIKT')", "There is no policy STRIKT"),
+        ("REFRESH INCREMENTAL VIEW {v}_sums", "up to date whenever it is read"),
+        ("REFRESH MATERIALIZED VIEW {v}_sums", "is an incremental view"),
+        ("DROP MATERIALIZED VIEW {v}_sums", "DROP INCREMENTAL VIEW"),
+        ("ALTER INCREMENTAL VIEW {v}_sums RENAME TO x", "ALTER VIEW, as Spark has it"),
+        ("CREATE OR REPLACE INCREMENTAL VIEW {t} AS SELECT 1 AS one", "is a Delta table"),
+        ("CREATE MATERIALIZED VIEW {v}_m AS SELECT g, count(*) FROM {t} GROUP BY g", r"count\(1\).*AS name"),
+    ],
+)
+def test_mistakes_are_told(cursor: imp_driver.Cursor, names: dict[str, str], text: str, said: str) -> None:
+    create(cursor, names, ("sums",))
+    with pytest.raises(imp_driver.ProgrammingError, match=said):
+        cursor.execute(text.format(**names))
+    assert shown(cursor, names)["sums"]["policy"] == "STRICT"
+
+
+def test_states_of_views_are_shown(cursor: imp_driver.Cursor, names: dict[str, str]) -> None:
+    create(cursor, names, ("sums",))
+    states = shown(cursor, names)["sums"]["states"].split(", ")
+    assert set(states) <= {row[0] for row in cursor.execute("SHOW STATES").fetchall()}
+    (row,) = cursor.execute(f"EXPLAIN INCREMENTAL SELECT g, sort_array(collect_list(x)) AS l FROM {names['t']} GROUP BY g").fetchall()
+    assert (row[1], row[2], "#" in row[4]) == ("query", "by Spark", False)
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -208,7 +274,7 @@ def test_a_view_is_explained_operator_by_operator(cursor: imp_driver.Cursor, nam
     assert [row[1].strip().split()[0] for row in rows] == ["groups", "join", "table", "table"]
     assert {row[2] for row in rows} == {"in process"}
     assert rows[0][3] == "to be captured"
-    with pytest.raises(imp_driver.NotSupportedError, match="NON_DETERMINISTIC"):
-        cursor.execute("EXPLAIN INCREMENTAL SELECT rand() FROM {t}".format(**names))
+    (row,) = cursor.execute("EXPLAIN INCREMENTAL SELECT rand() FROM {t}".format(**names)).fetchall()
+    assert (row[1:3], row[4].split(":")[0]) == (("query", "by Spark"), "NON_DETERMINISTIC")
     with pytest.raises(imp_driver.ProgrammingError, match="nope"):
         cursor.execute("EXPLAIN INCREMENTAL SELECT nope FROM {t}".format(**names))
