@@ -12,7 +12,7 @@ from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.dataflow.operator import Inputs, NotFound, Operator
 from imp_driver.dataflow.window.function import in_order
 from imp_driver.dataflow.windowed import copies
-from imp_driver.dataflow.zset import consolidated
+from imp_driver.dataflow.zset import consolidated, row_numbers
 from imp_driver.values.tables import ZSet
 from imp_driver.values.windows import WindowFunction
 
@@ -46,11 +46,13 @@ class Top:
         return self.of(consolidated(self.child.every(inputs, is_new=is_new)))
 
     def of(self, zset: ZSet) -> ZSet:
-        """Return the first of all rows. Raises NotEvaluable where they tie with others."""
+        """Return the first of all rows. Raises NotEvaluable where they tie with different ones."""
         rows = copies(zset)
         ordered = in_order(self.numbering, rows)
         for end in (self.skipped, self.skipped + self.count):
             if 0 < end < rows.num_rows and not ordered.is_peer_first[end]:
-                raise NotEvaluable("rows tie where a LIMIT below other operators ends")
+                tied = rows.take(pa.array(ordered.places[ordered.peers_start[end] : ordered.peers_end[end]])).select(self.schema.names)
+                if row_numbers(tied)[1] > 1:
+                    raise NotEvaluable("rows tie where a LIMIT below other operators ends")
         chosen = rows.take(pa.array(ordered.places[self.skipped : self.skipped + self.count])).select(self.schema.names)
         return ZSet(chosen.cast(self.schema), np.ones(chosen.num_rows, dtype=np.int64))

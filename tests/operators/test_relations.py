@@ -32,11 +32,15 @@ from imp_driver.dataflow.outer_join import LeftJoin
 from imp_driver.dataflow.partners import Partnered
 from imp_driver.dataflow.semijoin import SemiJoin
 from imp_driver.dataflow.set_operation import SetOperation, Sides
+from imp_driver.dataflow.top import Top
 from imp_driver.dataflow.union import Union
+from imp_driver.dataflow.window.whole import PartitionAggregate
+from imp_driver.dataflow.windowed import Windowed
 from imp_driver.dataflow.zset import consolidated, empty
 from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ValueForm
 from imp_driver.values.expressions import Arithmetic, Column, Comparison, Constant
 from imp_driver.values.tables import ZSet
+from imp_driver.values.windows import UP_TO_PEERS, Number, OrderColumn, Running, WindowFunction
 from tests.operators.model import budget
 
 Value = float | None
@@ -209,6 +213,29 @@ def grouped(left: Bag) -> Bag:
     return found
 
 
+def windowed(left: Bag) -> Bag:
+    """Add the rank by v within k, the sum of v of the same k, and how many v come up to the row's own."""
+    found: Bag = Counter()
+    for (k, v), copies in left.items():
+        own = [value for (key, value), n in left.items() for _ in range(n) if key == k]
+        there = [value for value in own if value is not None]
+        up_to = [value for value in there if v is not None and value <= v]
+        rank = 1 + sum(value != v and (value is None or (v is not None and value < v)) for value in own)
+        found[k, v, rank, sum(there) if there else None, len(up_to)] += copies
+    return found
+
+
+def ranked(left: Bag) -> Bag:
+    """Add the dense rank among all rows by v, the greatest first and NULL last."""
+    order = sorted({v for _, v in left if v is not None}, reverse=True)
+    return Counter({(k, v, 1 + (len(order) if v is None else order.index(v))): copies for (k, v), copies in left.items()})
+
+
+def first_rows(left: Bag) -> Bag:
+    """Return the second and third row by v and k, NULL first."""
+    return Counter(sorted(left.elements(), key=lambda row: [(each is not None, each or 0) for each in row[::-1]])[1:3])
+
+
 LARGER = Comparison(">", Column("v"), Column("w"))
 BOTH = Partnered(LEFT, RIGHT, ("k", "l"), None)
 SOME = Partnered(LEFT, RIGHT, ("k", "l"), LARGER)
@@ -238,6 +265,30 @@ COMPUTE = Compute(
 UNION = Union((LEFT, RIGHT), NAMES, KV)
 BOTH_SIDES = Sides(LEFT, RIGHT, KV)
 
+RANK, DENSE_RANK = Number.RANK, Number.DENSE_RANK
+BY_V = (OrderColumn("v", descending=False, nulls_first=True),)
+WINDOWED = Windowed(
+    LEFT,
+    (
+        ("r", WindowFunction(RANK, ("k",), BY_V, UP_TO_PEERS)),
+        ("s", PartitionAggregate(("k",), total(AccumulatorKind.SUM_LONG, pa.int64()), "v")),
+        ("c", WindowFunction(Running.COUNT, ("k",), BY_V, UP_TO_PEERS, "v")),
+    ),
+    ("k",),
+    frozenset({"k"}),
+    pa.schema([*KV, ("r", pa.int32()), ("s", pa.int64()), ("c", pa.int64())]),
+)
+RANKED = Windowed(
+    LEFT,
+    (("r", WindowFunction(DENSE_RANK, (), (OrderColumn("v", descending=True, nulls_first=False),), UP_TO_PEERS)),),
+    (),
+    frozenset(),
+    pa.schema([*KV, ("r", pa.int32())]),
+)
+FIRST = Top(
+    LEFT, WindowFunction(Number.ROW_NUMBER, (), (*BY_V, OrderColumn("k", descending=False, nulls_first=True)), UP_TO_PEERS), 1, 2, KV
+)
+
 RELATIONS: Mapping[str, tuple[Operator, Twin]] = {
     "access": (LEFT, lambda left, right: left),
     "compute": (COMPUTE, lambda left, right: computed(left)),
@@ -265,6 +316,9 @@ RELATIONS: Mapping[str, tuple[Operator, Twin]] = {
     "distinct": (Distinct(LEFT), lambda left, right: Counter(dict.fromkeys(left, 1))),
     "distinct union": (Distinct(UNION), lambda left, right: Counter(dict.fromkeys(united(left, right), 1))),
     "groups": (Groups(LEFT, ("k",), FUNCTIONS, GROUPED), lambda left, right: grouped(left)),
+    "window": (WINDOWED, lambda left, right: windowed(left)),
+    "window over all rows": (RANKED, lambda left, right: ranked(left)),
+    "first rows": (FIRST, lambda left, right: first_rows(left)),
     "groups of a union": (Groups(UNION, ("k",), FUNCTIONS, GROUPED), lambda left, right: grouped(united(left, right))),
 }
 
@@ -310,6 +364,8 @@ def _findable(relation: Operator) -> list[str]:
     """Return the columns by which rows are found: not those that are computed."""
     if isinstance(relation, Groups):
         return list(relation.keys)
+    if isinstance(relation, (Windowed, Top)):
+        return sorted(relation.found_by) if isinstance(relation, Windowed) else []
     return ["k"] if isinstance(relation, Compute) else relation.schema.names
 
 
@@ -332,6 +388,18 @@ def test_rows_that_no_key_finds_are_left_to_the_engine() -> None:
     for each in (InnerJoin.of((LEFT, RIGHT), ()), LeftJoin(BY_CONDITION), SemiJoin(ANY, False), NotIn(BOTH, ("k", "l"))):
         with pytest.raises(NotFound):
             each.step(Database(nothing, [Counter({(1, 1): 1}), Counter()], large=both))
+
+
+def test_windows_and_first_rows_that_are_not_certain_are_left_to_the_engine() -> None:
+    tied = Database([Counter({(1, 1): 1}), Counter()], [Counter({(2, 1): 1, (3, 1): 1}), Counter()])
+    by_v = WindowFunction(Number.ROW_NUMBER, (), BY_V, UP_TO_PEERS)
+    numbered = Windowed(LEFT, (("n", by_v),), (), frozenset(), pa.schema([*KV, ("n", pa.int32())]))
+    for each in (numbered, Top(LEFT, by_v, 0, 2, KV)):
+        with pytest.raises(NotEvaluable, match="tie"):
+            each.step(tied)
+    for other, key in ((RANKED, "k"), (WINDOWED, "v"), (FIRST, "k")):
+        with pytest.raises(NotFound):
+            other.rows(tied, key, pa.array([1], pa.int64()), is_new=True)
 
 
 def test_a_large_left_side_is_asked_by_keys_where_these_tell_all() -> None:

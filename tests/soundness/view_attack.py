@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import duckdb
 import pyarrow as pa
@@ -35,6 +36,7 @@ from tests.soundness.selected_shapes import of_selected
 from tests.soundness.series_shapes import of_series
 from tests.soundness.shapes import absent, joins, nested, two_sided
 from tests.soundness.tables import COLUMNS
+from tests.soundness.window_shapes import of_windows_below
 
 _STEPS, _VIEWS = 24, 5
 _CREATE = re.compile(r"CREATE (?:OR REPLACE )?VIEW `?(\w+)`? (?:TBLPROPERTIES \('[\w.]+' = '(\w+)'\) )?AS (.*)", re.DOTALL)
@@ -106,9 +108,18 @@ def attack(seed: int, numbers: Sequence[int]) -> Views:
 
 
 def _query(chance: random.Random) -> str:
+    if chance.random() < 0.15:
+        return _over_windows(chance)
     shapes = (of_one_source, of_tables, of_scalars, of_selected, of_series)
     texts = [*chance.choice(shapes)(chance), *(make(chance) for make in (joins, nested, absent, two_sided, _of_inner_groups))]
     return chance.choice([each for each in texts if not re.search("LIMIT|row_number|ORDER BY", each)] or texts[-1:])
+
+
+def _over_windows(chance: random.Random) -> str:
+    """Return groups over windows or first rows of whole numbers, of rows that are all different, so that none tie."""
+    texts = (text for _ in count() for text in of_windows_below(chance))
+    text = next(text for text in texts if not re.search(r"avg\(|percent|cume|DECIMAL", text))
+    return re.sub(r"FROM (r|\(SELECT r\.id.*?s\.k\)) t", "FROM (SELECT DISTINCT id, g, x, a FROM r) t", text)
 
 
 def _of_inner_groups(chance: random.Random) -> str:
