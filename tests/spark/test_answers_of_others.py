@@ -161,7 +161,7 @@ def test_the_rest_runs_in_spark_over_the_groups(
 
 
 def test_windows_run_over_the_groups(warehouse: Path, names: dict[str, str], engine: imp_driver.Connection) -> None:
-    items = "sum(m) AS s, sum(sum(m)) OVER (ORDER BY g) AS running, rank() OVER (ORDER BY g DESC) AS place"
+    items = "sum(m) AS s, sum(sum(m)) OVER (ORDER BY g RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS near"
     text = f"SELECT g, {items} FROM {names['t']} GROUP BY g ORDER BY g"
     with imp_driver.connect(warehouse=str(warehouse)) as connection:
         cursor = connection.cursor()
