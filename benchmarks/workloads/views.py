@@ -167,7 +167,7 @@ def _layers(journal: Journal, plan: Plan, connections: Connections) -> None:
     one = {"read": f"SELECT a, sum(b) AS s, avg(b) AS m, count(*) AS c FROM {table} GROUP BY a"}
     with _made(connections, one):
         page = journal.page({"view": f"read {READ_GROUPS} rows", "changed": "nothing"})
-        take_turns(page, plan, Work(_ways(connections, lambda: [f"SELECT * FROM {_name('read')}"]), questions=4))
+        take_turns(page, plan, Work(_ways(connections, lambda: [f"SELECT * FROM {_name('read')}"])))
     _suppositions(journal, plan, connections, table)
 
 
