@@ -226,17 +226,20 @@ class Answers:
     def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         """Finish a query in process. Raises NotEvaluable."""
         with execution.watch.stage("answer"):
-            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading, execution))
+            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading))
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
             return Answer(shaped, held.parts, ServedBy.STATE)
 
-    def _inner(self, held: Held, reading: Reading, execution: Execution) -> InnerRows | None:
-        """Return what other queries over the views of this one have computed; None where markers decide what its plan is."""
+    def _inner(self, held: Held, reading: Reading) -> InnerRows | None:
+        """Return what other queries over the views of this one have computed; None where values decide what its plan is.
+
+        Those are of markers, of the day, or of scalar subqueries; such a plan is another object each time.
+        """
         has_views = any(scan.views for scan in reading.text.scans)
-        is_plain = has_views and not reading.is_pinned and not reading.parameters(execution.parameters)
-        return InnerRows(self._sketches.relations.inner, reading, held.plan) if is_plain else None
+        is_kept = has_views and not reading.is_pinned and any(each is held.plan for each in reading.text.with_values.values())
+        return InnerRows(self._sketches.relations.inner, reading, held.plan) if is_kept else None
 
     @property
     def _may_round(self) -> bool:
