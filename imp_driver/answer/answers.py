@@ -26,7 +26,7 @@ from imp_driver.parse.moment import NOW
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.ports import ResultShape, ResultStream, Session
-from imp_driver.reasons import BESIDE_GROUPS, Reason, ServedBy
+from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
@@ -92,8 +92,8 @@ class Answers:
             try:
                 return self._from(views, reading, execution, means)
             except Refused as refused:
-                if refused.reason is Reason.NOT_FOLLOWED:
-                    # A view with POLICY STRICT, whose rows are not captured in another way.
+                if refused.reason is Reason.NOT_FOLLOWED and not refused.detail.startswith(RecaptureReason.NOT_INCREMENTAL.name):
+                    # A view with POLICY STRICT, whose rows are not captured in another way; what is held in another way may be followed.
                     raise
         rows = reading.text.with_rows()
         found = None if rows is None else self._with_rows(rows, reading, execution, means)

@@ -227,6 +227,9 @@ def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0, beside_groups: 
 def _with_parts(plan: Plan, *, with_rows: bool, first: int, beside_groups: bool) -> Grouped:
     plan, bags = with_bags(plan, beside_groups=beside_groups) if with_rows else (plan, ())
     found = groupings(plan)
+    if not {id(bag) for bag in bags} <= {id(each.aggregate) for each in found}:
+        # Below groups that are captured as a whole each of these rows would be there once.
+        raise Refused(Reason.ROWS_WITHOUT_GROUPS, "rows that can be kept stand beside others below the same groups")
     parts = tuple((each.aggregate, analysed_groups(each.block)) for each in found)
     return Grouped(plan, parts, ungrouped(plan, [each.aggregate for each in found]), bags, first=first)
 

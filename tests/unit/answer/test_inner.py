@@ -86,3 +86,19 @@ def test_values_of_subqueries_decide_what_they_are() -> None:
             world.check(f"SELECT * FROM {name}")
         # A plan with such values is another object each time, and may take the place of an earlier one in memory.
         assert len(world.sketches.relations.inner) == known
+
+
+def test_rows_that_are_kept_beside_others_that_are_not_keep_their_copies() -> None:
+    """Computed columns are not kept as rows, so that here the groups above are captured as a whole, with every copy of a row below them."""
+    world = World()
+    joined = "SELECT r.g + q.b AS c FROM r JOIN (SELECT k, b + 1 AS b FROM s) q ON r.g = q.k"
+    totals = "(SELECT g, sum(a) AS n FROM r GROUP BY g HAVING sum(a) > 2) t"
+    world.path.run(
+        Execution(
+            f"CREATE INCREMENTAL VIEW mixed AS SELECT g AS k FROM r UNION ALL SELECT q.c FROM ({joined}) q LEFT JOIN {totals} ON q.c = t.g"
+        )
+    )
+    for _ in range(3):
+        world.check("SELECT k, count(*) AS c, max(k) AS m FROM mixed GROUP BY k")
+        world.check("SELECT * FROM mixed")
+        world.change("r")
