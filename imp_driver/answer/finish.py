@@ -33,7 +33,7 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
 from imp_driver.dataflow.sort_keys import SortKey
 from imp_driver.plan.conjunctive import with_equalities
-from imp_driver.plan.convert import constant
+from imp_driver.plan.convert import whole_number
 from imp_driver.plan.early import early
 from imp_driver.plan.nodes import (
     Aggregate,
@@ -198,7 +198,7 @@ def bounds_of(plan: TopK) -> tuple[int, int]:
 
 
 def _number(part: exp.Expr) -> int:
-    value = constant(part)
-    if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
+    value = whole_number(part)
+    if value is None or value < 0:
         raise NotEvaluable("LIMIT is not a whole number")
-    return value.value
+    return value

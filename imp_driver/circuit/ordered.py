@@ -17,7 +17,7 @@ from imp_driver.dataflow.windowed import Windowed
 from imp_driver.dataflow.zset import empty
 from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import plain_identifier, reference
-from imp_driver.plan.convert import constant
+from imp_driver.plan.convert import whole_number
 from imp_driver.plan.grouping import text_of
 from imp_driver.plan.nodes import Parsed, TopK, Window
 from imp_driver.plan.window_functions import OverOrder, OverPartition, window_function
@@ -75,12 +75,12 @@ def _function(
     bound = bound_aggregate(found.aggregate, dict(zip(schema.names, schema.types, strict=True)))
     if bound is None:
         raise NotEvaluable(f"{found.aggregate.key} of a window")
-    columns: dict[str, Parsed] = {f"{name} partition {place}": node for place, node in enumerate(found.partition)}
-    partition, argument = tuple(columns), None
+    columns: dict[str, Parsed] = dict(found.columns)
+    argument = None
     if bound[1] is not None:
         argument = f"{name} argument"
         columns[argument] = bound[1]
-    return PartitionAggregate(partition, bound[0].specification, argument), columns
+    return PartitionAggregate(tuple(found.columns), bound[0].specification, argument), columns
 
 
 def top(plan: TopK, child: Operator, compute: Compute) -> Top:
@@ -97,7 +97,7 @@ def top(plan: TopK, child: Operator, compute: Compute) -> Top:
 
 
 def _number(node: Parsed) -> int:
-    value = constant(node)
-    if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
+    value = whole_number(node)
+    if value is None or value < 0:
         raise NotEvaluable("LIMIT is not a whole number")
-    return value.value
+    return value

@@ -209,18 +209,17 @@ class ViewCommands:
         """Return a row for each operator that the rows of a query would be followed by; one that says why where they are not held."""
         check_query(query, "What EXPLAIN INCREMENTAL explains")
         registry = self._sketches.relations.registry
-        every: list[tuple[Request, bool]] = []
-        has_constants, unheld = False, list[tuple[int, Followed]]()
+        rows: list[tuple[int, Followed]] = []
         try:
             every, has_constants = self._named.asked(query, execution)
         except Refused as refused:
             self._session.describe(execution.of(query))
-            unheld.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
-        rows = unheld + [
-            (block, row) for block, (request, is_bag) in enumerate(every) for row in followed(request, registry, is_bag=is_bag)
-        ]
-        if has_constants:
-            rows.append((len(every), Followed(_CONSTANTS, CAPTURED)))
+            rows.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
+        else:
+            for block, (request, is_bag) in enumerate(every):
+                rows.extend((block, row) for row in followed(request, registry, is_bag=is_bag))
+            if has_constants:
+                rows.append((len(every), Followed(_CONSTANTS, CAPTURED)))
         text = pa.string()
         return LocalStream(
             {

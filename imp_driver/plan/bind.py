@@ -15,7 +15,7 @@ from imp_driver.parse.literals import literal_node
 from imp_driver.parse.statement import DIALECT, marker_number
 from imp_driver.plan.aggregate import BoundAggregate, bound_aggregate
 from imp_driver.plan.blocks import QueryBlock
-from imp_driver.plan.convert import constant, convert, row_expression
+from imp_driver.plan.convert import convert, row_expression, whole_number
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.nodes import Plan, children
 from imp_driver.plan.rebuild import Change, with_expressions, with_inputs
@@ -302,10 +302,10 @@ class _Binder:
         """Return the value of LIMIT or OFFSET, 0 without one."""
         if part is None:
             return 0
-        value = constant(self.with_values(part))
-        if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or value.value < 0:
+        value = whole_number(self.with_values(part))
+        if value is None or value < 0:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "LIMIT is not a whole number")
-        return value.value
+        return value
 
     def row(self, node: exp.Expr) -> Expression:
         """Convert an expression over base columns."""

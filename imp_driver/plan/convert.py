@@ -30,7 +30,14 @@ from imp_driver.values.expressions import (
     Or,
 )
 
-__all__ = ["constant", "convert", "row_expression"]
+__all__ = ["constant", "convert", "row_expression", "whole_number"]
+
+
+def whole_number(node: exp.Expr) -> int | None:
+    """Return a whole number that is written down; None for anything else."""
+    found = constant(node)
+    value = None if found is None else found.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def row_expression(node: exp.Expr, columns: Mapping[str, pa.DataType | None]) -> Expression:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.plan.convert import constant
+from imp_driver.plan.convert import whole_number
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 from imp_driver.values.windows import UP_TO_PEERS, WHOLE, Frame, FunctionKind, Number, OrderColumn, Running, Value, WindowFunction
@@ -41,10 +41,14 @@ _KNOWN = {"this", "partition_by", "order", "spec", "over"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OverPartition:
-    """An aggregate of all rows of a partition."""
+    """An aggregate of all rows of a partition. ``columns`` are those of the partition, over the input's columns."""
 
-    partition: tuple[exp.Expr, ...]
+    columns: Mapping[str, exp.Expr]
     aggregate: exp.Expr
+
+    @property
+    def partition(self) -> tuple[exp.Expr, ...]:
+        return tuple(self.columns.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +76,7 @@ def window_function(name: str, window: exp.Window) -> OverPartition | OverOrder:
     keys = tuple(order.expressions) if isinstance(order, exp.Order) else ()
     frame = (UP_TO_PEERS if keys else WHOLE) if spec is None else _frame(spec)
     if isinstance(this, (*_RUNNING, exp.Filter)) and frame.first is None and frame.last is None:
-        return OverPartition(partition, this)
+        return OverPartition(_partition_columns(name, partition), this)
     if not keys or not all(isinstance(key, exp.Ordered) and not key.args.get("with_fill") for key in keys):
         raise Refused(Reason.WINDOW_FUNCTION, "a window without an order")
     return _over_order(name, this, partition, keys, frame)
@@ -82,7 +86,7 @@ def _over_order(name: str, this: exp.Expr, partition: Sequence[exp.Expr], keys: 
     kind = _NUMBERS.get(type(this)) or _VALUES.get(type(this)) or _RUNNING.get(type(this))
     if kind is None:
         raise Refused(Reason.WINDOW_FUNCTION, f"{this.key} of a window")
-    parts = {f"{name} partition {place}": each for place, each in enumerate(partition)}
+    parts = _partition_columns(name, partition)
     ordered = {f"{name} order {place}": key.this for place, key in enumerate(keys)}
     columns = {**parts, **ordered}
     argument = default = None
@@ -101,6 +105,10 @@ def _over_order(name: str, this: exp.Expr, partition: Sequence[exp.Expr], keys: 
     return OverOrder(function, columns, tuple(partition), tuple(key.this for key in keys))
 
 
+def _partition_columns(name: str, partition: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
+    return {f"{name} partition {place}": each for place, each in enumerate(partition)}
+
+
 def _number(this: exp.Expr, kind: FunctionKind) -> int:
     if kind is Number.NTILE:
         return _written(this.this, least=1)
@@ -111,10 +119,10 @@ def _number(this: exp.Expr, kind: FunctionKind) -> int:
 
 
 def _written(node: exp.Expr | None, least: int | None = None) -> int:
-    value = None if node is None else constant(node)
-    if value is None or not isinstance(value.value, int) or isinstance(value.value, bool) or (least is not None and value.value < least):
+    value = None if node is None else whole_number(node)
+    if value is None or (least is not None and value < least):
         raise Refused(Reason.WINDOW_FUNCTION, "a number of a window that is not written down")
-    return value.value
+    return value
 
 
 def _frame(spec: exp.Expr) -> Frame:
