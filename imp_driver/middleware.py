@@ -13,17 +13,20 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
+from imp_driver.errors import NotSupportedError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
 from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
 from imp_driver.parse.template import text_and_names
+from imp_driver.plan.recursive_form import is_recursive, unrolled
 from imp_driver.ports import Outcome, Session, TableDefinition
 from imp_driver.reasons import BESIDE_GROUPS, Decision, Reason, ServedBy
 from imp_driver.rewrite.comparison import Comparison, Served
@@ -95,8 +98,16 @@ class Middleware:
         served = self._served(statement, execution)
         if self._answers.named.is_used:
             self._check_strict(statement, served, execution)
+        if not isinstance(served, Served) and is_recursive(statement.tree):
+            self._refuse(execution, served[1] or served[0])
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
         return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
+
+    def _refuse(self, execution: Execution, grounds: Grounds) -> NoReturn:
+        """Raise what Spark says of a recursion, or why it cannot be computed here, which Spark does not do at all."""
+        self._session.describe(unrolled(execution))
+        told = f"WITH RECURSIVE with UNION is computed by this driver alone, and here it is not: {grounds.told}."
+        raise NotSupportedError(f"{told} UNION ALL, which counts every derivation, is Spark's own.")
 
     def _check_strict(self, statement: Statement, served: Served | tuple[Grounds, Grounds | None], execution: Execution) -> None:
         """Raise OperationalError where Spark would compute the rows of a view that are to come from what is maintained."""

@@ -104,6 +104,7 @@ class View:
         is_ansi: whether a conversion that loses something raises in the session, as it does in a view.
         problem: why ``text`` in brackets would mean something else in the session than the view's name; empty when it does not.
         policy: of an incremental view; None for other views.
+        is_recursive: whether Spark does not run ``text``, and only the driver has its rows.
     """
 
     text: str
@@ -112,6 +113,7 @@ class View:
     is_ansi: bool
     problem: str = ""
     policy: ViewPolicy | None = None
+    is_recursive: bool = False
 
     @property
     def definition(self) -> tuple[object, ...]:

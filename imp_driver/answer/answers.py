@@ -12,9 +12,10 @@ from functools import partial
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.inner import InnerRows
-from imp_driver.answer.named import NamedAnswers, over_views
+from imp_driver.answer.named import NamedAnswers, over_views, views_of
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
+from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.shape import ShapedRows, Shapes
@@ -25,6 +26,7 @@ from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.moment import NOW
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.nodes import Scan, scans
+from imp_driver.plan.recursive_form import unrolled
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason, ServedBy
 from imp_driver.rewrite.comparison import Served
@@ -34,6 +36,7 @@ from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Floats, Options, RowRules
 from imp_driver.values.refusal import Refused
+from imp_driver.values.view_policy import ViewPolicy, strictest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +71,8 @@ class Answers:
         """
         self.named.ensure(reading, execution, means)
         answer = self.answer(reading, execution, means)
-        text = plain_text(reading, answer.parts) if self._options.is_compared else ""
+        is_compared = self._options.is_compared and not reading.text.has_recursion
+        text = plain_text(reading, answer.parts) if is_compared else ""
         report = report_of_groups(answer.parts, execution.watch.times)
         versions = {".".join(name): version for name, version in versions_of(reading, answer.parts).items()}
         report = replace(report, served_by=answer.served_by, executed_sql=answer.text, tables=versions)
@@ -87,6 +91,8 @@ class Answers:
         known = self._repeats.find(reading, execution.parameters)
         if known is not None:
             return self._again(reading, *known)
+        if reading.text.has_recursion:
+            return self._recursive(reading, execution, means)
         views = over_views(reading)
         if views is not None:
             try:
@@ -103,6 +109,22 @@ class Answers:
             return self._with_groups(reading, execution, means)
         except Refused as refused:
             raise found if found is not None and refused.reason is Reason.ROWS_WITHOUT_GROUPS else refused  # noqa: B904
+
+    def _recursive(self, reading: Reading, execution: Execution, means: Means) -> Answer:
+        """Return the rows of a query over recursive relations, for which the rows of its tables are kept from the first time on.
+
+        Raises as ``answer``.
+        """
+        rows = reading.text.with_rows() or reading.text.grouped()
+        self._check_permitted(_names(rows))
+        try:
+            policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
+            held = self.named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
+            self._sketches.relations.evict()
+            _check_one_moment(held.parts)
+            return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+        except NotEvaluable as error:
+            raise Refused(Reason.RECURSION, str(error)) from error
 
     def supposed(self, reading: Reading, forks: Forks, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query after changes that nobody makes.
@@ -221,12 +243,18 @@ class Answers:
             return self._rest_by_spark(held, reading, shape, execution)
 
     def _shape(self, held: Held, reading: Reading, execution: Execution) -> ResultShape:
-        return self._shapes.of(reading, lambda: plain_text(reading, held.parts) if reading.is_pinned else execution.text, execution)
+        def described() -> Execution:
+            if reading.text.has_recursion:
+                return unrolled(execution)
+            return execution.with_text(plain_text(reading, held.parts)) if reading.is_pinned else execution
+
+        return self._shapes.of(reading, described, execution)
 
     def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         """Finish a query in process. Raises NotEvaluable."""
         with execution.watch.stage("answer"):
-            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading))
+            recursions = Recursions(self._sketches.relations.recursions, reading.settings)
+            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading), recursions=recursions)
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)

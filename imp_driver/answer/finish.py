@@ -17,6 +17,7 @@ from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.join import joined, semijoined
 from imp_driver.answer.order import first_places, in_order, ties_at
+from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.regroup import regrouped
 from imp_driver.answer.rounding import (
     check_decided,
@@ -39,10 +40,13 @@ from imp_driver.plan.nodes import (
     Aggregate,
     Distinct,
     Filter,
+    Fixpoint,
     Join,
+    OneRow,
     OrderKey,
     Plan,
     Project,
+    Recurrence,
     Scalar,
     SemiJoin,
     SetOperation,
@@ -58,12 +62,22 @@ from imp_driver.values.expressions import And, Expression
 class Finish:
     """Computes the rows of plans; ``groups`` has those of aggregations by the identifier of the first attribute of their output.
 
-    ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed.
+    ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed,
+    ``recursions`` the recursive relations that are followed from one reading to the next.
     """
 
-    def __init__(self, groups: Mapping[str, pa.Table], *, may_round: bool = True, inner: InnerRows | None = None) -> None:
+    def __init__(
+        self,
+        groups: Mapping[str, pa.Table],
+        *,
+        may_round: bool = True,
+        inner: InnerRows | None = None,
+        recursions: Recursions | None = None,
+    ) -> None:
         self._groups = groups
         self._inner = inner
+        self._recursions = Recursions() if recursions is None else recursions
+        self._recurrences: dict[str, pa.Table] = {}
         self._may_round = may_round
 
     def answer(self, plan: Plan, *, may_tie: bool = True) -> pa.Table:
@@ -107,6 +121,12 @@ class Finish:
                 return combined(plan, *(_unrounded(self.rows(each), "rows told apart by") for each in (plan.left, plan.right)))
             case Distinct():
                 return distinct(_unrounded(self.rows(plan.child), "rows told apart by"))
+            case Fixpoint():
+                return self._recursions.rows(plan, self.rows, self._recurrences)
+            case OneRow():
+                return pa.table([pa.nulls(1)], names=["one_row"])
+            case Recurrence():
+                return self._recurrences[plan.output[0].identifier]
             case Window():
                 return windowed(plan, self.rows(plan.child))
             case TopK():

@@ -62,6 +62,10 @@ class NamedAnswers:
         self.is_used = options.answers and options.sketch is not SketchMode.OFF
         self._parts = {policy: Parts(session, sketches, options, policy) for policy in ViewPolicy}
 
+    def parts(self, policy: ViewPolicy) -> Parts:
+        """Return what finds the rows that a view of a policy would have."""
+        return self._parts[policy]
+
     def ensure(self, reading: Reading, execution: Execution, means: Means) -> None:
         """Have the rows of each view of a query held, unless an old version of them is asked for. Raises Error."""
         for name, view in () if reading.is_pinned else views_of(reading).items():
@@ -84,8 +88,8 @@ class NamedAnswers:
         else:
             self._patience.succeeded(qualified(name))
             # The first that is not as it was says what was done.
-            upkeep = next((part.upkeep for part in parts if part.upkeep.decision is not Decision.FRESH), parts[0].upkeep)
-            last = LastAction(upkeep.decision, sum(part.upkeep.delta_rows for part in parts), 1000 * (time.perf_counter() - begin))
+            decision = next((part.upkeep.decision for part in parts if part.upkeep.decision is not Decision.FRESH), Decision.FRESH)
+            last = LastAction(decision, sum(part.upkeep.delta_rows for part in parts), 1000 * (time.perf_counter() - begin))
             relations = tuple(dict.fromkeys(part.relation for part in parts))
             found = NamedView(name, view, below, relations, last=last, has_constants=has_constants)
         self._views.put(found)
@@ -131,10 +135,11 @@ class NamedAnswers:
             NotAnswered: there is such a view.
             Error: the query cannot run at all.
         """
-        strict = None if statement.tree is None else self._strict_below(statement.tree, (), DEEPEST)
-        if strict is not None:
+        found = None if statement.tree is None else self._not_for_spark(statement.tree, (), DEEPEST)
+        if found is not None:
+            name, view = found
             self._session.describe(execution.with_text(statement.text))
-            raise NotAnswered(strict, self._why_lost(strict) or grounds)
+            raise NotAnswered(name, self._why_lost(name) or grounds, is_recursive=view.is_recursive)
 
     def _why_lost(self, name: tuple[str, ...]) -> Grounds | None:
         """Return why the rows of a view are held no longer; None where they are, or never were."""
@@ -143,8 +148,8 @@ class NamedAnswers:
         cause = next(filter(None, causes), None)
         return None if cause is None else Grounds(Reason.NOT_FOLLOWED, f"{cause.reason.name}: {cause.detail or cause.reason.value}")
 
-    def _strict_below(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[str, ...] | None:
-        """Return a view with POLICY STRICT that a query reads, through other views too."""
+    def _not_for_spark(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[tuple[str, ...], View] | None:
+        """Return a recursive view, or one with POLICY STRICT, that a query reads, through other views too."""
         common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
         for table in tree.find_all(exp.Table):
             if len(table.parts) == 1 and table.name.lower() in common:
@@ -154,23 +159,24 @@ class NamedAnswers:
             view = None if relation is None else relation.view
             if relation is None or view is None:
                 continue
-            if view.policy is ViewPolicy.STRICT:
-                return relation.name
+            if view.is_recursive or view.policy is ViewPolicy.STRICT:
+                return relation.name, view
             below = parse(view.text).tree if depth else None
-            found = None if below is None else self._strict_below(below, view.namespace, depth - 1)
+            found = None if below is None else self._not_for_spark(below, view.namespace, depth - 1)
             if found is not None:
                 return found
         return None
 
 
 class NotAnswered(OperationalError):
-    """A query over a view with POLICY STRICT that Spark would have to compute; ``grounds`` say why it is not answered."""
+    """A query over a view that Spark would have to compute and may not, or cannot; ``grounds`` say why it is not answered."""
 
-    def __init__(self, name: Iterable[str], grounds: Grounds) -> None:
+    def __init__(self, name: Iterable[str], grounds: Grounds, *, is_recursive: bool = False) -> None:
         renew = " CREATE OR REPLACE INCREMENTAL VIEW captures its rows again." if grounds.reason is Reason.NOT_FOLLOWED else ""
+        what = "is recursive, so that this driver alone computes it" if is_recursive else "has POLICY STRICT"
+        otherwise = "" if is_recursive else " With POLICY AUTO Spark computes it."
         super().__init__(
-            f"{qualified(tuple(name))} has POLICY STRICT, and the query is not answered from what is maintained ({grounds.told}).{renew} "
-            "With POLICY AUTO Spark computes it."
+            f"{qualified(tuple(name))} {what}, and the query is not answered from what is maintained ({grounds.told}).{renew}{otherwise}"
         )
         self.grounds = grounds
 

@@ -26,17 +26,17 @@ class Shapes:
         self._session = session
         self._known: BoundedCache[_Key, ResultShape] = BoundedCache(MOST_SHAPES)
 
-    def of(self, reading: Reading, text: Callable[[], str], execution: Execution) -> ResultShape:
+    def of(self, reading: Reading, described: Callable[[], Execution], execution: Execution) -> ResultShape:
         """Return the shape of a query. Raises Error where Spark does not accept it.
 
         Args:
-            text: gives the query as Spark is to analyse it: at its versions, where these are asked for, columns may be others.
+            described: gives the query as Spark is to analyse it: at its versions, where these are asked for, columns may be others.
         """
         tables = tuple((name, table.snapshot.table_id, table.snapshot.schema) for name, table in reading.tables.items())
         key = (typed_text(reading.statement, execution.parameters, reading.constants), reading.text.views_text, tables, reading.settings)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._session.describe(execution.with_text(text()))
+            found = self._known[key] = self._session.describe(described())
         return found
 
 

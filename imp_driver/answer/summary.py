@@ -30,6 +30,8 @@ class Groups:
 
 def report_of_groups(parts: Sequence[Groups], times: Mapping[str, float]) -> SketchReport:
     """Return the report of the groups that took the most upkeep; the others are in ``also``."""
+    if not parts:
+        return SketchReport(Decision.FRESH, Reason.ANSWERED, "without a table", times=times)
     reports = sorted((_report(part) for part in parts), key=lambda each: _DEAREST_FIRST.index(each.decision))
     return replace(reports[0], also=tuple(reports[1:]), times=times)
 

@@ -20,6 +20,7 @@ from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
+from imp_driver.commands.views import typed_view
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import check_query, parse
@@ -83,8 +84,7 @@ class MaterializedViews:
             ProgrammingError: the name is that of something else, or the query cannot be read.
             OperationalError: the policy is STRICT, and Spark would compute the rows.
         """
-        wanted = read_new_view(text)
-        check_query(wanted.query, "What follows AS in a view")
+        wanted = typed_view(read_new_view(text))
         if self._session.resolve(wanted.name) is not None:
             if wanted.may_exist:
                 return Outcome(None, -1, NO_SKETCH)

@@ -19,8 +19,9 @@ from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.parse.statement import check_query
+from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
+from imp_driver.plan.recursive_form import is_recursive, unrolled, unrolled_text
 from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.safety.verdict import readable
@@ -50,8 +51,7 @@ class ViewCommands:
             NotSupportedError: its policy asks for changes to be followed that could only be captured again.
             ProgrammingError: the statement or its query cannot be read.
         """
-        wanted = read_new_view(text)
-        check_query(wanted.query, "What follows AS in a view")
+        wanted = typed_view(read_new_view(text))
         there = self._session.resolve(wanted.name)
         if wanted.may_exist and there is not None:
             return
@@ -125,8 +125,13 @@ class ViewCommands:
         try:
             return self._named.asked(query, execution)
         except Refused as refused:
-            self._session.describe(execution.of(query))
+            self._describe(query, execution)
             raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.") from None
+
+    def _describe(self, query: str, execution: Execution) -> None:
+        """Raise what Spark says of a query."""
+        own = execution.of(query)
+        self._session.describe(unrolled(own) if is_recursive(parse(query).tree) else own)
 
     def check_properties(self, text: str) -> None:
         """Raise ProgrammingError for a statement that gives a view a policy which there is not."""
@@ -213,7 +218,7 @@ class ViewCommands:
         try:
             every, has_constants = self._named.asked(query, execution)
         except Refused as refused:
-            self._session.describe(execution.of(query))
+            self._describe(query, execution)
             rows.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
         else:
             for block, (request, is_bag) in enumerate(every):
@@ -230,6 +235,12 @@ class ViewCommands:
                 "reason": (text, [row.reason or None for _, row in rows]),
             }
         )
+
+
+def typed_view(wanted: NewView) -> NewView:
+    """Return a new view with what the catalog needs to know of its query. Raises ProgrammingError where that is none."""
+    check_query(wanted.query, "What follows AS in a view")
+    return replace(wanted, typed=unrolled_text(wanted.query)) if is_recursive(parse(wanted.query).tree) else wanted
 
 
 _CONSTANTS = "the value of a scalar subquery that decides which rows are grouped"

@@ -55,6 +55,7 @@ FIRST_SHARE = 0.25
 
 _MOST_SHAPES = 1_000
 MOST_REPEATS = MOST_INNER = 256
+MOST_RECURSIONS = 32
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -94,6 +95,7 @@ class Relations:
         self.plain_seconds: BoundedCache[str, float] = BoundedCache(_MOST_SHAPES)
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
+        self.recursions: BoundedCache[Hashable, object] = BoundedCache(MOST_RECURSIONS)
         self._folders = Folders(buckets)
         self._source = source
 

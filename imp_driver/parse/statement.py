@@ -267,10 +267,14 @@ def marker_number(name: str) -> int | None:
 
 def with_named(parameters: Parameters, values: Mapping[str, object]) -> Parameters:
     """Return values of markers with those of named markers beside."""
-    if not values:
+    return {**named(parameters), **values} if values else parameters
+
+
+def named(parameters: Parameters) -> Mapping[str, object]:
+    """Return values of markers by the names that these have in trees."""
+    if isinstance(parameters, Mapping):
         return parameters
-    given = parameters if isinstance(parameters, Mapping) else {_marker(each)[1:]: value for each, value in enumerate(parameters or ())}
-    return {**given, **values}
+    return {_marker(each)[1:]: value for each, value in enumerate(parameters or ())}
 
 
 def _number_markers(text: str, markers: tuple[int, ...]) -> str:

@@ -34,6 +34,7 @@ class NewView:
         query: its SELECT.
         columns, comment: as they are written, empty without any.
         seconds: between two refreshes of a materialized view; None where these are asked for.
+        typed: a query that Spark runs, with the columns of a recursive one, which it does not; empty for any other.
     """
 
     name: tuple[str, ...]
@@ -44,6 +45,7 @@ class NewView:
     replaces: bool = False
     may_exist: bool = False
     seconds: int | None = None
+    typed: str = ""
 
     def table_text(self, namespace: Sequence[str], view: str) -> str:
         """Return the statement for Spark that makes a table of a view's rows, typed as the query is.
@@ -57,15 +59,25 @@ class NewView:
         if self.seconds is not None:
             values[SECONDS] = str(self.seconds)
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
-        rows = f"(SELECT * FROM ({self.query}\n) AS __imp_rows{self.columns} LIMIT 0) UNION ALL SELECT * FROM {view}"
+        rows = f"(SELECT * FROM ({self.typed or self.query}\n) AS __imp_rows{self.columns} LIMIT 0) UNION ALL SELECT * FROM {view}"
         return " ".join(filter(None, (head, self.comment, f"TBLPROPERTIES ({properties})", "AS", rows)))
 
     @property
     def text(self) -> str:
         """The statement for Spark that makes a view."""
         head = f"CREATE {'OR REPLACE ' * self.replaces}VIEW {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)}"
-        properties = f"TBLPROPERTIES ({quoted_text(PROPERTY)} = {quoted_text(self.policy.name)})"
-        return " ".join(filter(None, (head, self.columns, self.comment, properties, "AS", self.query)))
+        values = {PROPERTY: self.policy.name, **({QUERY: self.query} if self.typed else {})}
+        properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
+        return " ".join(filter(None, (head, self.columns, self.comment, f"TBLPROPERTIES ({properties})", "AS", self._shown)))
+
+    @property
+    def _shown(self) -> str:
+        """What the catalog has for the query: for a recursive one a query that fails, lest another client takes other rows for its own."""
+        if not self.typed:
+            return self.query
+        told = f"{qualified(self.name)} is a recursive view: imp_driver alone computes its rows"
+        raised = f"(SELECT raise_error({quoted_text(told)}) AS told) AS __imp_told"
+        return f"SELECT __imp_rows.* FROM {raised} LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
 
 
 def read_new_view(text: str) -> NewView:

@@ -19,6 +19,7 @@ from imp_driver.plan.nodes import (
     Attribute,
     Distinct,
     Filter,
+    Fixpoint,
     Join,
     Plan,
     Project,
@@ -31,6 +32,7 @@ from imp_driver.plan.nodes import (
     every,
 )
 from imp_driver.plan.rebuild import with_inputs
+from imp_driver.plan.recursion import has_recursion
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.types import arrow_type
 
@@ -53,7 +55,7 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
                 return node
             made.append(bag)
             return Project(bag, read, tuple(map(reference, bag.key_attributes)))
-        if isinstance(node, Aggregate) and not (beside_groups and _has_groups_below(node)):
+        if isinstance(node, Aggregate) and not has_recursion(node) and not (beside_groups and _has_groups_below(node)):
             # It is grouped as a whole, with what stands below.
             return node
         if isinstance(node, Project):
@@ -112,7 +114,7 @@ def _wanted(plan: Plan, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
     match plan:
         case Project():
             return (own,)
-        case UnionAll() | SetOperation() | Distinct():
+        case UnionAll() | SetOperation() | Distinct() | Fixpoint():
             return tuple(map(_outputs, children(plan)))
         case Scalar():
             return (wanted | {attribute.identifier for attribute in plan.correlated}, _outputs(plan.subquery))

@@ -9,6 +9,7 @@ from sqlglot import exp
 from imp_driver.parse.functions import POSITIONS, RANKS, check_constants, check_function
 from imp_driver.parse.statement import Statement
 from imp_driver.plan.grouping import SET_FUNCTIONS
+from imp_driver.plan.recursive_form import check_recursive
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import has_variable
 from imp_driver.values.refusal import Refused
@@ -65,7 +66,7 @@ def check(tree: exp.Expr, but: tuple[type[exp.Expr], ...] = ()) -> None:
             if isinstance(node, kind) and not isinstance(node, but):
                 raise Refused(reason, node.key)
         if isinstance(node, exp.With) and node.args.get("recursive"):
-            raise Refused(Reason.RECURSION)
+            check_recursive(node)
         if isinstance(node, exp.Func) and not isinstance(node, _STRUCTURE) and not _is_of_window(node):
             check_function(node)
         check_constants(node)

@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from imp_driver.parse.statement import table_name
 from imp_driver.plan.kinds import kind_of, kind_of_type
-from imp_driver.plan.nodes import Attribute, ViewReference
+from imp_driver.plan.nodes import Attribute, Plan, ViewReference
+from imp_driver.plan.scope import Scope
 from imp_driver.ports import View
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -46,11 +47,29 @@ class Tables(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommonTable:
-    """A CTE: its query, its column names if it gives any, and the CTEs that it sees itself."""
+    """A CTE: its query, its column names if it gives any, and the CTEs that it sees itself.
+
+    Attributes:
+        name: its own, in lower case.
+        component: if it is recursive, those that read it and that it reads, itself the first; else nothing.
+        recurrence: inside of that, its number and its columns.
+    """
 
     query: exp.Expr
     columns: tuple[str, ...]
     visible: Mapping[str, CommonTable]
+    name: str = ""
+    component: tuple[exp.CTE, ...] = ()
+    recurrence: tuple[int, tuple[Attribute, ...]] | None = None
+
+
+Visible: TypeAlias = Mapping[str, CommonTable]
+
+
+class ResolveQuery(Protocol):
+    """Resolves a query; ``inside`` is the context of another text, where it stands in one."""
+
+    def __call__(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None) -> Plan: ...
 
 
 @dataclass(slots=True)
@@ -59,6 +78,7 @@ class Context:
 
     Attributes:
         views: the views whose text is being resolved, the outermost first.
+        recursions: in how many recursive common tables what is being resolved stands; those may begin with a row of no table.
         unfolded: each view reference met so far by the identity of its place; a CTE that is read twice meets one again.
     """
 
@@ -67,6 +87,7 @@ class Context:
     occurrences: itertools.count[int] = field(default_factory=itertools.count)
     views: tuple[ViewReference, ...] = ()
     unfolded: dict[int, ViewReference] = field(default_factory=dict)
+    recursions: int = 0
 
     def find(self, table: exp.Table) -> Definition:
         """Return what a reference stands for in the text that is being resolved. Raises Refused: nothing that can be sketched."""

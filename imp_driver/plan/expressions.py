@@ -9,9 +9,12 @@ from imp_driver.plan.nodes import (
     Aggregate,
     Attribute,
     Filter,
+    Fixpoint,
     Join,
+    OneRow,
     Plan,
     Project,
+    Recurrence,
     Scalar,
     Scan,
     SemiJoin,
@@ -47,8 +50,10 @@ def expressions_of(plan: Plan) -> tuple[exp.Expr, ...]:
 def made_by(plan: Plan) -> tuple[Attribute, ...]:
     """Return the attributes that an operator makes anew."""
     match plan:
-        case Scan() | Project() | UnionAll() | SetOperation() | Aggregate():
+        case Scan() | Project() | UnionAll() | SetOperation() | Aggregate() | Recurrence() | OneRow():
             return plan.output
+        case Fixpoint():
+            return tuple(attribute for each in plan.relations for attribute in each.output)
         case Scalar():
             return (plan.value,)
         case Window():

@@ -238,14 +238,69 @@ class Window:
         return self.child.output + self.added
 
 
-Plan: TypeAlias = Scan | Filter | Project | Join | SemiJoin | Scalar | UnionAll | SetOperation | Distinct | Aggregate | TopK | Sort | Window
+@dataclass(frozen=True, slots=True, eq=False)
+class Recurrence:
+    """The rows of a recursive relation where it is read inside its recursion; ``number`` is that of the relation."""
+
+    number: int
+    output: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneRow:
+    """One row without columns: what a SELECT without FROM reads."""
+
+    output: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recursive:
+    """A recursive relation: a set that has, by position, the rows of ``bases`` and those of ``steps``, which read it or others with it."""
+
+    number: int
+    output: tuple[Attribute, ...]
+    bases: tuple[Plan, ...]
+    steps: tuple[Plan, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixpoint:
+    """The rows of the first of some recursive relations, the least ones for which all of these are what they are to be."""
+
+    relations: tuple[Recursive, ...]
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.relations[0].output
+
+
+Plan: TypeAlias = (
+    Scan
+    | Filter
+    | Project
+    | Join
+    | SemiJoin
+    | Scalar
+    | UnionAll
+    | SetOperation
+    | Distinct
+    | Aggregate
+    | TopK
+    | Sort
+    | Window
+    | OneRow
+    | Recurrence
+    | Fixpoint
+)
 
 
 def children(plan: Plan) -> tuple[Plan, ...]:
     """Return the inputs of an operator, subqueries included."""
     match plan:
-        case Scan():
+        case Scan() | Recurrence() | OneRow():
             return ()
+        case Fixpoint():
+            return tuple(branch for each in plan.relations for branch in (*each.bases, *each.steps))
         case Join() | SemiJoin() | SetOperation():
             return (plan.left, plan.right)
         case Scalar():

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.parse.functions import POSITIONS
-from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Join, Plan, Project, SemiJoin, TopK, Window
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Fixpoint, Join, Plan, Project, Recursive, SemiJoin, TopK, Window
 from imp_driver.plan.types import infer
 from imp_driver.values.decimal_types import averaged_type, summed_type
 from imp_driver.values.types import arrow_type
@@ -42,8 +42,16 @@ def output_types(plan: Plan) -> Types:
             child = output_types(plan.child)
             types = [*(infer(key, child) for key in plan.keys), *(_of_aggregate(function, child) for function in plan.functions)]
             return {each.identifier: kind for each, kind in zip(plan.output, types, strict=True)}
+        case Fixpoint():
+            return _of_bases(plan.relations[0])
         case _:
             return {each.identifier: arrow_type(each.type_name or "") for each in plan.output}
+
+
+def _of_bases(relation: Recursive) -> Types:
+    bases = [list(output_types(base).values()) for base in relation.bases]
+    first = bases[0] if bases and all(each == bases[0] for each in bases) else [None] * len(relation.output)
+    return {each.identifier: kind for each, kind in zip(relation.output, first, strict=True)}
 
 
 def _of_window(function: exp.Expr, types: Types) -> pa.DataType | None:

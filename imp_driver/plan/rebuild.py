@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from sqlglot import exp
 
 from imp_driver.plan.nodes import (
     Aggregate,
     Filter,
+    Fixpoint,
     Join,
+    OneRow,
     OrderKey,
     Plan,
     Project,
+    Recurrence,
+    Recursive,
     Scalar,
     Scan,
     SemiJoin,
@@ -30,8 +35,10 @@ Change = Callable[[exp.Expr], exp.Expr]
 def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
     """Return an operator over other inputs, in the order of ``children``."""
     match plan:
-        case Scan():
+        case Scan() | Recurrence() | OneRow():
             return plan
+        case Fixpoint():
+            return _with_branches(plan, iter(inputs))
         case Join() | SemiJoin() | SetOperation():
             return replace(plan, left=inputs[0], right=inputs[1])
         case Scalar():
@@ -40,6 +47,14 @@ def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
             return replace(plan, branches=inputs)
         case _:
             return replace(plan, child=inputs[0])
+
+
+def _with_branches(plan: Fixpoint, branches: Iterator[Plan]) -> Fixpoint:
+    def changed(relation: Recursive) -> Recursive:
+        bases = tuple(islice(branches, len(relation.bases)))
+        return replace(relation, bases=bases, steps=tuple(islice(branches, len(relation.steps))))
+
+    return Fixpoint(tuple(map(changed, plan.relations)))
 
 
 def with_expressions(plan: Plan, change: Change) -> Plan:

@@ -20,11 +20,14 @@ from imp_driver.plan.nodes import (
     Attribute,
     Distinct,
     Filter,
+    Fixpoint,
     Join,
     JoinKind,
+    OneRow,
     OrderKey,
     Plan,
     Project,
+    Recurrence,
     Scalar,
     Scan,
     SemiJoin,
@@ -35,7 +38,9 @@ from imp_driver.plan.nodes import (
     Window,
     children,
 )
+from imp_driver.reasons import Reason
 from imp_driver.values.quoting import quoted_name
+from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import WEIGHT_COLUMN
 
 RelationOf = Callable[[Scan], str]
@@ -108,6 +113,8 @@ class Renderer:
                 return self._topk(plan)
             case Sort():
                 return self.sql(plan.child)
+            case Recurrence() | Fixpoint() | OneRow():
+                raise Refused(Reason.RECURSION, "which is the driver's own to compute")
             case Window():
                 return f"SELECT *, {_list(_named(plan.added, plan.functions))} FROM {self._nested(plan.child)}"
 

@@ -9,15 +9,16 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import bracketed, conjuncts_of, reference, replaced
 from imp_driver.plan.check import check
-from imp_driver.plan.context import CommonTable, Context, Tables
+from imp_driver.plan.context import Context, Tables, Visible
 from imp_driver.plan.finish import finish, order_keys, windows
 from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
 from imp_driver.plan.grouping_sets import grouped_by_sets, keys_of, written_sets
 from imp_driver.plan.lookup import Lookup, own_column
-from imp_driver.plan.nodes import OrderKey, Plan
+from imp_driver.plan.nodes import OneRow, OrderKey, Plan
+from imp_driver.plan.recursion import with_common_tables
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.sets import resolve_set
-from imp_driver.plan.sources import Visible, resolve_from
+from imp_driver.plan.sources import resolve_from
 from imp_driver.plan.subqueries import Conditions, Rows
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -97,6 +98,8 @@ class _Resolver:
         found = (each for item in select.expressions for each in item.find_all(exp.Query) if _has_one_row(each))
         first = next(found, None)
         others = any(select.args.get(clause) for clause in ("where", "group", "having"))
+        if first is None and self.context.recursions and not others:
+            return self._one_row(select)
         if first is None or others or any(aggregates_in(item) or item.find(exp.Window) for item in select.expressions):
             raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
         plan, scope = self.query(first, visible, None), Scope(())
@@ -110,6 +113,13 @@ class _Resolver:
         )
         expressions = [above.with_scalars(expression) for _, expression in items]
         return finish(select, above.plan, [name for name, _ in items], expressions, order, self.context)
+
+    def _one_row(self, select: exp.Select) -> Plan:
+        """Resolve a SELECT without FROM with which a recursion begins."""
+        items = _items(select, Scope(()))
+        if any(aggregates_in(value) or value.find(exp.Window, exp.Query) for _, value in items):
+            raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
+        return finish(select, OneRow(), [name for name, _ in items], [value for _, value in items], (), self.context)
 
     def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
         """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
@@ -180,13 +190,7 @@ def unwrapped(node: exp.Expr, visible: Visible) -> tuple[exp.Expr, Visible]:
 
 def _with_common_tables(node: exp.Expr, visible: Visible) -> Visible:
     clause = node.args.get("with_")
-    if clause is None:
-        return visible
-    found = dict(visible)
-    for common in clause.expressions:
-        names = tuple(column.name for column in (common.args["alias"].args.get("columns") or ()))
-        found[common.alias.lower()] = CommonTable(common.this, names, dict(found))
-    return found
+    return visible if clause is None else with_common_tables(clause, visible)
 
 
 def _items(select: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr]]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, substituted
-from imp_driver.plan.nodes import Attribute, Plan, Scan
+from imp_driver.plan.nodes import Attribute, Plan, Recurrence, Recursive, Scan
 
 
 def signature(plan: Plan) -> str:
@@ -21,6 +21,9 @@ def _described(part: Any, numbers: dict[str, str]) -> object:
     """Return the structure of a part of a plan, its attributes numbered in the order in which they come."""
     if isinstance(part, Scan):
         return "Scan", part.table, [(each.name, _number(each.identifier, numbers)) for each in part.output]
+    if isinstance(part, (Recurrence, Recursive)):
+        name = _number(f"relation {part.number}", numbers)
+        return type(part).__name__, name, [_described(getattr(part, each.name), numbers) for each in fields(part) if each.name != "number"]
     if isinstance(part, Attribute):
         return _number(part.identifier, numbers), part.type_name
     if isinstance(part, exp.Expr):

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from sqlglot import exp
 
 from imp_driver.plan.attributes import conjuncts_of, reference, replaced
-from imp_driver.plan.context import CommonTable, Context, ViewDefinition
+from imp_driver.plan.context import CommonTable, Context, ResolveQuery, ViewDefinition, Visible
 from imp_driver.plan.nodes import Attribute, Join, JoinKind, Plan, Scan, SemiJoin
+from imp_driver.plan.recursion import fixpoint, recurrence
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.views import unfold, view_columns
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
-
-Visible = Mapping[str, CommonTable]
-
-
-class ResolveQuery(Protocol):
-    """Resolves a query; ``inside`` is the context of another text, where it stands in one."""
-
-    def __call__(self, node: exp.Expr, visible: Visible, outer: Scope | None, inside: Context | None = None) -> Plan: ...
 
 
 def resolve_from(select: exp.Select, context: Context, visible: Visible, outer: Scope | None, query: ResolveQuery) -> tuple[Plan, Scope]:
@@ -58,13 +49,19 @@ def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuer
     names = _column_aliases(node)
     if isinstance(node, exp.Table):
         common = visible.get(node.name.lower()) if len(node.parts) == 1 else None
-        plan = _relation(node, context, query) if common is None else query(common.query, common.visible, None)
-        output = plan.output if common is None else _named(plan.output, common.columns, context)
+        plan = _relation(node, context, query) if common is None else _common(common, context, query)
+        output = plan.output if common is None or common.component else _named(plan.output, common.columns, context)
         return plan, Source((node.alias or node.name).lower(), _named(output, names, context))
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         plan = query(node, visible, None)
         return plan, Source(node.alias.lower(), _named(plan.output, names, context))
     raise Refused(Reason.TABLE_FUNCTION, node.key)
+
+
+def _common(common: CommonTable, context: Context, query: ResolveQuery) -> Plan:
+    if common.recurrence is not None:
+        return recurrence(common, context)
+    return fixpoint(common, context, query) if common.component else query(common.query, common.visible, None)
 
 
 def _relation(table: exp.Table, context: Context, query: ResolveQuery) -> Plan:

@@ -10,9 +10,12 @@ from imp_driver.plan.nodes import (
     Aggregate,
     Distinct,
     Filter,
+    Fixpoint,
     Join,
+    OneRow,
     Plan,
     Project,
+    Recurrence,
     Scalar,
     Scan,
     SemiJoin,
@@ -23,6 +26,7 @@ from imp_driver.plan.nodes import (
     Window,
     children,
 )
+from imp_driver.reasons import Reason
 from imp_driver.safety.levels import Derived, Level, Needs
 from imp_driver.safety.rules.aggregate import derive_aggregate
 from imp_driver.safety.rules.distinct import derive_distinct
@@ -38,6 +42,7 @@ from imp_driver.safety.rules.topk import derive_topk
 from imp_driver.safety.rules.union import derive_union
 from imp_driver.safety.rules.window import derive_window
 from imp_driver.safety.setting import Setting
+from imp_driver.values.refusal import Refused
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,3 +166,5 @@ def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, settin
             return inputs[0]
         case Window():
             return derive_window(plan, inputs[0])
+        case Recurrence() | Fixpoint() | OneRow():
+            raise Refused(Reason.RECURSION)

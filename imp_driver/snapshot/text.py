@@ -19,6 +19,7 @@ from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.keys_above import with_keys_above
 from imp_driver.plan.memberships import with_joins
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
+from imp_driver.plan.recursion import has_recursion
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.scalars import with_constants
 from imp_driver.plan.tops import Top, with_top
@@ -114,6 +115,11 @@ class Text:
     _inner: Grouped | Grounds | None = None
 
     @property
+    def has_recursion(self) -> bool:
+        """Whether it has a recursive relation, which this driver alone computes."""
+        return not isinstance(self.plan, Grounds) and has_recursion(self.plan)
+
+    @property
     def views_text(self) -> str:
         """The part of the template's text that the views of the query are; empty without any."""
         return self.template_text.partition(VIEW_MARK)[2]
@@ -161,6 +167,8 @@ class Text:
 
     def _cut_blocks(self) -> CutBlocks:
         plan = self._resolved()
+        if has_recursion(plan):
+            raise Refused(Reason.RECURSION)
         if self.asked:
             # Spark would read the clock again.
             raise Refused(Reason.NON_DETERMINISTIC, ", ".join(sorted(self.asked)))
@@ -174,6 +182,10 @@ class Text:
         return CutBlocks(analyses, _numbers(analyses))
 
     def _groups(self) -> Grouped:
+        if self.has_recursion:
+            if self.scans:
+                raise Refused(Reason.RECURSION, "no column is read of one of its tables, or none whose values are told apart in process")
+            return Grouped(self._ordered(), (), ())
         return _over_groups(self._ordered(), with_rows=False)
 
     def _groups_alone(self) -> Grouped:

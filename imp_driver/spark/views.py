@@ -8,7 +8,7 @@ from typing import Any
 
 from imp_driver.ports import View, ViewColumn
 from imp_driver.spark.classes import scala_object
-from imp_driver.values.view_policy import PROPERTY, ViewPolicy, policy_named
+from imp_driver.values.view_policy import PROPERTY, QUERY, policy_named
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
@@ -28,12 +28,15 @@ def read_view(table: Any, state: Any, jvm: Any) -> View:
     problem = next(_problems(table, fields, sources, state, jvm), "")
     is_ansi = bool(state.conf().ansiEnabled())
     text = str(table.viewText().get()) if table.viewText().isDefined() else ""
-    return View(text, _texts(table.viewCatalogAndNamespace()), columns, is_ansi, problem, _policy(table))
+    policy, query = policy_named(_property(table, PROPERTY)), _property(table, QUERY)
+    is_recursive = policy is not None and query is not None
+    namespace = _texts(table.viewCatalogAndNamespace())
+    return View(query if query is not None and is_recursive else text, namespace, columns, is_ansi, problem, policy, is_recursive)
 
 
-def _policy(table: Any) -> ViewPolicy | None:
-    found = table.properties().get(PROPERTY)
-    return policy_named(str(found.get()) if found.isDefined() else None)
+def _property(table: Any, name: str) -> str | None:
+    found = table.properties().get(name)
+    return str(found.get()) if found.isDefined() else None
 
 
 def _problems(table: Any, fields: list[dict[str, Any]], sources: tuple[str, ...], state: Any, jvm: Any) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Rows of recursive relations: followed by rules where they can be, else computed round by round."""

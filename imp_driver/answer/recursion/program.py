@@ -1,0 +1,172 @@
+"""A recursion with the types of its columns -> rules over Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from imp_driver.answer.columns import expression_over
+from imp_driver.answer.recursion.convert import as_column, as_rows, is_same_kind
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.dataflow.expression.evaluate import computed, truth
+from imp_driver.dataflow.recursion.facts import Row
+from imp_driver.dataflow.recursion.rules import Heads, Place, Rule, copied
+from imp_driver.plan.attributes import identifiers, plain_identifier
+from imp_driver.plan.nodes import Fixpoint, Plan, Recurrence
+from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
+from imp_driver.values.expressions import And, Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """Rows that a recursion reads and does not make: the columns of a plan that are read, by their places in its output."""
+
+    plan: Plan
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forms:
+    """The rules of a recursion before types are known. Relations are numbered: its own first, then the given ones."""
+
+    plan: Fixpoint
+    rules: tuple[RuleForm, ...]
+    given: tuple[Given, ...]
+
+    @classmethod
+    def of(cls, plan: Fixpoint) -> Forms:
+        """Raises NoRule."""
+        rules = rule_forms(plan)
+        given = [Given(each, _read(rule, each)) for rule in rules for each in rule.inputs if not isinstance(each, Recurrence)]
+        return cls(plan, rules, tuple(given))
+
+
+def _read(rule: RuleForm, plan: Plan) -> tuple[int, ...]:
+    names = {name for each in (*rule.conjuncts, *rule.values) for name in identifiers(each)}
+    return tuple(place for place, attribute in enumerate(plan.output) if attribute.identifier in names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Rules of a recursion. ``types`` are those of the columns of its own relations."""
+
+    rules: tuple[Rule, ...]
+    types: tuple[tuple[pa.DataType, ...], ...]
+
+    @classmethod
+    def of(cls, forms: Forms, given: Sequence[Sequence[pa.DataType]]) -> Program:
+        """Compile rules for given rows of these types. Raises NotEvaluable."""
+        numbers = {each.number: place for place, each in enumerate(forms.plan.relations)}
+        types: dict[int, tuple[pa.DataType, ...]] = {}
+        bodies, first = [], len(numbers)
+        for rule in forms.rules:
+            bodies.append(_Body(rule, first, numbers))
+            first += sum(not isinstance(each, Recurrence) for each in rule.inputs)
+        left = list(bodies)
+        while left:
+            # A rule is ready when the types of all that it reads are known.
+            ready = next((each for each in left if each.is_ready(types)), None)
+            if ready is None:
+                raise NotEvaluable("a recursion whose column types are not known")
+            found = ready.compiled(forms, types, given).types
+            known = types.setdefault(ready.head, found)
+            if known != found:
+                raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
+            left.remove(ready)
+        rules = tuple(each.compiled(forms, types, given).rule for each in bodies)
+        return cls(rules, tuple(types[place] for place in range(len(numbers))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compiled:
+    rule: Rule
+    types: tuple[pa.DataType, ...]
+
+
+class _Body:
+    """One rule, whose given relations have consecutive numbers."""
+
+    def __init__(self, form: RuleForm, first: int, numbers: Mapping[int, int]) -> None:
+        self._form = form
+        self._first_own = len(numbers)
+        self.head = numbers[form.head]
+        self.reads = []
+        for each in form.inputs:
+            if isinstance(each, Recurrence):
+                self.reads.append(numbers[each.number])
+            else:
+                self.reads.append(first)
+                first += 1
+
+    def is_ready(self, types: Mapping[int, Sequence[pa.DataType]]) -> bool:
+        return all(read in types for read in self.reads if read < self._first_own)
+
+    def compiled(self, forms: Forms, types: Mapping[int, Sequence[pa.DataType]], given: Sequence[Sequence[pa.DataType]]) -> _Compiled:
+        names: list[str] = []
+        kinds: list[pa.DataType] = []
+        places: dict[str, Place] = {}
+        widths = []
+        for read, (relation, plan) in enumerate(zip(self.reads, self._form.inputs, strict=True)):
+            is_own = relation < self._first_own
+            own = range(len(plan.output)) if is_own else forms.given[relation - self._first_own].places
+            widths.append(len(own))
+            kinds += types[relation] if is_own else given[relation - self._first_own]
+            for column, place in enumerate(own):
+                name = plan.output[place].identifier
+                names.append(name)
+                places[name] = Place(read, column)
+        schema = pa.schema(list(zip(names, kinds, strict=True)))
+        equalities, conjuncts = [], []
+        for conjunct in self._form.conjuncts:
+            sides = equal_columns(conjunct)
+            if sides is not None and set(sides) <= set(places) and is_same_kind(*(schema.field(side).type for side in sides)):
+                equalities.append((places[sides[0]], places[sides[1]]))
+            else:
+                conjuncts.append(conjunct)
+        heads, found = _heads(schema, conjuncts, self._form.values)
+        return _Compiled(Rule(self.head, tuple(self.reads), tuple(widths), tuple(equalities), heads), found)
+
+
+def _heads(schema: pa.Schema, conjuncts: Sequence[exp.Expr], values: Sequence[exp.Expr]) -> tuple[Heads, tuple[pa.DataType, ...]]:
+    plain = [plain_identifier(value) for value in values]
+    if not conjuncts and None not in plain:
+        places = [schema.get_field_index(name) for name in plain if name is not None]
+        return copied(places), tuple(schema.types[place] for place in places)
+    heads = _Computed(schema, conjuncts, values)
+    return heads, heads.types
+
+
+class _Computed:
+    """Rows that follow from bodies by expressions."""
+
+    def __init__(self, schema: pa.Schema, conjuncts: Sequence[exp.Expr], values: Sequence[exp.Expr]) -> None:
+        """Raises NotEvaluable."""
+        read = sorted({schema.get_field_index(name) for each in (*conjuncts, *values) for name in identifiers(each)})
+        self._places = read
+        self._schema = pa.schema([schema.field(place) for place in read])
+        empty = self._schema.empty_table()
+        conditions: list[Expression] = [expression_over(empty, each) for each in conjuncts]
+        self._condition = And(tuple(conditions)) if conditions else None
+        self._values = [expression_over(empty, each) for each in values]
+        self.types = tuple(computed(empty, each).type for each in self._values)
+
+    def __call__(self, bodies: Sequence[Row]) -> list[Row | None]:
+        columns = list(zip(*bodies, strict=True))
+        arrays = [as_column(columns[place], field.type) for field, place in zip(self._schema, self._places, strict=True)]
+        rows = pa.table(arrays, schema=self._schema)
+        if not self._places:
+            rows = pa.table([pa.nulls(len(bodies))], names=["none"])
+        if self._condition is None:
+            return list(self._made(rows))
+        passed = truth(rows, self._condition).fill_null(False)
+        found = iter(self._made(rows.filter(passed)))
+        return [next(found) if is_there else None for is_there in passed.to_pylist()]
+
+    def _made(self, rows: pa.Table) -> list[Row]:
+        arrays = [computed(rows, value) for value in self._values]
+        if any(array.type != kind for array, kind in zip(arrays, self.types, strict=True)):
+            raise NotEvaluable("a value of a type that depends on the rows")
+        return as_rows(arrays)

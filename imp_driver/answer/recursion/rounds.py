@@ -1,0 +1,115 @@
+"""The rows of a recursive relation from nothing: those of its bases, then round by round what its steps make of those before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.answer.combine import distinct, stacked
+from imp_driver.answer.rounding import rounded_in
+from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.dataflow.ranks import first_of_each, in_turn, numbered
+from imp_driver.dataflow.recursion.levels import MOST_LEVELS, MOST_ROWS
+from imp_driver.plan.nodes import Attribute, Fixpoint, Plan, Recurrence, Recursive, every
+from imp_driver.reasons import Reason
+from imp_driver.values.codes import as_grouped, one_array
+from imp_driver.values.refusal import Refused
+
+RowsOf: TypeAlias = Callable[[Plan], pa.Table]
+
+
+def by_rounds(plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) -> pa.Table:
+    """Return all rows of a recursive relation.
+
+    Args:
+        rows: gives those of any part of the plan; those of the relations themselves as ``recurrences`` has them, by first attributes.
+
+    Raises:
+        NotEvaluable: Spark alone knows a value.
+        Refused: there are too many.
+    """
+    total: dict[int, pa.Table] = {}
+    left = list(plan.relations)
+    while left:
+        # One without a base begins with what its steps make of those that have one.
+        ready = next(each for each in left if each.bases or any(_reads_only(step, total) for step in each.steps))
+        total[ready.number] = distinct(
+            _together(ready.output, [rows(each) for each in ready.bases] or _begin(ready, total, rows, recurrences))
+        )
+        left.remove(ready)
+    added, rounds = dict(total), 0
+    while any(table.num_rows for table in added.values()):
+        rounds += 1
+        # Each round is made of the rows before it, by all relations alike.
+        added = {each.number: _added(each, total, added, rows, recurrences) for each in plan.relations}
+        total = {number: pa.concat_tables([table, added[number]]) for number, table in total.items()}
+        count = sum(table.num_rows for table in total.values())
+        if count > MOST_ROWS or rounds >= MOST_LEVELS:
+            raise Refused(Reason.RECURSION, endless(f"it has not ended after {rounds} rounds and {count} rows"))
+    return total[plan.relations[0].number]
+
+
+def endless(what: str) -> str:
+    return f"{what}; what counts or adds up along a cycle never ends: bound it in the step, or ask for MIN or MAX of it alone"
+
+
+def _reads_only(step: Plan, known: dict[int, pa.Table]) -> bool:
+    return all(each.number in known for each in every(step) if isinstance(each, Recurrence))
+
+
+def _begin(relation: Recursive, total: dict[int, pa.Table], rows: RowsOf, recurrences: dict[str, pa.Table]) -> list[pa.Table]:
+    step = next(step for step in relation.steps if _reads_only(step, total))
+    for each in every(step):
+        if isinstance(each, Recurrence):
+            recurrences[each.output[0].identifier] = _named(total[each.number], each.output)
+    return [rows(step)]
+
+
+def _added(
+    relation: Recursive, total: dict[int, pa.Table], added: dict[int, pa.Table], rows: RowsOf, recurrences: dict[str, pa.Table]
+) -> pa.Table:
+    known = total[relation.number]
+    found = [table for step in relation.steps for table in _stepped(step, total, added, rows, recurrences)]
+    both = _together(relation.output, [known, *found])
+    if both.schema.types != known.schema.types:
+        raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
+    return _new(both, known.num_rows)
+
+
+def _stepped(
+    step: Plan, total: dict[int, pa.Table], added: dict[int, pa.Table], rows: RowsOf, recurrences: dict[str, pa.Table]
+) -> list[pa.Table]:
+    """Return what a step makes of rows that one of its readings of a relation has for the first time, the others having all of them."""
+    readings = [each for each in every(step) if isinstance(each, Recurrence) and each.number in total]
+    made = []
+    for first in readings:
+        for each in readings:
+            own = added[each.number] if each is first else total[each.number]
+            recurrences[each.output[0].identifier] = _named(own, each.output)
+        if added[first.number].num_rows:
+            made.append(rows(step))
+    return made
+
+
+def _named(rows: pa.Table, output: Sequence[Attribute]) -> pa.Table:
+    return rows.rename_columns([attribute.identifier for attribute in output])
+
+
+def _together(output: Sequence[Attribute], tables: Sequence[pa.Table]) -> pa.Table:
+    if any(map(rounded_in, tables)):
+        raise NotEvaluable("rows of a recursion told apart by a sum of doubles")
+    both = stacked(tables, output)
+    # Equal values are one row of a UNION, which has the value that groups have.
+    return pa.table([as_grouped(one_array(column)) for column in both.columns], names=both.column_names)
+
+
+def _new(both: pa.Table, known: int) -> pa.Table:
+    """Return, each once, the rows behind the first ``known`` ones that are not among these."""
+    numbers = numbered([one_array(column) for column in both.columns], both.num_rows)
+    is_known = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.bool_)
+    is_known[numbers[:known]] = True
+    places = known + np.flatnonzero(~is_known[numbers[known:]])
+    return both.take(pa.array(places[first_of_each(in_turn(numbers[places]))]))

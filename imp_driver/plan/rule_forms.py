@@ -1,0 +1,145 @@
+"""A recursion -> rules: joins of what it is given and of its own relations, with conditions and the values of a row that follows.
+
+Source: Datalog rules of the paper on recursive views (section 2). A step that does more has no rule; it is computed round by round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sqlglot import exp
+
+from imp_driver.plan.attributes import identifiers, plain_identifier, reference, substituted
+from imp_driver.plan.nodes import (
+    Attribute,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    Recurrence,
+    SemiJoin,
+    UnionAll,
+)
+from imp_driver.plan.recursion import reads_recursion
+
+
+class NoRule(Exception):
+    """A step does more than to join, filter and compute."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleForm:
+    """One way in which rows of a recursive relation follow.
+
+    Attributes:
+        head: number of the relation.
+        inputs: its own relations, and plans that do not read them.
+        conjuncts: what holds for one row of each input.
+        values: those of the row that follows.
+    """
+
+    head: int
+    inputs: tuple[Plan, ...]
+    conjuncts: tuple[exp.Expr, ...]
+    values: tuple[exp.Expr, ...]
+
+
+def rule_forms(plan: Fixpoint) -> tuple[RuleForm, ...]:
+    """Return the rules of a recursion. Raises NoRule."""
+    found = []
+    for relation in plan.relations:
+        for base in relation.bases:
+            found.append(RuleForm(relation.number, (base,), (), tuple(map(reference, base.output))))
+        for step in relation.steps:
+            found += [_simplified(relation.number, each, step.output) for each in _conjunctions(step)]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Conjunction:
+    inputs: tuple[Plan, ...]
+    conjuncts: tuple[exp.Expr, ...]
+    values: Mapping[str, exp.Expr]
+
+    def over(self, expression: exp.Expr) -> exp.Expr:
+        return substituted(expression, self.values)
+
+
+def _conjunctions(plan: Plan) -> list[_Conjunction]:
+    """Return joins of which all rows together, each once, are those of a part of a step. Raises NoRule."""
+    if isinstance(plan, Recurrence) or not reads_recursion(plan):
+        return [_Conjunction((plan,), (), {})]
+    match plan:
+        case Filter():
+            return [_with(each, plan.conjuncts) for each in _conjunctions(plan.child)]
+        case Project():
+            return [
+                replace(each, values={out.identifier: each.over(node) for out, node in zip(plan.output, plan.expressions, strict=True)})
+                for each in _conjunctions(plan.child)
+            ]
+        case Distinct():
+            return _conjunctions(plan.child)
+        case Join() if plan.kind is JoinKind.INNER:
+            return _joined(plan)
+        case SemiJoin() if not plan.anti:
+            # A row that has several partners follows several times, and is one row all the same.
+            return _joined(plan)
+        case UnionAll():
+            return [
+                replace(
+                    each, values={out.identifier: each.over(reference(own)) for out, own in zip(plan.output, branch.output, strict=True)}
+                )
+                for branch in plan.branches
+                for each in _conjunctions(branch)
+            ]
+        case _:
+            raise NoRule(type(plan).__name__)
+
+
+def _with(conjunction: _Conjunction, conjuncts: Iterable[exp.Expr]) -> _Conjunction:
+    return replace(conjunction, conjuncts=(*conjunction.conjuncts, *map(conjunction.over, conjuncts)))
+
+
+def _joined(plan: Join | SemiJoin) -> list[_Conjunction]:
+    pairs = product(_conjunctions(plan.left), _conjunctions(plan.right))
+    both = [
+        _Conjunction((*left.inputs, *right.inputs), (*left.conjuncts, *right.conjuncts), {**left.values, **right.values})
+        for left, right in pairs
+    ]
+    return [_with(each, plan.conjuncts) for each in both]
+
+
+def _simplified(head: int, found: _Conjunction, output: tuple[Attribute, ...]) -> RuleForm:
+    """Have conditions on given rows alone decided where these are made, once for all rounds."""
+    inputs, left = list(found.inputs), []
+    for conjunct in found.conjuncts:
+        places = [place for place, each in enumerate(inputs) if identifiers(conjunct) & _names(each)]
+        is_given = bool(places) and not any(isinstance(inputs[place], Recurrence) for place in places)
+        if not is_given or (len(places) > 1 and equal_columns(conjunct) is not None):
+            left.append(conjunct)
+            continue
+        first, *others = places
+        whole = inputs[first]
+        for place in others:
+            whole = Join(JoinKind.INNER, whole, inputs[place], ())
+        inputs[first] = Filter(whole, (conjunct,))
+        inputs = [each for place, each in enumerate(inputs) if place not in others]
+    return RuleForm(head, tuple(inputs), tuple(left), tuple(found.over(reference(each)) for each in output))
+
+
+def equal_columns(conjunct: exp.Expr) -> tuple[str, str] | None:
+    """Return the two columns that a condition has equal; None for any other condition."""
+    inner = conjunct.unnest()
+    if not isinstance(inner, exp.EQ):
+        return None
+    one, other = plain_identifier(inner.left), plain_identifier(inner.right)
+    return None if one is None or other is None else (one, other)
+
+
+def _names(plan: Plan) -> set[str]:
+    return {attribute.identifier for attribute in plan.output}

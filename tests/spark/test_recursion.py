@@ -1,0 +1,116 @@
+"""Recursive queries and views on Spark: rows of a plain fixpoint after each commit, and what other clients see of a recursive view."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import imp_driver
+from imp_driver.reasons import Decision, ServedBy
+
+_numbers = itertools.count()
+REACH = (
+    "WITH RECURSIVE reach(src, dst) AS (SELECT src, dst FROM {t} UNION SELECT l.src, r.dst FROM {t} l JOIN reach r ON l.dst = r.src) "
+    "SELECT src, dst FROM reach"
+)
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse)) as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def table(cursor: imp_driver.Cursor) -> str:
+    name = f"links{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, cost INT) USING DELTA")
+    cursor.execute(f"INSERT INTO {name} VALUES (1, 2, 3), (2, 1, 1), (2, 3, 5), (1, 2, 3)")
+    return name
+
+
+def closure(cursor: imp_driver.Cursor, table: str) -> list[tuple[int, int]]:
+    links = set(cursor.execute(f"SELECT src, dst FROM {table}").fetchall())
+    found = set(links)
+    while more := {(a, d) for a, b in found for c, d in links if b == c} - found:
+        found |= more
+    return sorted(found)
+
+
+def test_a_query_over_a_cycle_follows_each_commit(cursor: imp_driver.Cursor, table: str) -> None:
+    text = REACH.format(t=table)
+    assert sorted(cursor.execute(text).fetchall()) == closure(cursor, table)
+    choice = random.Random(5)
+    for _ in range(6):
+        where, pair = choice.randint(1, 4), (choice.randint(1, 4), choice.randint(1, 4))
+        cursor.execute(choice.choice([f"DELETE FROM {table} WHERE dst = {where}", f"INSERT INTO {table} VALUES ({pair[0]}, {pair[1]}, 1)"]))
+        rows = sorted(cursor.execute(text).fetchall())
+        report = cursor.sketch_report
+        assert report is not None
+        assert (report.served_by, report.decision) in {(ServedBy.STATE, Decision.MAINTAINED), (ServedBy.STATE, Decision.FRESH)}
+        assert rows == closure(cursor, table)
+
+
+def test_types_and_names_are_those_that_spark_gives_them(cursor: imp_driver.Cursor, table: str) -> None:
+    cursor.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT i, i * 2 AS twice, cost FROM n, {table}")
+    assert cursor.description is not None
+    assert [column[0] for column in cursor.description] == ["i", "twice", "cost"]
+    cursor.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n")
+    assert cursor.fetchall() == [(6,)]
+
+
+@pytest.mark.parametrize("policy", ["STRICT", "AUTO"])
+def test_a_view_is_followed_and_read_like_any_other(cursor: imp_driver.Cursor, table: str, policy: str) -> None:
+    cursor.execute(f"CREATE INCREMENTAL VIEW {table}_v (a, b) POLICY {policy} AS {REACH.format(t=table)}")
+    assert sorted(cursor.execute(f"SELECT * FROM {table}_v").fetchall()) == closure(cursor, table)
+    cursor.execute(f"DELETE FROM {table} WHERE src = 2 AND dst = 1")
+    assert sorted(cursor.execute(f"SELECT a, b FROM {table}_v").fetchall()) == closure(cursor, table)
+    joined = f"SELECT l.cost, v.b FROM {table} l JOIN {table}_v v ON v.a = l.dst"
+    assert cursor.execute(joined).fetchall() == [(3, 3), (3, 3)]
+    assert cursor.execute(f"SELECT count(*) FROM {table}_v WHERE a = 1").fetchall() == [(2,)]
+    assert cursor.sketch_report is not None
+    assert cursor.sketch_report.served_by is ServedBy.STATE
+    cursor.execute(f"DROP INCREMENTAL VIEW {table}_v")
+
+
+def test_another_client_of_the_catalog_gets_an_error_and_no_other_rows(cursor: imp_driver.Cursor, table: str, warehouse: Path) -> None:
+    cursor.execute(f"CREATE INCREMENTAL VIEW {table}_v AS {REACH.format(t=table)}")
+    cursor.execute(f"TRUNCATE TABLE {table}")
+    with imp_driver.connect(warehouse=str(warehouse), sketch="off") as other:
+        # Not even where there are none.
+        for text in (f"SELECT * FROM {table}_v", f"SELECT count(*) FROM {table}_v", f"SELECT 1 FROM {table}_v WHERE src = 5 LIMIT 1"):
+            with pytest.raises(imp_driver.Error, match=r"is a recursive view|is recursive"):
+                other.cursor().execute(text).fetchall()
+    assert cursor.execute(f"SELECT * FROM {table}_v").fetchall() == []
+
+
+def test_a_materialized_view_has_the_rows_of_a_recursion(cursor: imp_driver.Cursor, table: str) -> None:
+    cursor.execute(f"CREATE MATERIALIZED VIEW {table}_m AS {REACH.format(t=table)}")
+    cursor.execute(f"DELETE FROM {table} WHERE src = 2 AND dst = 1")
+    cursor.execute(f"REFRESH MATERIALIZED VIEW {table}_m")
+    assert sorted(cursor.execute(f"SELECT * FROM {table}_m").fetchall()) == closure(cursor, table)
+
+
+def test_what_if(cursor: imp_driver.Cursor, table: str) -> None:
+    assert cursor.execute(REACH.format(t=table)).fetchall()
+    rows = cursor.execute(f"WHAT IF (DELETE FROM {table} WHERE src = 2 AND dst = 1) {REACH.format(t=table)}").fetchall()
+    assert sorted(rows) == [(1, 2), (1, 3), (2, 3)]
+    assert len(closure(cursor, table)) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT j + 1 FROM n) SELECT i FROM n", "`j`"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n) SELECT nope FROM n", "`nope`"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n) SELECT i FROM n", "2000 rounds"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i, i FROM n) SELECT i FROM n", "number of columns"),
+    ],
+)
+def test_errors_say_what_is_wrong(cursor: imp_driver.Cursor, text: str, told: str) -> None:
+    with pytest.raises((imp_driver.ProgrammingError, imp_driver.NotSupportedError), match=told):
+        cursor.execute(text)

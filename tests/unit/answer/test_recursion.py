@@ -1,0 +1,174 @@
+"""Recursive queries through the whole driver, without a JVM: rows of a plain fixpoint after each commit, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from imp_driver.answer.recursion import recursions
+from imp_driver.answer.recursion.program import Forms
+from imp_driver.errors import NotSupportedError
+from imp_driver.plan.nodes import Fixpoint
+from imp_driver.plan.rule_forms import NoRule
+from imp_driver.reasons import Decision, ServedBy
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+REACH = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r UNION SELECT l.g, p.b FROM r l JOIN p ON l.x = p.a) "
+QUERIES = {
+    "reach": REACH + "SELECT a, b FROM p",
+    "right": "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r UNION SELECT p.a, l.x FROM p JOIN r l ON l.g = p.b) SELECT a, b FROM p",
+    "grouped": REACH + "SELECT a, count(*) AS n, max(b) AS m FROM p GROUP BY a HAVING count(*) > 1",
+    "below an outer join": REACH + "SELECT r.id, q.n FROM r LEFT JOIN (SELECT a, count(*) AS n FROM p GROUP BY a) q ON q.a = r.g",
+    "negated above": REACH + "SELECT id FROM r WHERE NOT EXISTS (SELECT 1 FROM p WHERE p.b = r.g)",
+    "read twice": REACH + "SELECT one.a, other.b FROM p one JOIN p other ON one.b = other.a",
+    "hops": "WITH RECURSIVE p AS (SELECT g AS a, x AS b, 1 AS h FROM r "
+    "UNION SELECT p.a, l.x, p.h + 1 FROM p JOIN r l ON l.g = p.b WHERE p.h < 4) "
+    "SELECT a, b, min(h) AS m FROM p GROUP BY a, b",
+    "from a constant": "WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT l.x FROM p JOIN r l ON l.g = p.a) SELECT a FROM p",
+    "semi-join": "WITH RECURSIVE p(a) AS (SELECT g FROM r WHERE id = 1 UNION SELECT l.x FROM r l WHERE l.g IN (SELECT a FROM p)) "
+    "SELECT a FROM p",
+    "given joined": "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r "
+    "UNION SELECT p.a, t.x FROM p JOIN r l ON l.g = p.b JOIN r t ON t.id > l.id AND t.g = l.x) "
+    "SELECT a, b FROM p",
+    "outer inside": "WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT l.x FROM p LEFT JOIN r l ON l.g = p.a) SELECT a FROM p",
+    "negated given": "WITH RECURSIVE p(a) AS (SELECT g FROM r UNION SELECT l.x FROM p JOIN r l ON l.g = p.a "
+    "WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.k = l.x)) SELECT a FROM p",
+    "same generation": "WITH RECURSIVE p(a, b) AS (SELECT one.x, other.x FROM r one JOIN r other ON one.g = other.g "
+    "UNION SELECT one.x, other.x FROM p JOIN r one ON one.g = p.a JOIN r other ON other.g = p.b) SELECT a, b FROM p",
+    "texts": "WITH RECURSIVE p(a, b) AS (SELECT g, concat(CAST(g AS STRING), '.') FROM r WHERE id < 3 "
+    "UNION SELECT l.x, concat(p.b, CAST(l.x AS STRING)) FROM p JOIN r l ON l.g = p.a WHERE length(p.b) < 5) SELECT a, b FROM p",
+}
+"""DuckDB computes these as well."""
+
+
+def _changed(rows: list[Row], choice: random.Random) -> list[Row]:
+    kept = [row for row in rows if choice.random() > 0.2]
+    nodes = [None, 0, 1, 2, 3, 4]
+    first = 1 + max((row[0] for row in rows if isinstance(row[0], int)), default=0)
+    added: list[Row] = [(first + place, choice.choice(nodes), choice.choice(nodes), place) for place in range(choice.randrange(4))]
+    # A row that is there twice stays when one of it is deleted.
+    return [*kept, *added, *(choice.sample(kept, 1) if kept and choice.random() < 0.5 else [])]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_rows_are_those_of_another_engine_after_each_commit(name: str) -> None:
+    world, choice = World(), random.Random(name)
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 1, 0), (4, 3, 4, 0), (5, None, 4, 0), (6, 4, None, 0)])
+    for step in range(8):
+        report = world.checked(QUERIES[name])
+        assert report.served_by is ServedBy.STATE
+        assert report.decision is (Decision.CAPTURED if step == 0 else report.decision)
+        world.warehouse.commit("r", _changed(world.warehouse.rows("r"), choice))
+
+
+NON_LINEAR = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r UNION SELECT q.a, p.b FROM p q JOIN p ON q.b = p.a) SELECT a, b FROM p"
+MUTUAL = (
+    "WITH RECURSIVE odd(a, b) AS (SELECT g, x FROM r UNION SELECT e.a, r.x FROM even e JOIN r ON r.g = e.b), "
+    "even(a, b) AS (SELECT o.a, r.x FROM odd o JOIN r ON r.g = o.b) SELECT a, b FROM even"
+)
+SEVERAL = (
+    "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r WHERE id < 4 UNION SELECT k, y FROM s UNION SELECT l.g, p.b FROM r l "
+    "JOIN p ON l.x = p.a UNION ALL SELECT p.a, t.y FROM p JOIN s t ON t.k = p.b UNION SELECT b, a FROM p WHERE a = b) SELECT a, b FROM p"
+)
+
+COUNTED = "WITH RECURSIVE p AS (SELECT g AS a, 1 AS h FROM r UNION SELECT l.x, p.h + 1 FROM p JOIN r l ON l.g = p.a) "
+
+
+@pytest.mark.parametrize("text", [NON_LINEAR, MUTUAL, SEVERAL])
+def test_what_no_other_engine_computes_is_what_rounds_from_nothing_give(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, choice = World(), random.Random(text)
+    plain = World()
+    for _ in range(8):
+        rows = _changed(world.warehouse.rows("r"), choice)
+        for each in (world, plain):
+            each.warehouse.commit("r", rows)
+        found, _ = world.ask(text)
+        with monkeypatch.context() as patch:
+            patch.setattr(recursions, "_formed", _without_rules)
+            patch.setattr(recursions, "_FORMS", {})
+            expected, _ = plain.ask(text)
+        assert Counter(found) == Counter(expected)
+
+
+def _without_rules(plan: Fixpoint) -> tuple[Fixpoint, None, str]:
+    return plan, None, ""
+
+
+def test_rounds_are_what_is_left_where_a_step_has_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    def noted(plan: Fixpoint) -> None:
+        refused.append(type(plan).__name__)
+        raise NoRule
+
+    monkeypatch.setattr(Forms, "of", noted)
+    monkeypatch.setattr(recursions, "_FORMS", {})
+    World().checked(QUERIES["outer inside"])
+    assert refused
+
+
+def test_a_cycle_ends_and_follows_its_deletion() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0), (3, 2, 3, 0)])
+    assert Counter(world.ask(QUERIES["reach"])[0]) == Counter([(1, 2), (2, 1), (2, 3), (1, 1), (2, 2), (1, 3)])
+    world.warehouse.commit("r", [(1, 1, 2, 0), (3, 2, 3, 0)])
+    rows, report = world.ask(QUERIES["reach"])
+    assert Counter(rows) == Counter([(1, 2), (2, 3), (1, 3)])
+    assert report.decision is Decision.MAINTAINED
+
+
+def test_values_of_markers_have_recursions_of_their_own() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 5, 6, 0)])
+    text = "WITH RECURSIVE p(a) AS (SELECT x FROM r WHERE g = ? UNION SELECT l.x FROM p JOIN r l ON l.g = p.a) SELECT a FROM p"
+    assert sorted(world.ask(text, (1,))[0]) == [(2,), (3,)]
+    assert sorted(world.ask(text, (5,))[0]) == [(6,)]
+    world.warehouse.commit("r", [(1, 1, 2, 0), (3, 5, 6, 0)])
+    assert sorted(world.ask(text, (1,))[0]) == [(2,)]
+    assert sorted(world.ask(text, (5,))[0]) == [(6,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT max(g) FROM p) SELECT g FROM p", "inside an aggregate"),
+        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT x FROM r WHERE x NOT IN (SELECT g FROM p)) SELECT g FROM p", "NOT"),
+        (
+            "WITH RECURSIVE p AS (SELECT g AS a, 1 AS h FROM r UNION SELECT l.x, p.h + 1 FROM p JOIN r l ON l.g = p.a) SELECT a FROM p",
+            "rounds",
+        ),
+        ("WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT a + 1 FROM p) SELECT a FROM p", "2000 rounds"),
+        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p", "CAST them there"),
+        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT l.x FROM r l LEFT JOIN p ON p.g = l.g) SELECT g FROM p", "outer join"),
+    ],
+)
+def test_what_is_refused_says_why(text: str, told: str) -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0)])
+    with pytest.raises(NotSupportedError, match=told):
+        world.ask(text)
+
+
+def test_without_a_table() -> None:
+    rows, report = World().ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n ORDER BY i DESC")
+    assert rows == [(5,), (4,), (3,), (2,), (1,)]
+    assert report.served_by is ServedBy.STATE
+
+
+def test_union_all_is_left_to_the_engine() -> None:
+    rows, report = World().ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n")
+    assert len(rows) == 5
+    assert report.served_by is ServedBy.SPARK
+
+
+def test_an_endless_recursion_is_none_for_the_next_commit() -> None:
+    world = World()
+    text = COUNTED + "SELECT a, h FROM p"
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0)])
+    with pytest.raises(NotSupportedError):
+        world.ask(text)
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
+    assert sorted(world.ask(text)[0]) == [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
