@@ -263,11 +263,32 @@ class Recursive:
     steps: tuple[Plan, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Best:
+    """Rows of a recursion that are enough: in each group those that have one of the ``most`` best different measures.
+
+    Attributes:
+        group, measure: places of columns; ``greatest`` is better, else the least, NULL last or, by ``nulls_first``, first.
+        kept: places of the columns that are read.
+    """
+
+    group: tuple[int, ...]
+    measure: int
+    greatest: bool
+    most: int = 1
+    nulls_first: bool = False
+    kept: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixpoint:
-    """The rows of the first of some recursive relations, the least ones for which all of these are what they are to be."""
+    """The rows of the first of some recursive relations, the least ones for which all of these are what they are to be.
+
+    With ``best`` it may lack those that are not best.
+    """
 
     relations: tuple[Recursive, ...]
+    best: Best | None = None
 
     @property
     def output(self) -> tuple[Attribute, ...]:

@@ -54,7 +54,7 @@ def _with_branches(plan: Fixpoint, branches: Iterator[Plan]) -> Fixpoint:
         bases = tuple(islice(branches, len(relation.bases)))
         return replace(relation, bases=bases, steps=tuple(islice(branches, len(relation.steps))))
 
-    return Fixpoint(tuple(map(changed, plan.relations)))
+    return replace(plan, relations=tuple(map(changed, plan.relations)))
 
 
 def with_expressions(plan: Plan, change: Change) -> Plan:

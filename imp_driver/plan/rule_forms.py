@@ -5,7 +5,7 @@ Source: Datalog rules of the paper on recursive views (section 2). A step that d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -56,12 +56,18 @@ def rule_forms(plan: Fixpoint) -> tuple[RuleForm, ...]:
         for base in relation.bases:
             found.append(RuleForm(relation.number, (base,), (), tuple(map(reference, base.output))))
         for step in relation.steps:
-            found += [_simplified(relation.number, each, step.output) for each in _conjunctions(step)]
+            found += [_simplified(relation.number, each, step.output) for each in flattened(step, _is_input)]
     return tuple(found)
 
 
+def _is_input(plan: Plan) -> bool:
+    return isinstance(plan, Recurrence) or not reads_recursion(plan)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Conjunction:
+class Conjunction:
+    """A join of ``inputs`` under ``conjuncts``; ``values`` has what the columns above it are, by identifier, where they are others."""
+
     inputs: tuple[Plan, ...]
     conjuncts: tuple[exp.Expr, ...]
     values: Mapping[str, exp.Expr]
@@ -70,51 +76,48 @@ class _Conjunction:
         return substituted(expression, self.values)
 
 
-def _conjunctions(plan: Plan) -> list[_Conjunction]:
-    """Return joins of which all rows together, each once, are those of a part of a step. Raises NoRule."""
-    if isinstance(plan, Recurrence) or not reads_recursion(plan):
-        return [_Conjunction((plan,), (), {})]
+def flattened(plan: Plan, is_input: Callable[[Plan], bool]) -> list[Conjunction]:
+    """Return joins of which all rows together, each once, are those of a plan over certain inputs. Raises NoRule."""
+    if is_input(plan):
+        return [Conjunction((plan,), (), {})]
     match plan:
         case Filter():
-            return [_with(each, plan.conjuncts) for each in _conjunctions(plan.child)]
+            return [_with(each, plan.conjuncts) for each in flattened(plan.child, is_input)]
         case Project():
-            return [
-                replace(each, values={out.identifier: each.over(node) for out, node in zip(plan.output, plan.expressions, strict=True)})
-                for each in _conjunctions(plan.child)
-            ]
+            return [_named(each, plan.output, plan.expressions) for each in flattened(plan.child, is_input)]
         case Distinct():
-            return _conjunctions(plan.child)
+            return flattened(plan.child, is_input)
         case Join() if plan.kind is JoinKind.INNER:
-            return _joined(plan)
+            return _joined(plan, is_input)
         case SemiJoin() if not plan.anti:
             # A row that has several partners follows several times, and is one row all the same.
-            return _joined(plan)
+            return _joined(plan, is_input)
         case UnionAll():
-            return [
-                replace(
-                    each, values={out.identifier: each.over(reference(own)) for out, own in zip(plan.output, branch.output, strict=True)}
-                )
-                for branch in plan.branches
-                for each in _conjunctions(branch)
-            ]
+            both = [(each, tuple(map(reference, branch.output))) for branch in plan.branches for each in flattened(branch, is_input)]
+            return [_named(each, plan.output, own) for each, own in both]
         case _:
             raise NoRule(type(plan).__name__)
 
 
-def _with(conjunction: _Conjunction, conjuncts: Iterable[exp.Expr]) -> _Conjunction:
+def _named(conjunction: Conjunction, output: Sequence[Attribute], values: Sequence[exp.Expr]) -> Conjunction:
+    pairs = zip(output, values, strict=True)
+    return replace(conjunction, values={out.identifier: conjunction.over(value) for out, value in pairs})
+
+
+def _with(conjunction: Conjunction, conjuncts: Iterable[exp.Expr]) -> Conjunction:
     return replace(conjunction, conjuncts=(*conjunction.conjuncts, *map(conjunction.over, conjuncts)))
 
 
-def _joined(plan: Join | SemiJoin) -> list[_Conjunction]:
-    pairs = product(_conjunctions(plan.left), _conjunctions(plan.right))
+def _joined(plan: Join | SemiJoin, is_input: Callable[[Plan], bool]) -> list[Conjunction]:
+    pairs = product(flattened(plan.left, is_input), flattened(plan.right, is_input))
     both = [
-        _Conjunction((*left.inputs, *right.inputs), (*left.conjuncts, *right.conjuncts), {**left.values, **right.values})
+        Conjunction((*left.inputs, *right.inputs), (*left.conjuncts, *right.conjuncts), {**left.values, **right.values})
         for left, right in pairs
     ]
     return [_with(each, plan.conjuncts) for each in both]
 
 
-def _simplified(head: int, found: _Conjunction, output: tuple[Attribute, ...]) -> RuleForm:
+def _simplified(head: int, found: Conjunction, output: tuple[Attribute, ...]) -> RuleForm:
     """Have conditions on given rows alone decided where these are made, once for all rounds."""
     inputs, left = list(found.inputs), []
     for conjunct in found.conjuncts:

@@ -11,6 +11,7 @@ from imp_driver.parse.moment import NAMES, with_moment
 from imp_driver.parse.statement import Statement
 from imp_driver.parse.template import VIEW_MARK, template_text
 from imp_driver.plan.bags import with_bags
+from imp_driver.plan.best import with_best
 from imp_driver.plan.bind import BoundBlock, Once
 from imp_driver.plan.check import checked_tree
 from imp_driver.plan.context import Definition, Tables, ViewDefinition
@@ -252,7 +253,7 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     try:
         tree, asked = with_moment(checked_tree(statement))
         try:
-            plan = resolve(tree, tables, keeps_order=True)
+            plan = with_best(resolve(tree, tables, keeps_order=True))
         except Refused as refused:
             unordered = refused.grounds
             plan = resolve(tree, tables)

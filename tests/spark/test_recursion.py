@@ -56,7 +56,9 @@ def test_a_query_over_a_cycle_follows_each_commit(cursor: imp_driver.Cursor, tab
 
 
 def test_types_and_names_are_those_that_spark_gives_them(cursor: imp_driver.Cursor, table: str) -> None:
-    cursor.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT i, i * 2 AS twice, cost FROM n, {table}")
+    cursor.execute(
+        f"WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT i, i * 2 AS twice, cost FROM n, {table}"
+    )
     assert cursor.description is not None
     assert [column[0] for column in cursor.description] == ["i", "twice", "cost"]
     cursor.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n")

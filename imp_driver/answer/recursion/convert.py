@@ -38,6 +38,11 @@ def is_same_kind(one: pa.DataType, other: pa.DataType) -> bool:
     return bool(one == other or all(pa.types.is_signed_integer(kind) for kind in (one, other)))
 
 
+def is_temporal(kind: pa.DataType) -> bool:
+    """Say whether values of a type are whole numbers here."""
+    return _stored(kind) is not None
+
+
 def _stored(kind: pa.DataType) -> pa.DataType | None:
     if pa.types.is_timestamp(kind):
         return pa.int64()

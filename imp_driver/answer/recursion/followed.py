@@ -19,10 +19,11 @@ from imp_driver.values.refusal import Refused
 class Followed:
     """The first relation of a recursion. Safe to use from several threads, each with its own given rows."""
 
-    def __init__(self, program: Program, count: int) -> None:
-        """Take how many given relations there are."""
+    def __init__(self, program: Program, count: int, width: int) -> None:
+        """Take how many given relations there are, and how many columns the rows have."""
         self._program = program
-        self._levels = Levels(program.rules)
+        self._width = width
+        self._levels = Levels(program.rules, selections=program.selections)
         self._given: list[pa.Table | None] = [None] * count
         self._rows: list[set[Row]] = [set() for _ in range(count)]
         self._table: pa.Table | None = None
@@ -63,10 +64,12 @@ class Followed:
         return self._table
 
     def _as_table(self) -> pa.Table:
+        """Return the rows, NULL in the columns that nobody reads."""
         kinds = self._program.types[0]
         columns = list(zip(*self._levels.rows(0), strict=True)) or [()] * len(kinds)
-        arrays = [as_column(values, kind) for values, kind in zip(columns, kinds, strict=True)]
-        return pa.table(arrays, names=[f"c{place}" for place in range(len(kinds))])
+        arrays = {place: as_column(values, kind) for place, values, kind in zip(self._program.places, columns, kinds, strict=True)}
+        count = len(self._levels.rows(0))
+        return pa.table({f"c{place}": arrays.get(place, pa.nulls(count)) for place in range(self._width)})
 
 
 def _different(table: pa.Table) -> set[Row]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.columns import expression_over
-from imp_driver.answer.recursion.convert import as_column, as_rows, is_same_kind
+from imp_driver.answer.recursion.convert import as_column, as_rows, is_same_kind, is_temporal
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed, truth
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.rules import Heads, Place, Rule, copied
+from imp_driver.dataflow.recursion.selection import Selection
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.nodes import Fixpoint, Plan, Recurrence
+from imp_driver.plan.nodes import Best, Fixpoint, Plan, Recurrence
 from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
 from imp_driver.values.expressions import And, Expression
+from imp_driver.values.widening import is_number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,9 +41,18 @@ class Forms:
     @classmethod
     def of(cls, plan: Fixpoint) -> Forms:
         """Raises NoRule."""
-        rules = rule_forms(plan)
+        rules = tuple(_pruned(each, plan.best) for each in rule_forms(plan)) if plan.best is not None else rule_forms(plan)
         given = [Given(each, _read(rule, each)) for rule in rules for each in rule.inputs if not isinstance(each, Recurrence)]
         return cls(plan, rules, tuple(given))
+
+
+def _pruned(rule: RuleForm, best: Best) -> RuleForm:
+    """Return a rule without the columns of the recursion that nobody reads."""
+
+    def kept(plan: Plan) -> Plan:
+        return replace(plan, output=tuple(plan.output[place] for place in best.kept)) if isinstance(plan, Recurrence) else plan
+
+    return replace(rule, inputs=tuple(map(kept, rule.inputs)), values=tuple(rule.values[place] for place in best.kept))
 
 
 def _read(rule: RuleForm, plan: Plan) -> tuple[int, ...]:
@@ -51,10 +62,12 @@ def _read(rule: RuleForm, plan: Plan) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """Rules of a recursion. ``types`` are those of the columns of its own relations."""
+    """Rules of a recursion. ``types`` are those of the columns of its own relations, ``places`` those of the first in the plan's output."""
 
     rules: tuple[Rule, ...]
     types: tuple[tuple[pa.DataType, ...], ...]
+    places: tuple[int, ...]
+    selections: Mapping[int, Selection]
 
     @classmethod
     def of(cls, forms: Forms, given: Sequence[Sequence[pa.DataType]]) -> Program:
@@ -77,7 +90,17 @@ class Program:
                 raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
             left.remove(ready)
         rules = tuple(each.compiled(forms, types, given).rule for each in bodies)
-        return cls(rules, tuple(types[place] for place in range(len(numbers))))
+        best = forms.plan.best
+        places = tuple(range(len(types[0]))) if best is None else best.kept
+        selections = {} if best is None else {0: _selection(best, types[0])}
+        return cls(rules, tuple(types[place] for place in range(len(numbers))), places, selections)
+
+
+def _selection(best: Best, types: Sequence[pa.DataType]) -> Selection:
+    measure = best.kept.index(best.measure)
+    if best.greatest and not is_number(types[measure]) and not is_temporal(types[measure]):
+        raise NotEvaluable("the greatest of what is no number, day or time, along a recursion")
+    return Selection(tuple(map(best.kept.index, best.group)), measure, best.greatest, best.nulls_first, best.most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,12 @@ import pyarrow as pa
 from imp_driver.answer.recursion.followed import Followed
 from imp_driver.answer.recursion.program import Forms, Given, Program
 from imp_driver.answer.recursion.rounds import RowsOf, by_rounds
+from imp_driver.dataflow.recursion.levels import NotOrdered
 from imp_driver.plan.nodes import Fixpoint
 from imp_driver.plan.rule_forms import NoRule
 from imp_driver.plan.signature import signature
 from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.refusal import Refused
 
 _FORMS: BoundedCache[int, tuple[Fixpoint, Forms | None, str]] = BoundedCache(256)
 """Of plans by number; None for one that has no rules."""
@@ -46,8 +48,14 @@ class Recursions:
         followed = self._known.get(key)
         if not isinstance(followed, Followed) or followed.is_lost:
             program = Program.of(forms, [table.schema.types for table in given])
-            followed = self._known[key] = Followed(program, len(given))
-        return followed.rows(given).rename_columns([attribute.identifier for attribute in plan.output])
+            followed = self._known[key] = Followed(program, len(given), len(plan.output))
+        try:
+            return followed.rows(given).rename_columns([attribute.identifier for attribute in plan.output])
+        except NotOrdered as error:
+            try:
+                return by_rounds(plan, rows, recurrences)
+            except Refused as refused:
+                raise Refused(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
 
 
 def _formed(plan: Fixpoint) -> tuple[Fixpoint, Forms | None, str]:

@@ -16,7 +16,7 @@ from imp_driver.dataflow.recursion.facts import Row
 
 Key: TypeAlias = tuple[Any, ...]
 """A measure in an order in which less is better."""
-_NAN, _NULL = (1,), (2,)
+_NAN, _NULL, _NULL_FIRST = (1,), (2,), (-2,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +27,20 @@ class Selection:
         group: columns whose values a group has in common.
         measure: the column that is compared, of numbers, days or times; for the least also of texts.
         greatest: whether more is better; as an aggregate knows them, NaN is more than any number, and NULL is the last resort.
+        nulls_first: whether NULL is the best instead.
         most: how many different measures of a group are followed.
     """
 
     group: tuple[int, ...]
     measure: int
     greatest: bool = False
+    nulls_first: bool = False
     most: int = 1
 
     def key(self, row: Row) -> Key:
         value: Any = row[self.measure]
         if value is None:
-            return _NULL
+            return _NULL_FIRST if self.nulls_first else _NULL
         if isinstance(value, float) and math.isnan(value):
             return (-1,) if self.greatest else _NAN
         return (0, -value if self.greatest else value)

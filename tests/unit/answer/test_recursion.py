@@ -172,3 +172,103 @@ def test_an_endless_recursion_is_none_for_the_next_commit() -> None:
         world.ask(text)
     world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
     assert sorted(world.ask(text)[0]) == [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
+
+
+PATHS = (
+    "WITH RECURSIVE path(src, dst, vec, cost, hops) AS ("
+    "SELECT g, x, concat(CAST(g AS STRING), '.', CAST(x AS STRING)), a, 1 FROM r "
+    "UNION SELECT l.g, p.dst, concat(CAST(l.g AS STRING), '.', p.vec), l.a + p.cost, p.hops + 1 FROM r l, path p WHERE l.x = p.src), "
+    "minCost AS (SELECT src, dst, min(cost) AS cost FROM path GROUP BY src, dst), "
+    "minHops AS (SELECT src, dst, min(hops) AS hops FROM path GROUP BY src, dst), "
+    "cheapest AS (SELECT p.src, p.dst, p.vec, p.cost FROM path p, minCost c WHERE p.src = c.src AND p.dst = c.dst AND p.cost = c.cost), "
+    "fewest AS (SELECT p.src, p.dst, p.vec, p.hops FROM path p JOIN minHops h ON p.src = h.src AND p.dst = h.dst AND p.hops = h.hops), "
+    "shortest AS (SELECT c.src, c.dst, c.vec AS one, c.cost, f.vec AS other, f.hops FROM cheapest c JOIN fewest f "
+    "ON c.src = f.src AND c.dst = f.dst) "
+)
+OF_PATHS = {
+    "least": "SELECT * FROM minCost",
+    "two at once": "SELECT src, dst, min(cost) AS c, min(hops) AS h FROM path GROUP BY src, dst",
+    "of fewer groups": "SELECT src, min(cost) AS c FROM path GROUP BY src",
+    "of all": "SELECT min(hops) AS h FROM path WHERE dst = 3",
+    "rows that have it": "SELECT * FROM cheapest",
+    "rows of fewest hops": "SELECT * FROM fewest",
+    "of both": "SELECT * FROM shortest",
+    "joined": "SELECT r.id, min(p.cost) AS c FROM r JOIN path p ON p.src = r.g GROUP BY r.id",
+    "first ones": "SELECT src, dst, cost, k "
+    "FROM (SELECT src, dst, cost, dense_rank() OVER (PARTITION BY src, dst ORDER BY cost NULLS LAST) AS k FROM path) WHERE k <= 2",
+}
+
+
+def _all_paths(rows: list[Row], longest: int) -> list[tuple[int, int, str, int, int]]:
+    """Every walk of so many links at most: more than any shortest one has."""
+    links = [(g, x, a) for _, g, x, a in rows if g is not None and x is not None and a is not None]
+    found = {(g, x, f"{g}.{x}", a, 1) for g, x, a in links}
+    new = set(found)
+    for _ in range(longest):
+        new = {(g, dst, f"{g}.{vec}", a + cost, hops + 1) for g, x, a in links for src, dst, vec, cost, hops in new if x == src}
+        found |= new
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", OF_PATHS)
+def test_shortest_paths_of_a_graph_with_cycles(name: str) -> None:
+    world, choice = World(), random.Random(name)
+    links: list[Row] = [(1, 1, 2, 1), (2, 2, 1, 1), (3, 2, 3, 2), (4, 1, 3, 3), (5, 3, 1, 1)]
+    for step in range(6):
+        world.warehouse.commit("r", links)
+        rows, report = world.ask(PATHS + OF_PATHS[name])
+        assert report.served_by is ServedBy.STATE
+        assert Counter(rows) == Counter(_over_all_paths(world, name, links)), (step, links)
+        kept = [link for link in links if choice.random() > 0.25]
+        links = [
+            *kept,
+            *((10 * step + place, choice.randint(1, 4), choice.randint(1, 4), choice.randint(1, 3)) for place in range(7 - len(kept))),
+        ]
+
+
+def _over_all_paths(world: World, name: str, links: list[Row]) -> list[tuple[object, ...]]:
+    """Return what another engine makes of all walks that may be shortest ones."""
+    values = ", ".join(map(str, _all_paths(links, 4))) or "(NULL, NULL, NULL, NULL, NULL)"
+    path = f"path(src, dst, vec, cost, hops) AS (SELECT * FROM (VALUES {values}) WHERE col0 IS NOT NULL)"
+    text = "WITH " + path + ", " + PATHS[PATHS.index("minCost AS") :] + OF_PATHS[name]
+    return [tuple(row.values()) for row in world.warehouse.query(text).to_pylist()]
+
+
+def test_all_paths_of_a_cycle_are_refused() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 1), (2, 2, 1, 1)])
+    with pytest.raises(NotSupportedError, match="MIN or MAX"):
+        world.ask(PATHS + "SELECT * FROM path")
+    with pytest.raises(NotSupportedError, match="MIN or MAX"):
+        world.ask(PATHS + "SELECT src, sum(cost) FROM path GROUP BY src")
+
+
+def test_a_cycle_of_cost_zero_has_a_least_cost_and_endless_paths_of_it() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0), (3, 2, 3, 4)])
+    assert sorted(world.ask(PATHS + "SELECT * FROM minCost WHERE dst = 3")[0]) == [(1, 3, 4), (2, 3, 4)]
+    with pytest.raises(NotSupportedError):
+        world.ask(PATHS + "SELECT * FROM cheapest")
+    world.warehouse.commit("r", [(2, 2, 1, 0), (3, 2, 3, 4)])
+    assert sorted(world.ask(PATHS + "SELECT * FROM minCost")[0]) == [(2, 1, 0), (2, 3, 4)]
+
+
+def test_costs_below_zero_end_where_there_is_no_cycle_of_them() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 5), (2, 2, 3, -3), (3, 1, 3, 4)])
+    assert sorted(world.ask(PATHS + "SELECT * FROM minCost")[0]) == [(1, 2, 5), (1, 3, 2), (2, 3, -3)]
+    world.warehouse.commit("r", [(1, 1, 2, 5), (2, 2, 1, -6)])
+    with pytest.raises(NotSupportedError, match="a better value follows from a worse one"):
+        world.ask(PATHS + "SELECT * FROM minCost")
+
+
+def test_the_widest_path_and_a_bound_of_the_cost() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 5), (2, 2, 3, 4), (3, 1, 3, 3), (4, 3, 1, 9)])
+    widest = "WITH RECURSIVE p(s, d, w) AS (SELECT g, x, a FROM r UNION SELECT l.g, p.d, least(l.a, p.w) FROM r l JOIN p ON l.x = p.s) "
+    assert (1, 3, 4) in world.ask(widest + "SELECT s, d, max(w) AS w FROM p GROUP BY s, d")[0]
+    bounded = (
+        "WITH RECURSIVE p(s, d, c) AS (SELECT g, x, a FROM r "
+        "UNION SELECT l.g, p.d, l.a + p.c FROM r l JOIN p ON l.x = p.s WHERE l.a + p.c < 9) "
+    )
+    assert sorted(world.ask(bounded + "SELECT s, d, min(c) AS c FROM p GROUP BY s, d")[0]) == [(1, 2, 5), (1, 3, 3), (2, 3, 4), (3, 1, 9)]
