@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from imp_driver.answer.recursion.convert import as_column, as_rows
+from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.program import Program
 from imp_driver.answer.recursion.rounds import endless
+from imp_driver.answer.recursion.table import RowTable
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
 from imp_driver.reasons import Reason
@@ -26,7 +27,8 @@ class Followed:
         self._levels = Levels(program.rules, selections=program.selections)
         self._given: list[pa.Table | None] = [None] * count
         self._rows: list[set[Row]] = [set() for _ in range(count)]
-        self._table: pa.Table | None = None
+        self._table = RowTable(program.types[0])
+        self._found: pa.Table | None = None
         self._lock = threading.Lock()
         self.is_lost = False
 
@@ -55,21 +57,22 @@ class Followed:
                 before = self._rows[place]
                 changes[first + place] = RowChanges(before - rows, rows - before)
                 self._given[place], self._rows[place] = table, rows
-        if self._table is None or any(each.removed or each.added for each in changes.values()):
+        if any(each.removed or each.added for each in changes.values()):
             try:
-                self._levels.apply(changes)
+                changed = self._levels.apply(changes)[0]
             except Endless as error:
                 raise Refused(Reason.RECURSION, endless(str(error))) from error
-            self._table = self._as_table()
-        return self._table
+            self._table.change(changed.serials, changed.added, changed.new_serials)
+            self._found = None
+        if self._found is None:
+            self._found = self._shown()
+        return self._found
 
-    def _as_table(self) -> pa.Table:
-        """Return the rows, NULL in the columns that nobody reads."""
-        kinds = self._program.types[0]
-        columns = list(zip(*self._levels.rows(0), strict=True)) or [()] * len(kinds)
-        arrays = {place: as_column(values, kind) for place, values, kind in zip(self._program.places, columns, kinds, strict=True)}
-        count = len(self._levels.rows(0))
-        return pa.table({f"c{place}": arrays.get(place, pa.nulls(count)) for place in range(self._width)})
+    def _shown(self) -> pa.Table:
+        """Return the rows under the columns of the plan, NULL in those that nobody reads."""
+        rows = self._table.rows
+        found = {place: rows.column(column) for column, place in enumerate(self._program.places)}
+        return pa.table({f"c{place}": found.get(place, pa.nulls(rows.num_rows)) for place in range(self._width)})
 
 
 def _different(table: pa.Table) -> set[Row]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -45,17 +46,24 @@ class Recursions:
             return by_rounds(plan, rows, recurrences)
         given = [_given(each, rows(each.plan)) for each in forms.given]
         key = (name, self._settings, tuple(tuple(table.schema.types) for table in given))
-        followed = self._known.get(key)
-        if not isinstance(followed, Followed) or followed.is_lost:
-            program = Program.of(forms, [table.schema.types for table in given])
-            followed = self._known[key] = Followed(program, len(given), len(plan.output))
         try:
-            return followed.rows(given).rename_columns([attribute.identifier for attribute in plan.output])
+            found = self._followed(key, forms, given).rows(given)
         except NotOrdered as error:
+            # All rows are finitely many where what makes better ones is on no cycle.
             try:
-                return by_rounds(plan, rows, recurrences)
+                found = self._followed((key, "all"), forms, given, is_best=False).rows(given)
             except Refused as refused:
                 raise Refused(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
+        return found.rename_columns([attribute.identifier for attribute in plan.output])
+
+    def _followed(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
+        """Return what follows a recursion, its best rows alone or all of them. Raises NotEvaluable."""
+        known = self._known.get(key)
+        if isinstance(known, Followed) and not known.is_lost:
+            return known
+        program = Program.of(forms, [table.schema.types for table in given])
+        followed = self._known[key] = Followed(program if is_best else replace(program, selections={}), len(given), len(forms.plan.output))
+        return followed
 
 
 def _formed(plan: Fixpoint) -> tuple[Fixpoint, Forms | None, str]:

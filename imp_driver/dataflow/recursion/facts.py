@@ -10,10 +10,11 @@ Row: TypeAlias = tuple[object, ...]
 
 
 class Facts:
-    """A set of rows with an index for each choice of columns that was asked for."""
+    """A set of rows with an index for each choice of columns that was asked for. Each row has a number, greater than those before it."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._rows = dict.fromkeys(rows)
+        self._rows = {row: number for number, row in enumerate(dict.fromkeys(rows))}
+        self._next = len(self._rows)
         self._indexes: dict[tuple[int, ...], dict[Row, dict[Row, None]]] = {}
 
     def __len__(self) -> int:
@@ -26,7 +27,8 @@ class Facts:
         return row in self._rows
 
     def add(self, row: Row) -> None:
-        self._rows[row] = None
+        self._rows[row] = self._next
+        self._next += 1
         for columns, index in self._indexes.items():
             _put(index, columns, row)
 
@@ -40,6 +42,14 @@ class Facts:
                 del found[row]
                 if not found:
                     del index[key]
+
+    def serial(self, row: Row) -> int:
+        """Return the number of a row that is there."""
+        return self._rows[row]
+
+    def renumber(self, row: Row, serial: int) -> None:
+        """Have a row that is there under the number that it had before."""
+        self._rows[row] = serial
 
     def matching(self, columns: tuple[int, ...], key: Sequence[object]) -> Collection[Row]:
         """Return the rows with these values in certain columns, ascending; NULL equals nothing. All rows where there are no columns."""

@@ -11,7 +11,9 @@ row instead of a history; aggregate selection as in ``selection``, whose rows ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import gc
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -25,10 +27,10 @@ MOST_ROWS, MOST_LEVELS = 2_000_000, 2_000
 _GONE = -1
 _LEVEL_ALONE: Key = (0,)
 
-_Time: TypeAlias = tuple[Key, int]
-"""When a row is settled: by measure, then by level."""
+_Time: TypeAlias = tuple[Key, int, int]
+"""When rows are settled: by measure, then by level; the last is the number of their relation."""
 _Entry: TypeAlias = tuple[int, ...]
-"""Level of a row or _GONE, then a level and how many derivations there are at it, and so on."""
+"""Level of a row or _GONE, then a level and how many derivations there are at it, and so on in the order of levels."""
 _NEW: _Entry = (_GONE,)
 
 
@@ -42,10 +44,24 @@ class NotOrdered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RowChanges:
-    """Rows of one relation that are there no longer, and those that are there now."""
+    """Rows of one relation that are there no longer, and those that are there now; with the numbers of both in ``Facts``."""
 
     removed: Collection[Row]
     added: Collection[Row]
+    serials: Sequence[int] = ()
+    new_serials: Sequence[int] = ()
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Have no cycles looked for: there are none among rows, and the search visits all of them, a million each time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(slots=True, eq=False)
@@ -80,10 +96,10 @@ class Levels:
         self._candidates = {relation: Candidates(selection) for relation, selection in (selections or {}).items()}
         self._reads = [_Read(rule, read, self._is_alone(rule, read)) for rule in rules for read in range(len(rule.reads))]
         self._readers = [[each for each in self._reads if each.rule.reads[each.read] == number] for number in range(count)]
-        self._waiting: dict[_Time, dict[tuple[int, Row], None]] = {}
+        self._waiting: dict[_Time, dict[Row, None]] = {}
         self._times: list[_Time] = []
         self._most_rows, self._most_levels = most_rows, most_levels
-        self._before: dict[int, dict[Row, bool]] = {}
+        self._before: dict[int, dict[Row, int]] = {}
         self.touched = 0
 
     def rows(self, relation: int) -> Collection[Row]:
@@ -111,23 +127,34 @@ class Levels:
             Endless, NotOrdered: it cannot be followed; the object is of no use afterwards.
         """
         self._before = {relation: {} for relation in self._entries}
-        for relation, change in changes.items():
-            for row in change.removed:
-                self._change_given(relation, row, is_there=False)
-            for row in change.added:
-                self._change_given(relation, row, is_there=True)
-        self._count_effects()
-        while self._times:
-            time = heappop(self._times)
-            for relation, row in self._waiting.pop(time):
-                self._settle(time, relation, row)
+        with _without_collection():
+            for relation, change in changes.items():
+                for row in change.removed:
+                    self._change_given(relation, row, is_there=False)
+                for row in change.added:
+                    self._change_given(relation, row, is_there=True)
             self._count_effects()
+            while self._times:
+                time = heappop(self._times)
+                self._settle(time, self._waiting.pop(time))
+                self._count_effects()
         return {relation: self._changed(relation, before) for relation, before in self._before.items()}
 
-    def _changed(self, relation: int, before: Mapping[Row, bool]) -> RowChanges:
+    def _changed(self, relation: int, before: Mapping[Row, int]) -> RowChanges:
         facts = self._facts[relation]
-        removed = [row for row, was_there in before.items() if was_there and row not in facts]
-        return RowChanges(removed, [row for row, was_there in before.items() if not was_there and row in facts])
+        removed, serials, added = list[Row](), list[int](), list[Row]()
+        for row, serial in before.items():
+            if row not in facts:
+                if serial >= 0:
+                    removed.append(row)
+                    serials.append(serial)
+            elif serial >= 0:
+                # It was away only meanwhile.
+                facts.renumber(row, serial)
+            else:
+                added.append(row)
+        added.sort(key=facts.serial)
+        return RowChanges(removed, added, serials, list(map(facts.serial, added)))
 
     def _change_given(self, relation: int, row: Row, *, is_there: bool) -> None:
         facts = self._facts[relation]
@@ -146,20 +173,24 @@ class Levels:
         """Have a row of a recursive relation at another level, at one for the first time, or at none any more."""
         facts = self._facts[relation]
         if before == _GONE:
-            self._before[relation].setdefault(row, False)
+            self._before[relation].setdefault(row, -1)
             facts.add(row)
             if len(facts) > self._most_rows:
                 raise Endless(f"it has more than {self._most_rows} rows")
         self.touched += 1
         for reader in self._readers[relation]:
             bodies = reader.rule.joined(self._facts, reader.read, row)
+            if reader.is_alone:
+                if bodies:
+                    reader.effects.append((bodies, before + (before != _GONE), after + (after != _GONE)))
+                continue
             for level, at_level in self._by_level(reader, bodies, row):
                 old = _GONE if before == _GONE else max(before, level) + 1
                 new = _GONE if after == _GONE else max(after, level) + 1
                 if old != new:
                     reader.effects.append((at_level, old, new))
         if after == _GONE:
-            self._before[relation].setdefault(row, True)
+            self._before[relation].setdefault(row, facts.serial(row))
             facts.remove(row)
 
     def _is_alone(self, rule: Rule, read: int) -> bool:
@@ -210,69 +241,84 @@ class Levels:
                 if head is not None and own.key(head) < selection.key(rows[read]):
                     raise NotOrdered(f"{head[own.measure]} follows from {rows[read][selection.measure]}")
 
-    def _count(self, relation: int, rows: Iterable[Row | None], level: int, change: int) -> None:
+    def _count(self, relation: int, rows: Sequence[Row | None], level: int, change: int) -> None:
         """Count one derivation of each of some rows more or less at a level."""
         entries = self._entries[relation]
+        waiting: dict[Row, None] = {}
+        self.touched += len(rows)
         for row in rows:
             if row is None:
                 continue
-            self.touched += 1
             entry = entries.get(row, _NEW)
+            count, place = change, 1
             for place in range(1, len(entry), 2):
-                if entry[place] == level:
-                    count = entry[place + 1] + change
-                    entries[row] = (*entry[: place + 1], count, *entry[place + 2 :]) if count else entry[:place] + entry[place + 2 :]
+                if entry[place] >= level:
                     break
             else:
-                entries[row] = (*entry, level, change)
-            if entry[0] == _GONE or level <= entry[0]:
-                self._wait(relation, row, level)
+                place = len(entry)
+            if place < len(entry) and entry[place] == level:
+                count += entry[place + 1]
+                after = entry[place + 2 :]
+            else:
+                after = entry[place:]
+            entries[row] = (*entry[:place], level, count, *after) if count else entry[:place] + after
+            # A row that is there already at this level, or before it, is so all the same, unless that was all.
+            if entry[0] == _GONE or level < entry[0] or (level == entry[0] and not count):
+                waiting[row] = None
+        if waiting:
+            self._wait(relation, waiting, level)
 
-    def _wait(self, relation: int, row: Row, level: int) -> None:
-        """Have a row settled when the turn of a level comes."""
+    def _wait(self, relation: int, rows: dict[Row, None], level: int) -> None:
+        """Have rows settled when the turn of a level comes."""
         if level > self._most_levels:
             raise Endless(f"it has not ended after {self._most_levels} rounds")
         candidates = self._candidates.get(relation)
-        time = (_LEVEL_ALONE if candidates is None else candidates.selection.key(row), level)
+        if candidates is None:
+            self._at((_LEVEL_ALONE, level, relation)).update(rows)
+            return
+        for row in rows:
+            self._at((candidates.selection.key(row), level, relation))[row] = None
+
+    def _at(self, time: _Time) -> dict[Row, None]:
+        """Return what is settled at a time."""
         waiting = self._waiting.get(time)
         if waiting is None:
             waiting = self._waiting[time] = {}
             heappush(self._times, time)
-        waiting[relation, row] = None
+        return waiting
 
-    def _settle(self, time: _Time, relation: int, row: Row) -> None:
-        """Have a row at the level at which it is now, all that is settled before being as it will be."""
-        entries = self._entries[relation]
-        entry = entries.get(row)
-        if entry is None:
-            return
-        key, level = time
-        before = entry[0]
-        first = min((entry[place] for place in range(1, len(entry), 2) if entry[place + 1] > 0), default=None)
-        is_best = relation not in self._candidates or self._is_best(relation, row, key, is_derived=first is not None)
-        if is_best and _GONE < before < level:
-            return
-        if not is_best or first is None:
+    def _settle(self, time: _Time, rows: Iterable[Row]) -> None:
+        """Have rows at the level at which they are now, all that is settled before being as it will be."""
+        key, level, relation = time
+        entries, is_selected = self._entries[relation], relation in self._candidates
+        for row in rows:
+            entry = entries.get(row)
+            if entry is None:
+                continue
+            before, is_derived = entry[0], len(entry) > 1
+            is_best = not is_selected or self._is_best(relation, row, key, is_derived=is_derived)
+            if is_best and _GONE < before < level:
+                continue
             after = _GONE
-        elif first <= level:
-            after = first
-        elif before > level:
-            return
-        else:
-            after = _GONE
-            self._wait(relation, row, first)
-        if after != before:
-            self._change_level(relation, row, before, after)
-            entry = entries[row] = (after, *entry[1:])
-        if entry == _NEW:
-            del entries[row]
+            if is_best and is_derived:
+                if entry[1] <= level:
+                    after = entry[1]
+                elif before > level:
+                    continue
+                else:
+                    self._wait(relation, {row: None}, entry[1])
+            if after != before:
+                self._change_level(relation, row, before, after)
+                entry = entries[row] = (after, *entry[1:])
+            if entry == _NEW:
+                del entries[row]
 
     def _is_best(self, relation: int, row: Row, key: Key, *, is_derived: bool) -> bool:
         """Note whether a row is derived, have those settled again of which that changes whether they are best, and say whether it is."""
         candidates = self._candidates[relation]
         for other, _ in list(candidates.put(row, key) if is_derived else candidates.drop(row, key)):
             entry = self._entries[relation][other]
-            levels = [entry[place] for place in range(1, len(entry), 2) if entry[place + 1] > 0] + [entry[0]] * (entry[0] != _GONE)
+            levels = [level for level in (entry[0], *entry[1:2]) if level != _GONE]
             if levels:
-                self._wait(relation, other, min(levels))
+                self._wait(relation, {other: None}, min(levels))
         return candidates.is_best(row, key)
