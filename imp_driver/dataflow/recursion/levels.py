@@ -12,7 +12,7 @@ row instead of a history; aggregate selection as in ``selection``, whose rows ar
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -71,12 +71,15 @@ class _Read:
     Attributes:
         is_alone: whether no other relation of the rule is recursive, so that a row alone gives its derivations their levels.
         effects: bodies with the level that all of them had and the one that they have.
+        pairing: gives heads at once; None where bodies come first. ``heads`` are to these what ``effects`` are to bodies.
     """
 
     rule: Rule
     read: int
     is_alone: bool
+    pairing: Callable[[Row], list[Row]] | None
     effects: list[tuple[list[Row], int, int]] = field(default_factory=list)
+    heads: dict[tuple[int, int], list[Row]] = field(default_factory=dict)
 
 
 class Levels:
@@ -94,7 +97,7 @@ class Levels:
         self._facts = [Facts() for _ in range(count)]
         self._entries: dict[int, dict[Row, _Entry]] = {rule.head: {} for rule in rules}
         self._candidates = {relation: Candidates(selection) for relation, selection in (selections or {}).items()}
-        self._reads = [_Read(rule, read, self._is_alone(rule, read)) for rule in rules for read in range(len(rule.reads))]
+        self._reads = [self._read(rule, read) for rule in rules for read in range(len(rule.reads))]
         self._readers = [[each for each in self._reads if each.rule.reads[each.read] == number] for number in range(count)]
         self._waiting: dict[_Time, dict[Row, None]] = {}
         self._times: list[_Time] = []
@@ -179,11 +182,15 @@ class Levels:
                 raise Endless(f"it has more than {self._most_rows} rows")
         self.touched += 1
         for reader in self._readers[relation]:
-            bodies = reader.rule.joined(self._facts, reader.read, row)
-            if reader.is_alone:
-                if bodies:
-                    reader.effects.append((bodies, before + (before != _GONE), after + (after != _GONE)))
+            if reader.pairing is not None:
+                levels = before + (before != _GONE), after + (after != _GONE)
+                found = reader.heads.get(levels)
+                if found is None:
+                    reader.heads[levels] = reader.pairing(row)
+                else:
+                    found += reader.pairing(row)
                 continue
+            bodies = reader.rule.joined(self._facts, reader.read, row)
             for level, at_level in self._by_level(reader, bodies, row):
                 old = _GONE if before == _GONE else max(before, level) + 1
                 new = _GONE if after == _GONE else max(after, level) + 1
@@ -193,8 +200,11 @@ class Levels:
             self._before[relation].setdefault(row, facts.serial(row))
             facts.remove(row)
 
-    def _is_alone(self, rule: Rule, read: int) -> bool:
-        return not any(relation in self._entries for place, relation in enumerate(rule.reads) if place != read)
+    def _read(self, rule: Rule, read: int) -> _Read:
+        is_alone = not any(relation in self._entries for place, relation in enumerate(rule.reads) if place != read)
+        # The order of measures is checked by bodies.
+        is_paired = is_alone and rule.reads[read] in self._entries and rule.head not in self._candidates
+        return _Read(rule, read, is_alone, rule.pairing(self._facts, read) if is_paired else None)
 
     def _by_level(self, reader: _Read, bodies: list[Row], row: Row) -> Iterable[tuple[int, list[Row]]]:
         """Return bodies by the highest level of their recursive rows but one."""
@@ -214,6 +224,10 @@ class Levels:
     def _count_effects(self) -> None:
         """Count derivations at the levels at which they are now."""
         for reader in self._reads:
+            if reader.heads:
+                found, reader.heads = reader.heads, {}
+                for (before, after), paired in found.items():
+                    self._count_at(reader.rule.head, paired, before, after)
             if not reader.effects:
                 continue
             effects, reader.effects = reader.effects, []
@@ -224,12 +238,14 @@ class Levels:
                 self._check_ordered(rule, bodies, heads)
             begin = 0
             for part, before, after in effects:
-                own = heads[begin : begin + len(part)]
+                self._count_at(rule.head, heads[begin : begin + len(part)], before, after)
                 begin += len(part)
-                if before != _GONE:
-                    self._count(rule.head, own, before, -1)
-                if after != _GONE:
-                    self._count(rule.head, own, after, 1)
+
+    def _count_at(self, relation: int, heads: Sequence[Row | None], before: int, after: int) -> None:
+        if before != _GONE:
+            self._count(relation, heads, before, -1)
+        if after != _GONE:
+            self._count(relation, heads, after, 1)
 
     def _check_ordered(self, rule: Rule, bodies: Iterable[Row], heads: Iterable[Row | None]) -> None:
         """Raise NotOrdered where a row that follows is better than one that it follows from."""

@@ -88,6 +88,25 @@ class Rule:
             bodies = [longer for body in bodies for longer in self._longer(facts, body, visit, row)]
         return [tuple([value for part in body for value in part]) for body in bodies]
 
+    def pairing(self, facts: Sequence[Facts], read: int) -> Callable[[Row], list[Row]] | None:
+        """Return what gives the heads of the bodies with a row at once: of two relations, for heads of one value of each (graphs).
+
+        None for any other rule.
+        """
+        visits, heads = self._order(read), self.heads
+        if not isinstance(heads, Copied) or len(heads.places) != 2 or self._own[read] or len(visits) != 1 or visits[0].is_checked:
+            return None
+        visit, begin = visits[0], self._begins[read]
+        is_own = [begin <= place < begin + self.widths[read] for place in heads.places]
+        if is_own[0] == is_own[1] or not visit.columns:
+            return None
+        index, known = facts[self.reads[visit.read]].index(visit.columns), [place.column for place in visit.known]
+        own, other = heads.places if is_own[0] else heads.places[::-1]
+        own, other = own - begin, other - self._begins[visit.read]
+        if is_own[0]:
+            return lambda row: [(row[own], each[other]) for each in index.get(tuple([row[column] for column in known]), ())]
+        return lambda row: [(each[other], row[own]) for each in index.get(tuple([row[column] for column in known]), ())]
+
     def rows_of(self, body: Row) -> Body:
         """Return the rows of a body."""
         return tuple([body[begin : begin + width] for begin, width in zip(self._begins, self.widths, strict=True)])
@@ -141,10 +160,18 @@ class Rule:
         return _Visit(read, columns, tuple(found[column] for column in columns), is_before, is_before or self._own[read])
 
 
+class Copied:
+    """Heads that have values of the body, by their places in it."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        self.places = tuple(places)
+        # Of one place it is a slice, by which a tuple is had as well.
+        self._take = itemgetter(*places) if len(places) > 1 else itemgetter(slice(places[0], places[0] + 1))
+
+    def __call__(self, bodies: Sequence[Row]) -> list[Row]:
+        return list(map(self._take, bodies))
+
+
 def copied(places: Sequence[int]) -> Heads:
     """Return heads that have values of the body, by their places in it."""
-    if len(places) == 1:
-        place = places[0]
-        return lambda bodies: [(values[place],) for values in bodies]
-    take = itemgetter(*places)
-    return lambda bodies: [take(values) for values in bodies]
+    return Copied(places)
