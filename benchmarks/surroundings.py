@@ -46,11 +46,13 @@ def commit(root: Path = ROOT) -> tuple[str, bool]:
 
 
 def code(root: Path = ROOT) -> dict[str, str]:
-    """Return a digest for each part of the driver (a folder or file of ``imp_driver``) and each file of the benchmarks, by path.
+    """Return a digest for each part of the driver (a folder or file of ``imp_driver``), each file of the benchmarks and of peers, by path.
 
     It is that of the files as they are, so that code is the same or not also without a history, and with changes that are in none.
     """
-    parts = [*_entries(root / "imp_driver"), *(root / "benchmarks").glob("*.py"), *(root / "benchmarks" / "workloads").glob("*.py")]
+    benchmarks = root / "benchmarks"
+    parts = [*_entries(root / "imp_driver"), *benchmarks.glob("*.py"), *(benchmarks / "workloads").glob("*.py")]
+    parts += [*(benchmarks / "recursion").glob("*.py"), *(benchmarks / "peers").glob("Cargo.*"), *(benchmarks / "peers").glob("src/*.rs")]
     return {part.relative_to(root).as_posix(): _digest(part) for part in sorted(parts)}
 
 

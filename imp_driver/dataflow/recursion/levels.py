@@ -163,6 +163,7 @@ class Levels:
         facts = self._facts[relation]
         if (row in facts) == is_there:
             return
+        self.touched += 1
         if is_there:
             facts.add(row)
         for reader in self._readers[relation]:

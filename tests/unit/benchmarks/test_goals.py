@@ -186,4 +186,8 @@ def test_every_goal_is_of_a_workload_and_of_code_that_are_there() -> None:
 
 def test_goals_are_told_apart() -> None:
     goals = read_goals()
-    assert len({json.dumps([goal.workload, str(goal.where), goal.of.system, goal.over, goal.target]) for goal in goals}) == len(goals) >= 20
+    assert (
+        len({json.dumps([goal.workload, str(goal.where), goal.of.system, goal.of.quantity, goal.over, goal.target]) for goal in goals})
+        == len(goals)
+        >= 20
+    )

@@ -79,6 +79,16 @@ def test_the_digest_of_code_is_that_of_its_content(tmp_path: Path) -> None:
     assert surroundings.code(tmp_path) != after
 
 
+def test_the_parts_of_the_benchmarks_and_of_peers_are_code(tmp_path: Path) -> None:
+    known = {"benchmarks/run.py", "benchmarks/workloads/joins.py", "benchmarks/recursion/dred.py"}
+    known |= {"benchmarks/peers/Cargo.toml", "benchmarks/peers/Cargo.lock", "benchmarks/peers/src/main.rs"}
+    (tmp_path / "imp_driver").mkdir()
+    for name in (*known, "benchmarks/goals.toml", "benchmarks/peers/.gitignore"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text", encoding="utf-8")
+    assert surroundings.code(tmp_path).keys() == known
+
+
 def test_a_folder_without_a_history_has_no_commit(tmp_path: Path) -> None:
     assert surroundings.commit(tmp_path) == (records.UNKNOWN, True)
 
