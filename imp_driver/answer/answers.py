@@ -6,7 +6,7 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views, views_of
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
-from imp_driver.answer.recursion.recursions import Recursions
+from imp_driver.answer.recursion.recursions import Recursions, names_of
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.shape import ShapedRows, Shapes
@@ -24,7 +24,7 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.moment import NOW
-from imp_driver.parse.statement import Statement
+from imp_driver.parse.statement import Statement, with_named
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.plan.recursive_form import unrolled
 from imp_driver.ports import ResultShape, ResultStream, Session
@@ -253,8 +253,8 @@ class Answers:
     def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         """Finish a query in process. Raises NotEvaluable."""
         with execution.watch.stage("answer"):
-            recursions = Recursions(self._sketches.relations.recursions, reading.settings)
-            finish = Finish(held.rows, may_round=self._may_round, inner=self._inner(held, reading), recursions=recursions)
+            inner, recursions = self._inner(held, reading), self._recursions(held, reading, execution)
+            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions)
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
@@ -268,6 +268,14 @@ class Answers:
         has_views = any(scan.views for scan in reading.text.scans)
         is_kept = has_views and not reading.is_pinned and any(each is held.plan for each in reading.text.with_values.values())
         return InnerRows(self._sketches.relations.inner, reading, held.plan) if is_kept else None
+
+    def _recursions(self, held: Held, reading: Reading, execution: Execution) -> Recursions | None:
+        """Return what follows recursions from one reading to the next; None without any."""
+        if not reading.text.has_recursion:
+            return None
+        given = with_named(execution.parameters, reading.constants) or ()
+        values = tuple((name, repr(value)) for name, value in (given.items() if isinstance(given, Mapping) else enumerate(given)))
+        return Recursions(self._sketches.relations.recursions, reading.settings, names_of(held.grouped.plan, held.plan, values))
 
     @property
     def _may_round(self) -> bool:

@@ -150,6 +150,7 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.Extract,
     exp.DateTrunc,
     exp.TimestampTrunc,
+    exp.UnixMicros,
     exp.DateAdd,
     exp.DateSub,
     exp.DateDiff,

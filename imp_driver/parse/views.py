@@ -13,17 +13,19 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.expiry import UNITS, Expiry, with_expiries
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
 from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, SECONDS, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
-    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] [EVERY n SECONDS] AS query"
+    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] [EVERY n SECONDS] [WITH EXPIRY table AFTER INTERVAL n unit ON column [BY CLOCK]] AS query"
 )
 _BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
 _FEED = "delta.enableChangeDataFeed"
 _IF_EXISTS = "IF EXISTS "
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class NewView:
         query: its SELECT.
         columns, comment: as they are written, empty without any.
         seconds: between two refreshes of a materialized view; None where these are asked for.
+        expiries: which rows of its tables leave it after some time; they are in ``query`` already.
         typed: a query that Spark runs, with the columns of a recursive one, which it does not; empty for any other.
     """
 
@@ -45,6 +48,7 @@ class NewView:
     replaces: bool = False
     may_exist: bool = False
     seconds: int | None = None
+    expiries: tuple[Expiry, ...] = ()
     typed: str = ""
 
     def table_text(self, namespace: Sequence[str], view: str) -> str:
@@ -93,6 +97,7 @@ def read_new_view(text: str) -> NewView:
     columns = words.in_brackets()
     comment = policy = ""
     seconds = None
+    expiries: list[Expiry] = []
     while not words.take("AS"):
         if not comment and words.take("COMMENT"):
             comment = f"COMMENT {words.text()}"
@@ -100,6 +105,8 @@ def read_new_view(text: str) -> NewView:
             policy = words.word()
         elif seconds is None and words.take("EVERY"):
             seconds = words.seconds()
+        elif words.take("WITH") and words.take("EXPIRY"):
+            expiries.append(words.expiry())
         else:
             raise words.unexpected()
     if policy and policy not in ViewPolicy.__members__:
@@ -109,7 +116,8 @@ def read_new_view(text: str) -> NewView:
         raise ProgrammingError("CREATE OR REPLACE and IF NOT EXISTS exclude each other.")
     if seconds is not None and "MATERIALIZED" not in found.group().upper():
         raise ProgrammingError("EVERY n SECONDS is for materialized views; an incremental one is up to date whenever it is read.")
-    return NewView(name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds)
+    query = with_expiries(words.rest(), expiries)
+    return NewView(name, query, ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries))
 
 
 def read_name(text: str) -> tuple[str, ...]:
@@ -164,6 +172,28 @@ class _Words:
         if not (self.take("SECONDS") or self.take("SECOND")):
             raise self.unexpected()
         return number
+
+    def expiry(self) -> Expiry:
+        """Return ``table AFTER INTERVAL n unit ON column [BY CLOCK]``."""
+        table = self.name()
+        self._expect("AFTER", "INTERVAL")
+        count = self._next()
+        text = count.text if count.token_type in (TokenType.NUMBER, TokenType.STRING) else ""
+        unit = self.word().lower().removesuffix("s")
+        if not text.isdecimal() or len(text) > _MOST_DIGITS or unit not in UNITS:
+            self._place -= 1
+            raise self.unexpected()
+        self._expect("ON")
+        column = self._next().text
+        by_clock = self.take("BY")
+        if by_clock:
+            self._expect("CLOCK")
+        return Expiry(table, int(text), unit, column, by_clock)
+
+    def _expect(self, *words: str) -> None:
+        for word in words:
+            if not self.take(word):
+                raise self.unexpected()
 
     def text(self) -> str:
         """Return a text as it is written."""

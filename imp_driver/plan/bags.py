@@ -46,9 +46,10 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
         beside_groups: also of rows that meet groups below other groups, which are then evaluated from both.
     """
     made: list[Aggregate] = []
+    is_recursive = has_recursion(plan)
 
     def change(node: Plan, wanted: frozenset[str]) -> Plan:
-        if is_bag(node):
+        if is_bag(node) and not (is_recursive and _has_markers(node)):
             read = tuple(attribute for attribute in node.output if attribute.identifier in wanted)
             bag = _bag(node, read)
             if bag is None:
@@ -64,6 +65,11 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
         return with_inputs(node, tuple(change(child, read) for child, read in inputs))
 
     return change(plan, _outputs(plan)), tuple(made)
+
+
+def _has_markers(plan: Plan) -> bool:
+    """Say whether a value of this reading decides which rows these are: those of a recursion are kept for all values."""
+    return any(each.find(exp.Placeholder) for node in every(plan) for each in expressions_of(node))
 
 
 def _has_groups_below(plan: Aggregate) -> bool:

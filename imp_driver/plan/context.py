@@ -79,6 +79,7 @@ class Context:
     Attributes:
         views: the views whose text is being resolved, the outermost first.
         recursions: in how many recursive common tables what is being resolved stands; those may begin with a row of no table.
+        asked: what recursive views ask of the moment of the query (``parse/moment.py``).
         unfolded: each view reference met so far by the identity of its place; a CTE that is read twice meets one again.
     """
 
@@ -88,6 +89,7 @@ class Context:
     views: tuple[ViewReference, ...] = ()
     unfolded: dict[int, ViewReference] = field(default_factory=dict)
     recursions: int = 0
+    asked: set[str] = field(default_factory=set)
 
     def find(self, table: exp.Table) -> Definition:
         """Return what a reference stands for in the text that is being resolved. Raises Refused: nothing that can be sketched."""

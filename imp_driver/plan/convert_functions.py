@@ -25,6 +25,7 @@ _UNARY: Mapping[type[exp.Expr], str] = {
     exp.Sign: "sign",
     exp.Negative: "negative",
     exp.LastDay: "last_day",
+    exp.UnixMicros: "unix_micros",
 }
 _TESTS: Mapping[type[exp.Expr], str] = {exp.StartsWith: "startswith", exp.EndsWith: "endswith", exp.Contains: "contains"}
 _PARTS: Mapping[type[exp.Expr], str] = {

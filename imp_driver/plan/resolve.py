@@ -24,14 +24,17 @@ from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
 
-def resolve(tree: exp.Expr, tables: Tables, *, keeps_order: bool = False) -> Plan:
+def resolve(tree: exp.Expr, tables: Tables, *, keeps_order: bool = False, asked: set[str] | None = None) -> Plan:
     """Resolve a parsed query; ``keeps_order`` where the order of its rows, and a LIMIT without one, are part of the plan.
+
+    Args:
+        asked: takes what recursive views ask of the moment of the query.
 
     Raises:
         Refused: something has no rule, or a name cannot be resolved with certainty.
     """
     check(tree)
-    return _Resolver(Context(tables)).query(tree, {}, None, is_last=keeps_order)
+    return _Resolver(Context(tables, asked=set() if asked is None else asked)).query(tree, {}, None, is_last=keeps_order)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from imp_driver.parse.moment import with_moment
 from imp_driver.parse.statement import DIALECT, StatementKind, parse
 from imp_driver.plan.attributes import reference as reference_to
 from imp_driver.plan.check import check, checked_tree
@@ -51,6 +52,10 @@ def _reference(place: exp.Table, definition: ViewDefinition, context: Context) -
     tree = checked_tree(statement).copy()
     if statement.kind is not StatementKind.QUERY or tree.find(exp.Placeholder, exp.Parameter):
         raise Refused(Reason.VIEW, f"{name}: no query, or one with markers")
+    if definition.view.is_recursive:
+        # Spark reads no such view, so that its moment is that of the query here alone.
+        tree, asked = with_moment(tree)
+        context.asked.update(asked)
     check(tree)
     return ViewReference(place, definition.name, definition.view, statement, tree, [])
 

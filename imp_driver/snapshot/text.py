@@ -225,6 +225,9 @@ class Text:
 
 def _over_groups(plan: Plan, *, with_rows: bool, first: int = 0, beside_groups: bool = False) -> Grouped:
     whole = _with_parts(plan, with_rows=with_rows, first=first, beside_groups=beside_groups)
+    if has_recursion(plan):
+        # Values of its subqueries change what it is given, which is followed; as constants they would have rows captured again.
+        return whole
     plan, subqueries = with_constants(plan)
     constants: list[tuple[str, Grouped]] = []
     try:
@@ -251,12 +254,13 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     """Resolve a text; what it is refused for is kept with it. ``definitions`` has those of its names once these were found."""
     unordered = None
     try:
-        tree, asked = with_moment(checked_tree(statement))
+        tree, asked_here = with_moment(checked_tree(statement))
+        asked = set(asked_here)
         try:
-            plan = with_best(resolve(tree, tables, keeps_order=True))
+            plan = with_best(resolve(tree, tables, keeps_order=True, asked=asked))
         except Refused as refused:
             unordered = refused.grounds
-            plan = resolve(tree, tables)
+            plan = resolve(tree, tables, asked=asked)
         if asked:
             _check_no_column(definitions)
     except Refused as refused:
@@ -265,7 +269,7 @@ def known_text(statement: Statement, tables: Tables, definitions: Mapping[tuple[
     places = {id(scan.place): scan for scan in every}
     times_read = Counter(id(scan.place) for scan in every)
     text = template_text(tree) + _views_text(every)
-    return Text(definitions, text, plan, unordered, tuple(places.values()), times_read, asked=asked)
+    return Text(definitions, text, plan, unordered, tuple(places.values()), times_read, asked=frozenset(asked))
 
 
 def _check_no_column(definitions: Mapping[tuple[str, ...], Definition]) -> None:

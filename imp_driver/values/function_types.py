@@ -107,6 +107,7 @@ _RULES: Mapping[str, Rule] = {
     "local": _of(LOCAL, lambda kind: kind == INSTANT),
     "instant": _of(INSTANT, lambda kind: kind == LOCAL),
     "shown": _of(LOCAL, lambda kind: kind == INSTANT),
+    "unix_micros": _of(pa.int64(), lambda kind: kind == INSTANT),
     "day_start": _of(INSTANT, pa.types.is_date32),
     "trunc_in_zone": _of(INSTANT, lambda kind: kind == INSTANT),
     "date_add": _of(pa.date32(), pa.types.is_date32, _is_day_count),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import imp_driver
+from imp_driver.ports import Moment
 from imp_driver.reasons import Decision, ServedBy
 
 _numbers = itertools.count()
@@ -116,3 +118,52 @@ def test_what_if(cursor: imp_driver.Cursor, table: str) -> None:
 def test_errors_say_what_is_wrong(cursor: imp_driver.Cursor, text: str, told: str) -> None:
     with pytest.raises((imp_driver.ProgrammingError, imp_driver.NotSupportedError), match=told):
         cursor.execute(text)
+
+
+def test_rows_expire_by_the_newest_time_of_their_table(cursor: imp_driver.Cursor) -> None:
+    name = f"timed{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts TIMESTAMP) USING DELTA")
+    cursor.execute(
+        f"INSERT INTO {name} VALUES (1, 2, TIMESTAMP'2026-01-01 10:00:00'), (2, 3, TIMESTAMP'2026-01-01 10:05:00'), (4, 5, NULL)"
+    )
+    expiry = f"POLICY STRICT WITH EXPIRY {name} AFTER INTERVAL 10 MINUTES ON ts"
+    cursor.execute(f"CREATE INCREMENTAL VIEW {name}_v {expiry} AS {REACH.format(t=name)}")
+    assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == [(1, 2), (1, 3), (2, 3)]
+    # Exactly as old as is too old.
+    cursor.execute(f"INSERT INTO {name} VALUES (7, 8, TIMESTAMP'2026-01-01 10:10:00')")
+    assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == [(2, 3), (7, 8)]
+    assert cursor.sketch_report is not None
+    assert cursor.sketch_report.decision is Decision.MAINTAINED
+    cursor.execute(f"DELETE FROM {name} WHERE src = 7")
+    assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_rows_expire_by_the_clock(cursor: imp_driver.Cursor, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"timed{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts TIMESTAMP) USING DELTA")
+    cursor.execute(f"INSERT INTO {name} VALUES (1, 2, TIMESTAMP'2026-01-01 10:00:00Z'), (2, 3, TIMESTAMP'2026-01-01 10:05:00Z')")
+    cursor.execute(
+        f"CREATE INCREMENTAL VIEW {name}_v WITH EXPIRY {name} AFTER INTERVAL 10 MINUTES ON ts BY CLOCK AS {REACH.format(t=name)}"
+    )
+    for minute, rows in ((8, [(1, 2), (1, 3), (2, 3)]), (10, [(2, 3)]), (15, []), (8, [(1, 2), (1, 3), (2, 3)])):
+        now = datetime(2026, 1, 1, 10, minute, tzinfo=UTC)
+        monkeypatch.setattr("imp_driver.spark.session.moment", lambda jvm, zone, now=now: Moment(now.date(), now))
+        assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == rows
+        assert cursor.sketch_report is not None
+        assert cursor.sketch_report.decision is not Decision.CAPTURED or minute == 8
+
+
+@pytest.mark.parametrize(
+    ("clause", "told"),
+    [
+        ("WITH EXPIRY nothing AFTER INTERVAL 1 DAY ON ts", "does not read `nothing`"),
+        ("WITH EXPIRY {t} AFTER INTERVAL 1 FORTNIGHT ON ts", "FORTNIGHT"),
+        ("WITH EXPIRY {t} AFTER 10 MINUTES ON ts", "INTERVAL"),
+        ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON nope", "`nope`"),
+        ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost"),
+    ],
+)
+def test_an_expiry_that_cannot_be_is_an_error(cursor: imp_driver.Cursor, table: str, clause: str, told: str) -> None:
+    with pytest.raises(imp_driver.Error, match=told):
+        cursor.execute(f"CREATE INCREMENTAL VIEW {table}_v {clause.format(t=table)} AS {REACH.format(t=table)}")
+    assert not [row for row in cursor.execute("SHOW INCREMENTAL VIEWS").fetchall() if f"{table}_v" in row[0]]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pyarrow as pa
+from sqlglot import exp
 
 from imp_driver.answer.recursion.followed import Followed
 from imp_driver.answer.recursion.program import Forms, Given, Program
 from imp_driver.answer.recursion.rounds import RowsOf, by_rounds
 from imp_driver.dataflow.recursion.levels import NotOrdered
-from imp_driver.plan.nodes import Fixpoint
-from imp_driver.plan.rule_forms import NoRule
+from imp_driver.parse.moment import NOW, TODAY
+from imp_driver.plan.nodes import Fixpoint, Plan, every
+from imp_driver.plan.rule_forms import NoRule, RuleForm
 from imp_driver.plan.signature import signature
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.refusal import Refused
@@ -24,12 +27,19 @@ _FORMS: BoundedCache[int, tuple[Fixpoint, Forms | None, str]] = BoundedCache(256
 class Recursions:
     """Recursive relations of queries under the same settings.
 
-    ``known`` has those that are followed; what else tells them apart are ``settings``.
+    ``known`` has those that are followed; what else tells them apart are ``settings``. ``names`` are those that a recursion has at each
+    reading, by its identity, where values of that reading stand in it (``names_of``).
     """
 
-    def __init__(self, known: BoundedCache[Hashable, object] | None = None, settings: Hashable = None) -> None:
+    def __init__(
+        self,
+        known: BoundedCache[Hashable, object] | None = None,
+        settings: Hashable = None,
+        names: Mapping[int, Hashable] = MappingProxyType({}),
+    ) -> None:
         self._known = BoundedCache[Hashable, object](1) if known is None else known
         self._settings = settings
+        self._names = names
 
     def rows(self, plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) -> pa.Table:
         """Return the rows of a recursive relation.
@@ -45,7 +55,7 @@ class Recursions:
         if forms is None:
             return by_rounds(plan, rows, recurrences)
         given = [_given(each, rows(each.plan)) for each in forms.given]
-        key = (name, self._settings, tuple(tuple(table.schema.types) for table in given))
+        key = (self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given))
         try:
             found = self._followed(key, forms, given).rows(given)
         except NotOrdered as error:
@@ -64,6 +74,24 @@ class Recursions:
         program = Program.of(forms, [table.schema.types for table in given])
         followed = self._known[key] = Followed(program if is_best else replace(program, selections={}), len(given), len(forms.plan.output))
         return followed
+
+
+def names_of(plan: Plan, bound: Plan, values: Hashable) -> dict[int, Hashable]:
+    """Name the recursions of a plan with values for its markers, the same at each reading with the same ``values``.
+
+    The day and the time are none of these, where they decide only what a recursion is given, of which the changes are followed.
+    """
+    found: dict[int, Hashable] = {}
+    pairs = zip(*([each for each in every(part) if isinstance(each, Fixpoint)] for part in (plan, bound)), strict=True)
+    for marked, own in pairs:
+        _, forms, name = _FORMS.get(id(marked)) or _formed(marked)
+        if marked is not own and forms is not None and not any(_has_moment(rule) for rule in forms.rules):
+            found[id(own)] = name, values
+    return found
+
+
+def _has_moment(rule: RuleForm) -> bool:
+    return any(marker.name in (NOW, TODAY) for each in (*rule.conjuncts, *rule.values) for marker in each.find_all(exp.Placeholder))
 
 
 def _formed(plan: Fixpoint) -> tuple[Fixpoint, Forms | None, str]:

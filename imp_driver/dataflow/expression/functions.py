@@ -107,6 +107,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "shown": lambda operands, arguments, kind: zones.shown(operands[0], arguments[0]),
     "trunc_in_zone": lambda operands, arguments, kind: zones.truncated_in_zone(operands[0], arguments[0], arguments[1]),
     "day_start": lambda operands, arguments, kind: zones.day_starts(operands[0], arguments[0]),
+    "unix_micros": lambda operands, _, kind: operands[0].cast(kind),
     "negative": lambda operands, _, kind: negated(operands[0]),
     "abs": lambda operands, _, kind: absolute(operands[0]),
     "sign": lambda operands, _, kind: rounding.signs(to_double(operands[0])),

@@ -1,0 +1,79 @@
+"""``WITH EXPIRY link AFTER INTERVAL 10 MINUTES ON ts``: the rows of a table that a view reads, without those that are too old.
+
+Source: windows over base tuples, sections 3.1 and 4.3.3 of the paper on recursive views. A row that is too old is as one that was deleted.
+The clock is the newest time in the table, so that a view depends on its tables alone; BY CLOCK it is that of whoever reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from imp_driver.errors import ProgrammingError
+from imp_driver.parse.dialect import SparkText
+from imp_driver.parse.statement import parse, table_name
+from imp_driver.values.quoting import qualified
+
+UNITS = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
+"""Microseconds. By the newest time a day has 24 hours, by the clock it is one of the session's zone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """Rows of a table leave a view when a time of theirs is ``count`` units old (a key of ``UNITS``)."""
+
+    table: tuple[str, ...]
+    count: int
+    unit: str
+    column: str
+    by_clock: bool
+
+    def condition(self, table: exp.Table) -> exp.Expr:
+        """Return what holds for the rows of a table that are not too old; one without a time is."""
+        column = exp.column(exp.to_identifier(self.column, quoted=True))
+        if self.by_clock:
+            age = exp.Interval(this=exp.Literal.string(str(self.count)), unit=exp.var(self.unit.upper()))
+            return exp.GT(this=column, expression=exp.Sub(this=exp.CurrentTimestamp(), expression=age))
+        own = exp.UnixMicros(this=column)
+        newest = exp.select(exp.Max(this=own.copy())).from_(table.copy()).subquery()
+        return exp.GT(this=own, expression=exp.Sub(this=newest, expression=exp.Literal.number(self.count * UNITS[self.unit])))
+
+
+def with_expiries(query: str, expiries: Sequence[Expiry]) -> str:
+    """Return a query that reads only such rows of some tables as are not too old.
+
+    Raises ProgrammingError where it does not read one of these tables.
+    """
+    if not expiries:
+        return query
+    tree = parse(query).tree
+    if tree is None:
+        raise ProgrammingError("A view WITH EXPIRY needs a query that can be read in process.")
+    tree = tree.copy()
+    for expiry in expiries:
+        common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
+        found = [each for each in tree.find_all(exp.Table) if _is_of(each, expiry, common)]
+        if not found:
+            raise ProgrammingError(f"The query of the view does not read {qualified(expiry.table)}, whose rows are to expire.")
+        for table in found:
+            _replace(table, expiry)
+    return tree.sql(dialect=SparkText)
+
+
+def _is_of(table: exp.Table, expiry: Expiry, common: set[str]) -> bool:
+    if not isinstance(table.this, exp.Identifier) or (len(table.parts) == 1 and table.name.lower() in common):
+        return False
+    return tuple(map(str.lower, table_name(table))) == tuple(map(str.lower, expiry.table))
+
+
+def _replace(table: exp.Table, expiry: Expiry) -> None:
+    alias = table.alias or table.name
+    plain = table.copy()
+    plain.set("alias", None)
+    plain.set("joins", None)
+    kept = exp.select("*").from_(plain).where(expiry.condition(plain)).subquery(alias=exp.to_identifier(alias, quoted=True))
+    if table.args.get("joins"):
+        kept.set("joins", table.args["joins"])
+    table.replace(kept)
