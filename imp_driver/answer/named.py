@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
+from imp_driver.answer.recursion.told import Told, told_recursions
 from imp_driver.answer.summary import Groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.errors import OperationalError
@@ -48,6 +50,21 @@ def _below(reading: Reading, name: tuple[str, ...]) -> Below:
         for chain in chains
         for each in chain[next(place for place, each in enumerate(chain) if each.name == name) + 1 :]
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What the rows of a query are to be held by.
+
+    Attributes:
+        requests: each with whether it is for different rows.
+        has_constants: whether values of scalar subqueries below the groups decide which rows these are.
+        recursions: what stands above them.
+    """
+
+    requests: tuple[tuple[Request, bool], ...]
+    has_constants: bool
+    recursions: tuple[Told, ...]
 
 
 class NamedAnswers:
@@ -111,14 +128,12 @@ class NamedAnswers:
         self._sketches.relations.evict()
         return held.parts
 
-    def asked(self, text: str, execution: Execution) -> tuple[list[tuple[Request, bool]], bool]:
-        """Return what the rows of a query are to be held by, and for each whether that is different rows; and whether constants decide.
-
-        These are values of scalar subqueries below the groups. Raises Refused.
-        """
+    def asked(self, text: str, execution: Execution) -> Asked:
+        """Return what the rows of a query are to be held by. Raises Refused."""
         reading = self._reader.read(parse(text), execution.of(text), is_told=True)
         grouped = _grouped(reading)
-        return list(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None))), bool(grouped.constants)
+        requests = tuple(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None)))
+        return Asked(requests, bool(grouped.constants), tuple(told_recursions(grouped.plan)))
 
     def note(self, reading: Reading, report: SketchReport) -> None:
         """Remember what was done for the views of a query, unless nothing was to be done."""

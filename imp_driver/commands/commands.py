@@ -117,7 +117,7 @@ class Commands:
                     explained,
                     lambda each: self._answers.told(each, execution),
                     lambda each: self._requests(each, execution),
-                    lambda each: self._session.describe(execution.with_text(each.text)),
+                    lambda each: self.views.describe(each.text, execution),
                     self._sketches,
                 )
                 return Outcome(plan, -1, NO_SKETCH)

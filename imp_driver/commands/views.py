@@ -11,12 +11,11 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from imp_driver.answer.named import NamedAnswers, NotAnswered
-from imp_driver.commands.followed import BY_SPARK, CAPTURED, Followed, followed, why_captured_again
+from imp_driver.answer.named import Asked, NamedAnswers, NotAnswered
+from imp_driver.commands.followed import BY_SPARK, CAPTURED, IN_PROCESS, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
-from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import check_query, parse
@@ -111,24 +110,24 @@ class ViewCommands:
         begin = f"{qualified(wanted.name)} is not made"
         if not self._named.is_used:
             raise NotSupportedError(f"{begin}: this connection answers nothing from states (options answers and sketch).")
-        every, has_constants = self._asked(wanted.query, execution, begin)
-        whys = (why_captured_again(request.block) for request, _ in every)
-        why = _CONSTANTS if has_constants else next(filter(None, whys), "")
+        asked = self._asked(wanted.query, execution, begin)
+        whys = (why_captured_again(request.block) for request, _ in asked.requests)
+        why = _CONSTANTS if asked.has_constants else next(filter(None, whys), "")
         if why:
             raise NotSupportedError(f"{begin}: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again.")
 
-    def _asked(self, query: str, execution: Execution, otherwise: str) -> tuple[list[tuple[Request, bool]], bool]:
-        """Return what the rows of a query are held by, and whether values of scalar subqueries decide which these are.
+    def _asked(self, query: str, execution: Execution, otherwise: str) -> Asked:
+        """Return what the rows of a query are held by.
 
         Raises NotSupportedError, which begins with ``otherwise``, or what Spark says of the query.
         """
         try:
             return self._named.asked(query, execution)
         except Refused as refused:
-            self._describe(query, execution)
+            self.describe(query, execution)
             raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.") from None
 
-    def _describe(self, query: str, execution: Execution) -> None:
+    def describe(self, query: str, execution: Execution) -> None:
         """Raise what Spark says of a query."""
         own = execution.of(query)
         self._session.describe(unrolled(own) if is_recursive(parse(query).tree) else own)
@@ -216,15 +215,16 @@ class ViewCommands:
         registry = self._sketches.relations.registry
         rows: list[tuple[int, Followed]] = []
         try:
-            every, has_constants = self._named.asked(query, execution)
+            asked = self._named.asked(query, execution)
         except Refused as refused:
-            self._describe(query, execution)
+            self.describe(query, execution)
             rows.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
         else:
-            for block, (request, is_bag) in enumerate(every):
+            for block, (request, is_bag) in enumerate(asked.requests):
                 rows.extend((block, row) for row in followed(request, registry, is_bag=is_bag))
-            if has_constants:
-                rows.append((len(every), Followed(_CONSTANTS, CAPTURED)))
+            others = [Followed(_CONSTANTS, CAPTURED)] * asked.has_constants
+            others += [Followed(each.operator, IN_PROCESS, reason=each.reason) for each in asked.recursions]
+            rows.extend((block, row) for block, row in enumerate(others, len(asked.requests)))
         text = pa.string()
         return LocalStream(
             {

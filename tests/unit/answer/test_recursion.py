@@ -272,3 +272,22 @@ def test_the_widest_path_and_a_bound_of_the_cost() -> None:
         "UNION SELECT l.g, p.d, l.a + p.c FROM r l JOIN p ON l.x = p.s WHERE l.a + p.c < 9) "
     )
     assert sorted(world.ask(bounded + "SELECT s, d, min(c) AS c FROM p GROUP BY s, d")[0]) == [(1, 2, 5), (1, 3, 3), (2, 3, 4), (3, 1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (QUERIES["reach"], ("recursion (a, b) by 2 rules, in levels", None)),
+        (
+            PATHS + "SELECT * FROM minCost",
+            ("recursion (src, dst, vec, cost, hops) by 2 rules, in levels, rows of the least cost for each src, dst", None),
+        ),
+        (QUERIES["outer inside"], ("recursion (a), round by round", "a step has no rule: Join")),
+    ],
+)
+def test_explained(text: str, told: tuple[str, str | None]) -> None:
+    world = World()
+    rows, _ = world.ask(f"EXPLAIN INCREMENTAL {text}")
+    assert [(row[1], row[4]) for row in rows if str(row[1]).startswith("recursion")] == [told]
+    lines = [row[0] for row in world.ask(f"EXPLAIN SKETCH {text}")[0]]
+    assert "RECURSION" in "".join(map(str, lines))
