@@ -105,6 +105,7 @@ class View:
         problem: why ``text`` in brackets would mean something else in the session than the view's name; empty when it does not.
         policy: of an incremental view; None for other views.
         is_recursive: whether Spark does not run ``text``, and only the driver has its rows.
+        has_provenance: whether it is kept why each of its rows is there.
     """
 
     text: str
@@ -114,6 +115,7 @@ class View:
     problem: str = ""
     policy: ViewPolicy | None = None
     is_recursive: bool = False
+    has_provenance: bool = False
 
     @property
     def definition(self) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.shape import ShapedRows, Shapes
 from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
+from imp_driver.answer.why import Support, Why
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
@@ -115,14 +116,37 @@ class Answers:
 
         Raises as ``answer``.
         """
+        try:
+            held = self._held_recursive(reading, execution, means)
+            return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+        except NotEvaluable as error:
+            raise Refused(Reason.RECURSION, str(error)) from error
+
+    def _held_recursive(self, reading: Reading, execution: Execution, means: Means) -> Held:
         rows = reading.text.with_rows() or reading.text.grouped()
         self._check_permitted(_names(rows))
+        policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
+        held = self.named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
+        self._sketches.relations.evict()
+        _check_one_moment(held.parts)
+        return held
+
+    def why(self, statement: Statement, execution: Execution, means: Means, most: int) -> Iterator[tuple[Support, ...]]:
+        """Say by which base rows the rows of a query over a recursive view are there, ``most`` sets of these for each row.
+
+        Raises Refused as ``answer``, and where that is not kept.
+        """
+        if not self.named.is_used:
+            raise Refused(Reason.SKETCH_OFF, "or answers are (options sketch and answers)")
+        reading = self._reader.read(statement, execution)
+        self.named.ensure(reading, execution, means)
+        if not reading.text.has_recursion:
+            raise Refused(Reason.RECURSION, "the query reads no recursive view")
         try:
-            policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
-            held = self.named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
-            self._sketches.relations.evict()
-            _check_one_moment(held.parts)
-            return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+            held = self._held_recursive(reading, execution, means)
+            recursions = self._recursions(held, reading, execution)
+            assert recursions is not None
+            return Why(held, recursions, may_round=self._may_round).supports(most)
         except NotEvaluable as error:
             raise Refused(Reason.RECURSION, str(error)) from error
 

@@ -137,6 +137,14 @@ class Finish:
             case _:
                 raise NotEvaluable(f"{type(plan).__name__.lower()} above groups")
 
+    def filtered(self, rows: pa.Table, conjuncts: Sequence[exp.Expr]) -> pa.Table:
+        """Return the rows for which every condition is true. Raises NotEvaluable."""
+        return _filtered(rows, conjuncts)
+
+    def ordered(self, plan: Sort | TopK, rows: pa.Table) -> pa.Table:
+        """Return rows in an order, the first ones where it has a LIMIT. Raises NotEvaluable."""
+        return self._first(plan, rows, may_tie=True) if isinstance(plan, TopK) else in_order(rows, _sort_keys(rows, plan.order))
+
     def _regrouped(self, plan: Aggregate) -> pa.Table:
         known = None if self._inner is None else self._inner.find(plan)
         if known is not None:
@@ -153,7 +161,9 @@ class Finish:
         return left, right
 
     def _top(self, plan: TopK, *, may_tie: bool) -> pa.Table:
-        rows = self.rows(plan.child)
+        return self._first(plan, self.rows(plan.child), may_tie=may_tie)
+
+    def _first(self, plan: TopK, rows: pa.Table, *, may_tie: bool) -> pa.Table:
         keys = _sort_keys(rows, plan.order)
         skipped, count = bounds_of(plan)
         if not may_tie and any(ties_at(rows, keys, place) for place in (skipped, skipped + count)):

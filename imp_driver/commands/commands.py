@@ -10,6 +10,7 @@ from imp_driver.answer.answers import Answers
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
+from imp_driver.commands.explain_why import explained_why
 from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.running import RunOne, without_rows
@@ -19,6 +20,7 @@ from imp_driver.commands.what_if import WhatIfs
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import CommandKind, Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
@@ -29,7 +31,8 @@ from imp_driver.values.tables import ChangeSource
 _STATEMENTS = (
     "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS, "
     "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
-    "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, CREATE MATERIALIZED VIEW <name> AS <query>, REFRESH MATERIALIZED VIEW <name>, "
+    "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, EXPLAIN WHY <query>, CREATE MATERIALIZED VIEW <name> AS <query>, "
+    "REFRESH MATERIALIZED VIEW <name>, "
     "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
 )
 
@@ -99,6 +102,12 @@ class Commands:
                 return Outcome(self.views.shown(execution), -1, NO_SKETCH)
             case CommandKind.EXPLAIN_VIEW:
                 return Outcome(self.views.explained(command.argument, execution), -1, NO_SKETCH)
+            case CommandKind.EXPLAIN_WHY:
+                return Outcome(
+                    explained_why(command.argument, self._answers, execution, means_of(self._session, execution), self.views.describe),
+                    -1,
+                    NO_SKETCH,
+                )
             case CommandKind.CREATE_TABLE:
                 return self._materialized.create(command.argument, execution)
             case CommandKind.DROP_TABLE:

@@ -11,12 +11,17 @@ from imp_driver.ports import ResultColumn
 _TYPE_NAMES = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
 
 
+def columns_of(schema: pa.Schema) -> tuple[ResultColumn, ...]:
+    """Return what is told of columns that the driver itself makes."""
+    return tuple(ResultColumn(field.name, _TYPE_NAMES[field.type], None, None, True) for field in schema)
+
+
 class LocalStream:
     """A ResultStream over columns in memory."""
 
     def __init__(self, columns: Mapping[str, tuple[pa.DataType, Sequence[object]]]) -> None:
         self.schema = pa.schema([(name, kind) for name, (kind, _) in columns.items()])
-        self.columns = tuple(ResultColumn(name, _TYPE_NAMES[kind], None, None, True) for name, (kind, _) in columns.items())
+        self.columns = columns_of(self.schema)
         arrays = [pa.array(list(values), type=kind) for kind, values in columns.values()]
         self._batch: pa.RecordBatch | None = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 

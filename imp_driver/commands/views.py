@@ -240,6 +240,8 @@ class ViewCommands:
 def typed_view(wanted: NewView) -> NewView:
     """Return a new view with what the catalog needs to know of its query. Raises ProgrammingError where that is none."""
     check_query(wanted.query, "What follows AS in a view")
+    if wanted.has_provenance and not is_recursive(parse(wanted.query).tree):
+        raise ProgrammingError("WITH PROVENANCE is for views whose own query is WITH RECURSIVE .. UNION.")
     return replace(wanted, typed=unrolled_text(wanted.query)) if is_recursive(parse(wanted.query).tree) else wanted
 
 

@@ -60,6 +60,7 @@ class CommandKind(Enum):
     DROP_VIEW = "DROP INCREMENTAL VIEW"
     SHOW_VIEWS = "SHOW INCREMENTAL VIEWS"
     EXPLAIN_VIEW = "EXPLAIN INCREMENTAL"
+    EXPLAIN_WHY = "EXPLAIN WHY"
     CREATE_TABLE = "CREATE MATERIALIZED VIEW"
     DROP_TABLE = "DROP MATERIALIZED VIEW"
     REFRESH = "REFRESH MATERIALIZED VIEW"
@@ -150,11 +151,12 @@ _COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
     (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
     (re.compile(r"\s*SHOW\s+MATERIALIZED\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_TABLES),
     (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
+    (re.compile(r"\s*EXPLAIN\s+WHY\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_WHY),
     (re.compile(r"(\s*WHAT\s+IF\b.*)", re.IGNORECASE | re.DOTALL), CommandKind.WHAT_IF),
     (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
     (
         re.compile(
-            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL|MATERIALIZED)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+INCREMENTAL"
+            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL|MATERIALIZED)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+(?:INCREMENTAL|WHY)"
             r"|(?:REFRESH|ALTER)\s+(?:MATERIALIZED|INCREMENTAL)|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
             re.IGNORECASE | re.DOTALL,
         ),

@@ -16,11 +16,12 @@ from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.expiry import UNITS, Expiry, with_expiries
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, SECONDS, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
-    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] [EVERY n SECONDS] [WITH EXPIRY table AFTER INTERVAL n unit ON column [BY CLOCK]] AS query"
+    "[POLICY AUTO | INCREMENTAL | STRICT | FULL] [EVERY n SECONDS] [WITH PROVENANCE] "
+    "[WITH EXPIRY table AFTER INTERVAL n unit ON column [BY CLOCK]] AS query"
 )
 _BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
 _FEED = "delta.enableChangeDataFeed"
@@ -37,6 +38,7 @@ class NewView:
         columns, comment: as they are written, empty without any.
         seconds: between two refreshes of a materialized view; None where these are asked for.
         expiries: which rows of its tables leave it after some time; they are in ``query`` already.
+        has_provenance: whether it is to be kept why each row is there.
         typed: a query that Spark runs, with the columns of a recursive one, which it does not; empty for any other.
     """
 
@@ -49,6 +51,7 @@ class NewView:
     may_exist: bool = False
     seconds: int | None = None
     expiries: tuple[Expiry, ...] = ()
+    has_provenance: bool = False
     typed: str = ""
 
     def table_text(self, namespace: Sequence[str], view: str) -> str:
@@ -71,6 +74,8 @@ class NewView:
         """The statement for Spark that makes a view."""
         head = f"CREATE {'OR REPLACE ' * self.replaces}VIEW {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)}"
         values = {PROPERTY: self.policy.name, **({QUERY: self.query} if self.typed else {})}
+        if self.has_provenance:
+            values[PROVENANCE] = "true"
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
         return " ".join(filter(None, (head, self.columns, self.comment, f"TBLPROPERTIES ({properties})", "AS", self._shown)))
 
@@ -98,6 +103,7 @@ def read_new_view(text: str) -> NewView:
     comment = policy = ""
     seconds = None
     expiries: list[Expiry] = []
+    has_provenance = False
     while not words.take("AS"):
         if not comment and words.take("COMMENT"):
             comment = f"COMMENT {words.text()}"
@@ -105,8 +111,12 @@ def read_new_view(text: str) -> NewView:
             policy = words.word()
         elif seconds is None and words.take("EVERY"):
             seconds = words.seconds()
-        elif words.take("WITH") and words.take("EXPIRY"):
-            expiries.append(words.expiry())
+        elif words.take("WITH"):
+            if words.take("PROVENANCE"):
+                has_provenance = True
+            else:
+                words.expect("EXPIRY")
+                expiries.append(words.expiry())
         else:
             raise words.unexpected()
     if policy and policy not in ViewPolicy.__members__:
@@ -117,7 +127,9 @@ def read_new_view(text: str) -> NewView:
     if seconds is not None and "MATERIALIZED" not in found.group().upper():
         raise ProgrammingError("EVERY n SECONDS is for materialized views; an incremental one is up to date whenever it is read.")
     query = with_expiries(words.rest(), expiries)
-    return NewView(name, query, ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries))
+    return NewView(
+        name, query, ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries), has_provenance
+    )
 
 
 def read_name(text: str) -> tuple[str, ...]:
@@ -176,21 +188,22 @@ class _Words:
     def expiry(self) -> Expiry:
         """Return ``table AFTER INTERVAL n unit ON column [BY CLOCK]``."""
         table = self.name()
-        self._expect("AFTER", "INTERVAL")
+        self.expect("AFTER", "INTERVAL")
         count = self._next()
         text = count.text if count.token_type in (TokenType.NUMBER, TokenType.STRING) else ""
         unit = self.word().lower().removesuffix("s")
         if not text.isdecimal() or len(text) > _MOST_DIGITS or unit not in UNITS:
             self._place -= 1
             raise self.unexpected()
-        self._expect("ON")
+        self.expect("ON")
         column = self._next().text
         by_clock = self.take("BY")
         if by_clock:
-            self._expect("CLOCK")
+            self.expect("CLOCK")
         return Expiry(table, int(text), unit, column, by_clock)
 
-    def _expect(self, *words: str) -> None:
+    def expect(self, *words: str) -> None:
+        """Step over words. Raises ProgrammingError where others come next."""
         for word in words:
             if not self.take(word):
                 raise self.unexpected()

@@ -46,11 +46,13 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
         beside_groups: also of rows that meet groups below other groups, which are then evaluated from both.
     """
     made: list[Aggregate] = []
-    is_recursive = has_recursion(plan)
+    recursions = [each for each in every(plan) if isinstance(each, Fixpoint)]
+    is_traced = any(each.is_traced for each in recursions)
 
     def change(node: Plan, wanted: frozenset[str]) -> Plan:
-        if is_bag(node) and not (is_recursive and _has_markers(node)):
-            read = tuple(attribute for attribute in node.output if attribute.identifier in wanted)
+        if is_bag(node) and not (recursions and _has_markers(node)) and not (is_traced and not isinstance(node, Scan)):
+            # Where it is to be known why a row of a recursion is there, that is by whole rows of tables.
+            read = tuple(each for each in node.output if each.identifier in wanted or (is_traced and _is_told_apart(each)))
             bag = _bag(node, read)
             if bag is None:
                 return node

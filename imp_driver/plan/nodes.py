@@ -284,11 +284,12 @@ class Best:
 class Fixpoint:
     """The rows of the first of some recursive relations, the least ones for which all of these are what they are to be.
 
-    With ``best`` it may lack those that are not best.
+    With ``best`` it may lack those that are not best. ``is_traced`` says that it is to be known why each row is there.
     """
 
     relations: tuple[Recursive, ...]
     best: Best | None = None
+    is_traced: bool = False
 
     @property
     def output(self) -> tuple[Attribute, ...]:

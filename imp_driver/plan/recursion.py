@@ -77,7 +77,8 @@ def _fixpoint(common: CommonTable, context: Context, query: ResolveQuery) -> Fix
         columns = _columns(columns_of(ready), first.output, context)
         inside[name] = CommonTable(ready.this, (), common.visible, name, common.component, (numbers[name], columns))
         left.remove(ready)
-    return Fixpoint(tuple(_recursive(each, names, inside, bases[name_of(each)], query) for each in common.component))
+    relations = tuple(_recursive(each, names, inside, bases[name_of(each)], query) for each in common.component)
+    return Fixpoint(relations, is_traced=any(each.view.has_provenance for each in context.views))
 
 
 def _begins(common: exp.CTE, names: set[str], unknown: set[str]) -> bool:

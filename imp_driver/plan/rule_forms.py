@@ -51,17 +51,28 @@ class RuleForm:
 
 def rule_forms(plan: Fixpoint) -> tuple[RuleForm, ...]:
     """Return the rules of a recursion. Raises NoRule."""
-    found = []
-    for relation in plan.relations:
-        for base in relation.bases:
-            found.append(RuleForm(relation.number, (base,), (), tuple(map(reference, base.output))))
-        for step in relation.steps:
-            found += [_simplified(relation.number, each, step.output) for each in flattened(step, _is_input)]
-    return tuple(found)
+    # Where it is to be known why a row is there, each table is an input of its own.
+    is_input = _is_one_table if plan.is_traced else _is_input
+    return tuple(
+        _simplified(relation.number, each, branch.output, is_traced=plan.is_traced)
+        for relation in plan.relations
+        for branch in (*relation.bases, *relation.steps)
+        for each in flattened(branch, is_input)
+    )
 
 
 def _is_input(plan: Plan) -> bool:
-    return isinstance(plan, Recurrence) or not reads_recursion(plan)
+    return isinstance(plan, Recurrence) or not (reads_recursion(plan) or _is_renaming(plan))
+
+
+def _is_renaming(plan: Plan) -> bool:
+    """Say whether a projection only passes columns on: below it rows of a table are the same for all that read them."""
+    return isinstance(plan, Project) and all(plain_identifier(each) is not None for each in plan.expressions)
+
+
+def _is_one_table(plan: Plan) -> bool:
+    is_join = isinstance(plan, Join) and plan.kind is JoinKind.INNER
+    return not (is_join or isinstance(plan, (Filter, Project, Distinct, UnionAll)) or (isinstance(plan, SemiJoin) and not plan.anti))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,13 +128,13 @@ def _joined(plan: Join | SemiJoin, is_input: Callable[[Plan], bool]) -> list[Con
     return [_with(each, plan.conjuncts) for each in both]
 
 
-def _simplified(head: int, found: Conjunction, output: tuple[Attribute, ...]) -> RuleForm:
-    """Have conditions on given rows alone decided where these are made, once for all rounds."""
+def _simplified(head: int, found: Conjunction, output: tuple[Attribute, ...], *, is_traced: bool) -> RuleForm:
+    """Have conditions on given rows alone decided where these are made, once for all rounds; whole tables where rows are traced."""
     inputs, left = list(found.inputs), []
     for conjunct in found.conjuncts:
         places = [place for place, each in enumerate(inputs) if identifiers(conjunct) & _names(each)]
         is_given = bool(places) and not any(isinstance(inputs[place], Recurrence) for place in places)
-        if not is_given or (len(places) > 1 and equal_columns(conjunct) is not None):
+        if is_traced or not is_given or (len(places) > 1 and equal_columns(conjunct) is not None):
             left.append(conjunct)
             continue
         first, *others = places

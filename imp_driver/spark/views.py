@@ -8,7 +8,7 @@ from typing import Any
 
 from imp_driver.ports import View, ViewColumn
 from imp_driver.spark.classes import scala_object
-from imp_driver.values.view_policy import PROPERTY, QUERY, policy_named
+from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, policy_named
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
@@ -31,7 +31,9 @@ def read_view(table: Any, state: Any, jvm: Any) -> View:
     policy, query = policy_named(_property(table, PROPERTY)), _property(table, QUERY)
     is_recursive = policy is not None and query is not None
     namespace = _texts(table.viewCatalogAndNamespace())
-    return View(query if query is not None and is_recursive else text, namespace, columns, is_ansi, problem, policy, is_recursive)
+    own_text = query if query is not None and is_recursive else text
+    has_provenance = is_recursive and _property(table, PROVENANCE) is not None
+    return View(own_text, namespace, columns, is_ansi, problem, policy, is_recursive, has_provenance)
 
 
 def _property(table: Any, name: str) -> str | None:

@@ -9,6 +9,8 @@ PROPERTY = "imp.view.policy"
 """Of a view in the catalog, which any other client reads as the ordinary view that it is; of a materialized one, which is a table."""
 QUERY, NAMESPACE = "imp.view.query", "imp.view.namespace"
 """Of the table of a materialized view: its SELECT, and the schema in which the names of that are found."""
+PROVENANCE = "imp.view.provenance"
+"""Of a recursive view of which it is kept why each row is there."""
 SECONDS = "imp.view.every_seconds"
 """Of a materialized view that is refreshed so often while a connection with ``sketch=eager`` is open."""
 

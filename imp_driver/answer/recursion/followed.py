@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
@@ -11,8 +11,10 @@ from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.program import Program
 from imp_driver.answer.recursion.rounds import endless
 from imp_driver.answer.recursion.table import RowTable
+from imp_driver.answer.recursion.why import Provenance
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
+from imp_driver.provenance.base_rows import Fact
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -20,8 +22,9 @@ from imp_driver.values.refusal import Refused
 class Followed:
     """The first relation of a recursion. Safe to use from several threads, each with its own given rows."""
 
-    def __init__(self, program: Program, count: int, width: int) -> None:
+    def __init__(self, program: Program, count: int, width: int, provenance: Provenance | None = None) -> None:
         """Take how many given relations there are, and how many columns the rows have."""
+        self.provenance = provenance
         self._program = program
         self._width = width
         self._levels = Levels(program.rules, selections=program.selections)
@@ -47,6 +50,19 @@ class Followed:
                 self.is_lost = True
                 raise
 
+    def why(self, row: Row) -> Iterator[Sequence[Fact]]:
+        """Yield the minimal sets of given rows by which a row is there, each with the number of its relation."""
+        if self.provenance is None:
+            return
+        found = self.provenance.why(row)
+        while True:
+            # The diagrams are those of all readers.
+            with self._lock:
+                each = next(found, None)
+            if each is None:
+                return
+            yield each
+
     def _brought_to(self, given: Sequence[pa.Table]) -> pa.Table:
         first = len(self._program.types)
         changes = {}
@@ -59,6 +75,8 @@ class Followed:
                 self._given[place], self._rows[place] = table, rows
         if any(each.removed or each.added for each in changes.values()):
             try:
+                if self.provenance is not None:
+                    self.provenance.follow(changes)
                 changed = self._levels.apply(changes)[0]
             except Endless as error:
                 raise Refused(Reason.RECURSION, endless(str(error))) from error

@@ -16,8 +16,9 @@ from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.rules import Heads, Place, Rule, copied
 from imp_driver.dataflow.recursion.selection import Selection
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.nodes import Best, Fixpoint, Plan, Recurrence
+from imp_driver.plan.nodes import Aggregate, Best, Fixpoint, Plan, Recurrence
 from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
+from imp_driver.plan.signature import signature
 from imp_driver.values.expressions import And, Expression
 from imp_driver.values.widening import is_number
 
@@ -32,18 +33,34 @@ class Given:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forms:
-    """The rules of a recursion before types are known. Relations are numbered: its own first, then the given ones."""
+    """The rules of a recursion before types are known.
+
+    Attributes:
+        reads: of each rule the numbers of the relations that it reads: the recursion's own first, then those of ``given``.
+    """
 
     plan: Fixpoint
     rules: tuple[RuleForm, ...]
     given: tuple[Given, ...]
+    reads: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(cls, plan: Fixpoint) -> Forms:
         """Raises NoRule."""
         rules = tuple(_pruned(each, plan.best) for each in rule_forms(plan)) if plan.best is not None else rule_forms(plan)
-        given = [Given(each, _read(rule, each)) for rule in rules for each in rule.inputs if not isinstance(each, Recurrence)]
-        return cls(plan, rules, tuple(given))
+        numbers: dict[int | str, int] = {each.number: place for place, each in enumerate(plan.relations)}
+        given: dict[int, tuple[Plan, set[int]]] = {}
+
+        def number(rule: RuleForm, each: Plan) -> int:
+            if isinstance(each, Recurrence):
+                return numbers[each.number]
+            # The same rows are one relation, whatever reads them.
+            found = numbers.setdefault(signature(each), len(numbers))
+            given.setdefault(found, (each, set()))[1].update(_told_apart(each) if plan.is_traced else _read(rule, each))
+            return found
+
+        reads = tuple(tuple(number(rule, each) for each in rule.inputs) for rule in rules)
+        return cls(plan, rules, tuple(Given(each, tuple(sorted(places))) for each, places in given.values()), reads)
 
 
 def _pruned(rule: RuleForm, best: Best) -> RuleForm:
@@ -53,6 +70,11 @@ def _pruned(rule: RuleForm, best: Best) -> RuleForm:
         return replace(plan, output=tuple(plan.output[place] for place in best.kept)) if isinstance(plan, Recurrence) else plan
 
     return replace(rule, inputs=tuple(map(kept, rule.inputs)), values=tuple(rule.values[place] for place in best.kept))
+
+
+def _told_apart(plan: Plan) -> tuple[int, ...]:
+    """Return the places of the columns by which rows are told apart."""
+    return tuple(range(len(plan.key_attributes if isinstance(plan, Aggregate) else plan.output)))
 
 
 def _read(rule: RuleForm, plan: Plan) -> tuple[int, ...]:
@@ -74,10 +96,7 @@ class Program:
         """Compile rules for given rows of these types. Raises NotEvaluable."""
         numbers = {each.number: place for place, each in enumerate(forms.plan.relations)}
         types: dict[int, tuple[pa.DataType, ...]] = {}
-        bodies, first = [], len(numbers)
-        for rule in forms.rules:
-            bodies.append(_Body(rule, first, numbers))
-            first += sum(not isinstance(each, Recurrence) for each in rule.inputs)
+        bodies = [_Body(rule, reads, numbers) for rule, reads in zip(forms.rules, forms.reads, strict=True)]
         left = list(bodies)
         while left:
             # A rule is ready when the types of all that it reads are known.
@@ -110,22 +129,16 @@ class _Compiled:
 
 
 class _Body:
-    """One rule, whose given relations have consecutive numbers."""
+    """One rule; ``numbers`` are those of the recursion's own relations."""
 
-    def __init__(self, form: RuleForm, first: int, numbers: Mapping[int, int]) -> None:
+    def __init__(self, form: RuleForm, reads: Sequence[int], numbers: Mapping[int, int]) -> None:
         self._form = form
-        self._first_own = len(numbers)
+        self._first_given = len(numbers)
         self.head = numbers[form.head]
-        self.reads = []
-        for each in form.inputs:
-            if isinstance(each, Recurrence):
-                self.reads.append(numbers[each.number])
-            else:
-                self.reads.append(first)
-                first += 1
+        self.reads = reads
 
     def is_ready(self, types: Mapping[int, Sequence[pa.DataType]]) -> bool:
-        return all(read in types for read in self.reads if read < self._first_own)
+        return all(read in types for read in self.reads if read < self._first_given)
 
     def compiled(self, forms: Forms, types: Mapping[int, Sequence[pa.DataType]], given: Sequence[Sequence[pa.DataType]]) -> _Compiled:
         names: list[str] = []
@@ -133,10 +146,10 @@ class _Body:
         places: dict[str, Place] = {}
         widths = []
         for read, (relation, plan) in enumerate(zip(self.reads, self._form.inputs, strict=True)):
-            is_own = relation < self._first_own
-            own = range(len(plan.output)) if is_own else forms.given[relation - self._first_own].places
+            is_own = relation < self._first_given
+            own = range(len(plan.output)) if is_own else forms.given[relation - self._first_given].places
             widths.append(len(own))
-            kinds += types[relation] if is_own else given[relation - self._first_own]
+            kinds += types[relation] if is_own else given[relation - self._first_given]
             for column, place in enumerate(own):
                 name = plan.output[place].identifier
                 names.append(name)

@@ -12,11 +12,14 @@ from sqlglot import exp
 from imp_driver.answer.recursion.followed import Followed
 from imp_driver.answer.recursion.program import Forms, Given, Program
 from imp_driver.answer.recursion.rounds import RowsOf, by_rounds
+from imp_driver.answer.recursion.traced import Base, Traced
+from imp_driver.answer.recursion.why import Provenance
 from imp_driver.dataflow.recursion.levels import NotOrdered
 from imp_driver.parse.moment import NOW, TODAY
-from imp_driver.plan.nodes import Fixpoint, Plan, every
+from imp_driver.plan.nodes import Fixpoint, Plan, every, scans
 from imp_driver.plan.rule_forms import NoRule, RuleForm
 from imp_driver.plan.signature import signature
+from imp_driver.reasons import Reason
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.refusal import Refused
 
@@ -72,8 +75,33 @@ class Recursions:
         if isinstance(known, Followed) and not known.is_lost:
             return known
         program = Program.of(forms, [table.schema.types for table in given])
-        followed = self._known[key] = Followed(program if is_best else replace(program, selections={}), len(given), len(forms.plan.output))
+        if not is_best:
+            program = replace(program, selections={})
+        provenance = Provenance(program.rules) if forms.plan.is_traced and not program.selections else None
+        followed = self._known[key] = Followed(program, len(given), len(forms.plan.output), provenance)
         return followed
+
+    def traced(self, plan: Fixpoint, rows: RowsOf) -> Traced:
+        """Return what tells why the rows of a recursive relation are there, which is as they are now.
+
+        Raises:
+            NotEvaluable: Spark alone knows a value.
+            Refused: there are too many rows, or it is not kept why they are there.
+        """
+        _, forms, name = _FORMS.get(id(plan)) or _formed(plan)
+        if forms is None or plan.best is not None:
+            what = "the best rows of a group" if forms is not None else "rows that are computed round by round"
+            raise Refused(Reason.RECURSION, f"it is not kept why {what} are there")
+        given = [_given(each, rows(each.plan)) for each in forms.given]
+        key = (self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given))
+        followed = self._followed(key, forms, given)
+        if followed.provenance is None:
+            raise Refused(Reason.RECURSION, "it is kept why a row is there where it is of a view WITH PROVENANCE")
+        found = followed.rows(given)
+        if followed.provenance.lost:
+            raise Refused(Reason.RECURSION, followed.provenance.lost)
+        bases = [_base(each, table) for each, table in zip(forms.given, given, strict=True)]
+        return Traced(found, followed.why, len(forms.plan.relations), bases)
 
 
 def names_of(plan: Plan, bound: Plan, values: Hashable) -> dict[int, Hashable]:
@@ -103,6 +131,12 @@ def _formed(plan: Fixpoint) -> tuple[Fixpoint, Forms | None, str]:
     # The plan stands beside, so that its number is no other's.
     _FORMS[id(plan)] = found
     return found
+
+
+def _base(given: Given, rows: pa.Table) -> Base:
+    names = [given.plan.output[place].name for place in given.places]
+    tables = dict.fromkeys(".".join(scan.table) for scan in scans(given.plan))
+    return Base(" and ".join(tables), tuple(names), tuple(rows.schema.types))
 
 
 def _given(given: Given, rows: pa.Table) -> pa.Table:
