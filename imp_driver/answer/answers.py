@@ -6,27 +6,27 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from imp_driver.answer.finish import Finish
 from imp_driver.answer.inner import InnerRows
-from imp_driver.answer.named import NamedAnswers, over_views, views_of
+from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
-from imp_driver.answer.recursion.recursions import Recursions, names_of
+from imp_driver.answer.permitted import Permitted
+from imp_driver.answer.recursive import RecursiveAnswers
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
 from imp_driver.answer.shape import ShapedRows, Shapes
-from imp_driver.answer.summary import Groups, plain_text, report_of_groups, versions_of
-from imp_driver.answer.why import Support, Why
+from imp_driver.answer.summary import Groups, check_one_moment, plain_text, report_of_groups, versions_of
+from imp_driver.answer.why import Support
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.moment import NOW
-from imp_driver.parse.statement import Statement, with_named
-from imp_driver.plan.nodes import Scan, scans
+from imp_driver.parse.statement import Statement
 from imp_driver.plan.recursive_form import unrolled
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason, ServedBy
@@ -35,9 +35,8 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options, RowRules
+from imp_driver.values.options import Floats, Options
 from imp_driver.values.refusal import Refused
-from imp_driver.values.view_policy import ViewPolicy, strictest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +59,8 @@ class Answers:
         self._options = options
         self._parts = Parts(session, sketches, options)
         self.named = NamedAnswers(session, sketches, options, reader)
+        self._permitted = Permitted(session, options)
+        self._recursions = RecursiveAnswers(sketches, self.named, self._permitted)
         self._repeats = Repeats(sketches.relations, options)
         self._shapes = Shapes(session)
         self._payoff = Payoff()
@@ -117,19 +118,10 @@ class Answers:
         Raises as ``answer``.
         """
         try:
-            held = self._held_recursive(reading, execution, means)
+            held = self._recursions.held(reading, execution, means)
             return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
         except NotEvaluable as error:
             raise Refused(Reason.RECURSION, str(error)) from error
-
-    def _held_recursive(self, reading: Reading, execution: Execution, means: Means) -> Held:
-        rows = reading.text.with_rows() or reading.text.grouped()
-        self._check_permitted(_names(rows))
-        policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
-        held = self.named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
-        self._sketches.relations.evict()
-        _check_one_moment(held.parts)
-        return held
 
     def why(self, statement: Statement, execution: Execution, means: Means, most: int) -> Iterator[tuple[Support, ...]]:
         """Say by which base rows the rows of a query over a recursive view are there, ``most`` sets of these for each row.
@@ -140,15 +132,7 @@ class Answers:
             raise Refused(Reason.SKETCH_OFF, "or answers are (options sketch and answers)")
         reading = self._reader.read(statement, execution)
         self.named.ensure(reading, execution, means)
-        if not reading.text.has_recursion:
-            raise Refused(Reason.RECURSION, "the query reads no recursive view")
-        try:
-            held = self._held_recursive(reading, execution, means)
-            recursions = self._recursions(held, reading, execution)
-            assert recursions is not None
-            return Why(held, recursions, may_round=self._may_round).supports(most)
-        except NotEvaluable as error:
-            raise Refused(Reason.RECURSION, str(error)) from error
+        return self._recursions.why(reading, execution, means, most, may_round=self._may_round)
 
     def supposed(self, reading: Reading, forks: Forks, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query after changes that nobody makes.
@@ -173,18 +157,18 @@ class Answers:
         raise first
 
     def _supposed(self, parts: Parts, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
-        self._check_permitted(_names(grouped))
+        self._permitted.check(grouped)
         if grouped.others:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
-        _check_one_moment(held.parts)
+        check_one_moment(held.parts)
         shape = self._shape(held, reading, execution)
         rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
         """Return the rows of the same query at the same versions. Raises Refused where this session may not have them."""
-        self._check_permitted(_names_of(reading.text.scans))
+        self._permitted.check_scans(reading.text.scans)
         for part in parts:
             self._parts.note_answered(part)
         return Answer(rows, parts, ServedBy.STATE)
@@ -209,7 +193,7 @@ class Answers:
         above = reading.text.above()
         if above is None:
             return None
-        self._check_permitted(_names(above))
+        self._permitted.check(above)
         try:
             held = self._parts.at_hand(above, reading, reading.parameters(execution.parameters))
             if held is None:
@@ -243,7 +227,7 @@ class Answers:
         return answer
 
     def _from(self, grouped: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer:
-        self._check_permitted(_names(grouped))
+        self._permitted.check(grouped)
         self._payoff.check(reading.template_text)
         if grouped.others:
             check_share(sum(map(reading.size, grouped.others)), reading.bytes)
@@ -252,7 +236,7 @@ class Answers:
         except NotEvaluable as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         self._sketches.relations.evict()
-        _check_one_moment(held.parts)
+        check_one_moment(held.parts)
         return self._finished(held, reading, execution)
 
     def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
@@ -277,7 +261,8 @@ class Answers:
     def _of_groups(self, held: Held, reading: Reading, shape: ResultShape, execution: Execution) -> Answer:
         """Finish a query in process. Raises NotEvaluable."""
         with execution.watch.stage("answer"):
-            inner, recursions = self._inner(held, reading), self._recursions(held, reading, execution)
+            inner = self._inner(held, reading)
+            recursions = self._recursions.followed(held, reading, execution) if reading.text.has_recursion else None
             finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions)
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
@@ -292,14 +277,6 @@ class Answers:
         has_views = any(scan.views for scan in reading.text.scans)
         is_kept = has_views and not reading.is_pinned and any(each is held.plan for each in reading.text.with_values.values())
         return InnerRows(self._sketches.relations.inner, reading, held.plan) if is_kept else None
-
-    def _recursions(self, held: Held, reading: Reading, execution: Execution) -> Recursions | None:
-        """Return what follows recursions from one reading to the next; None without any."""
-        if not reading.text.has_recursion:
-            return None
-        given = with_named(execution.parameters, reading.constants) or ()
-        values = tuple((name, repr(value)) for name, value in (given.items() if isinstance(given, Mapping) else enumerate(given)))
-        return Recursions(self._sketches.relations.recursions, reading.settings, names_of(held.grouped.plan, held.plan, values))
 
     @property
     def _may_round(self) -> bool:
@@ -324,36 +301,9 @@ class Answers:
             return []
         reading = self._reader.read(statement, execution, is_told=True)
         grouped = reading.text.with_rows() or reading.text.grouped()
-        self._check_permitted(_names(grouped))
+        self._permitted.check(grouped)
         lines = self._parts.told(grouped, reading, reading.parameters(execution.parameters))
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )
         return ["Answered from groups, unless a value of theirs is not known exactly:", *lines, *beside]
-
-    def _check_permitted(self, names: Iterable[tuple[str, ...]]) -> None:
-        """Rows that do not come from Spark are not seen by its own checks."""
-        if self._options.row_rules is RowRules.ENGINE and self._session.has_row_rules():
-            raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows (option row_rules)")
-        for name in names:
-            if not self._session.may_read(name):
-                raise Refused(Reason.NOT_PERMITTED, ".".join(name))
-
-
-def _names(grouped: Grouped) -> Iterable[tuple[str, ...]]:
-    """Return the tables and views that a query reads."""
-    inner = (name for _, each in grouped.constants for name in _names(each))
-    return dict.fromkeys([*_names_of(scans(grouped.plan)), *inner])
-
-
-def _names_of(every: Sequence[Scan]) -> Iterable[tuple[str, ...]]:
-    return dict.fromkeys([*(scan.table for scan in every), *(view.name for scan in every for view in scan.views)])
-
-
-def _check_one_moment(parts: Sequence[Groups]) -> None:
-    """Raise Refused where another thread was faster, and one part stands for a newer version of a table than another."""
-    versions: dict[str, int] = {}
-    for part in parts:
-        for snapshot in part.request.tables:
-            if versions.setdefault(snapshot.location, snapshot.version) != snapshot.version:
-                raise Refused(Reason.TABLE_CHANGED_MEANWHILE)

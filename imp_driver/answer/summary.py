@@ -13,6 +13,7 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.rewrite.splice import pin_of, pinned
 from imp_driver.snapshot.reading import Reading
 from imp_driver.state.maintained import Maintained
+from imp_driver.values.refusal import Refused
 from imp_driver.values.report import SketchReport
 
 _DEAREST_FIRST = (Decision.CAPTURED, Decision.RECAPTURED, Decision.MAINTAINED, Decision.FRESH)
@@ -67,3 +68,12 @@ def plain_text(reading: Reading, parts: Sequence[Groups]) -> str:
     """Return the query that reads in Spark what the answer stands for. Raises Refused where a table has no position in the text."""
     versions = versions_of(reading, parts)
     return pinned(reading.statement, [pin_of(reading.statement, scan, versions[scan.table]) for scan in reading.text.scans])
+
+
+def check_one_moment(parts: Sequence[Groups]) -> None:
+    """Raise Refused where another thread was faster, and one part stands for a newer version of a table than another."""
+    versions: dict[str, int] = {}
+    for part in parts:
+        for snapshot in part.request.tables:
+            if versions.setdefault(snapshot.location, snapshot.version) != snapshot.version:
+                raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
