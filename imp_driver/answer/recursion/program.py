@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from imp_driver.answer.columns import expression_over
 from imp_driver.answer.recursion.convert import as_column, as_rows, is_same_kind, is_temporal
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed, truth
+from imp_driver.dataflow.recursion.by_row import by_row
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.rules import Heads, Place, Rule, copied
 from imp_driver.dataflow.recursion.selection import Selection
@@ -21,6 +22,9 @@ from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
 from imp_driver.plan.signature import signature
 from imp_driver.values.expressions import And, Expression
 from imp_driver.values.widening import is_number
+
+_FEW = 500
+"""Bodies whose heads are computed one by one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +192,27 @@ class _Computed:
         self._condition = And(tuple(conditions)) if conditions else None
         self._values = [expression_over(empty, each) for each in values]
         self.types = tuple(computed(empty, each).type for each in self._values)
+        self._whole = schema
+        self._few = self._by_row()
 
-    def __call__(self, bodies: Sequence[Row]) -> list[Row | None]:
+    def _by_row(self) -> Callable[[Row], Row | None] | None:
+        """Return what gives the head of one body; None where some part of it is computed by columns alone."""
+        condition = None if self._condition is None else by_row(self._condition, self._whole)
+        found = [by_row(each, self._whole) for each in self._values]
+        values = [each for each in found if each is not None]
+        if len(values) < len(found) or (condition is None) is not (self._condition is None):
+            return None
+
+        def head(body: Row) -> Row | None:
+            if condition is not None and not condition(body):
+                return None
+            return tuple([value(body) for value in values])
+
+        return head
+
+    def __call__(self, bodies: Sequence[Row]) -> Sequence[Row | None]:
+        if self._few is not None and len(bodies) <= _FEW:
+            return list(map(self._few, bodies))
         columns = list(zip(*bodies, strict=True))
         arrays = [as_column(columns[place], field.type) for field, place in zip(self._schema, self._places, strict=True)]
         rows = pa.table(arrays, schema=self._schema)
