@@ -37,7 +37,7 @@ class Reason(Enum):
     SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
-    RECURSION = "the query is recursive"
+    RECURSION = "the query is recursive by UNION ALL, which is Spark's, or in a way that the driver does not compute"
     GROUPING_SETS = "groups by several sets of keys (ROLLUP, CUBE, GROUPING SETS) are not cut, or not of a form with a rule"
     WINDOW_FUNCTION = "the query has a window function"
     SAMPLE = "TABLESAMPLE differs from run to run"

@@ -11,13 +11,15 @@ from collections.abc import Sequence
 import imp_driver
 from imp_driver.cli.plain import plain
 
-_OF_DEMO = ("rich", "matplotlib")
+_OF_DASHBOARD = ("rich", "matplotlib")
 _OF_OTHERS = ("rich",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 well, 1 failed or answers differ, 2 wrong usage."""
     parsed = _parser().parse_args(arguments)
+    if parsed.command == "demo":
+        _complete_demo(parsed)
     logging.basicConfig(format="imp: %(message)s")
     try:
         return _run(parsed)
@@ -34,7 +36,8 @@ def _run(parsed: argparse.Namespace) -> int:
         from imp_driver.cli import metrics
 
         return metrics.run(parsed.url)
-    needed = _OF_DEMO if parsed.command == "demo" else _OF_OTHERS
+    is_dashboard = parsed.command == "demo" and not parsed.recursive
+    needed = _OF_DASHBOARD if is_dashboard else _OF_OTHERS
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         print(f"imp {parsed.command} needs {' and '.join(missing)}: pip install 'imp_driver[demo]'", file=sys.stderr)
@@ -42,10 +45,14 @@ def _run(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
     console = Console()
-    if parsed.command == "demo":
+    if is_dashboard:
         from imp_driver.cli import demo
 
         return demo.run(parsed, console)
+    if parsed.command == "demo":
+        from imp_driver.cli import recursive
+
+        return recursive.run(parsed, console)
     if parsed.command == "advise":
         from imp_driver.cli import advise
 
@@ -63,12 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="imp", description="Exact acceleration of SQL on Spark.")
     parser.add_argument("--version", action="version", version=f"imp_driver {imp_driver.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="run a dashboard on a synthetic table, plain and through the driver, and compare")
-    demo.add_argument("--rows", type=_positive, default=12_000_000, help="rows of the table (default %(default)s)")
-    demo.add_argument("--queries", type=_positive, default=48, help="queries of the dashboard (default %(default)s)")
-    demo.add_argument("--warehouse", default="demo-warehouse", help="folder of the data (default %(default)s)")
-    demo.add_argument("--result", default="demo-result", help="folder of the picture (default %(default)s)")
-    demo.add_argument("--seed", type=int, default=7, help="seed of the constants (default %(default)s)")
+    _add_demo(commands.add_parser("demo", help="run a dashboard on a synthetic table, plain and through the driver, and compare"))
     sql = commands.add_parser("sql", help="a small SQL shell with the sketch report under each result")
     sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
     advise = commands.add_parser("advise", help="which clustering would make which of the recorded queries fast")
@@ -77,6 +79,18 @@ def _parser() -> argparse.ArgumentParser:
     metrics.add_argument("url", help="for example imp:///folder")
     _add_load(commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column"))
     return parser
+
+
+def _add_demo(demo: argparse.ArgumentParser) -> None:
+    demo.add_argument(
+        "--recursive", action="store_true", help="instead a network that loses links, and a recursive view of who reaches whom"
+    )
+    demo.add_argument("--rows", type=_positive, help="rows of the dashboard's table (default 12000000)")
+    demo.add_argument("--queries", type=_positive, help="queries of the dashboard (default 48), or readings of the view (default 32)")
+    demo.add_argument("--warehouse", default="demo-warehouse", help="folder of the data (default %(default)s)")
+    demo.add_argument("--result", help="folder of the dashboard's picture (default demo-result)")
+    demo.add_argument("--seed", type=int, default=7, help="seed of the constants, or of the network (default %(default)s)")
+    demo.set_defaults(refuse=demo.error)
 
 
 def _add_load(load: argparse.ArgumentParser) -> None:
@@ -89,6 +103,15 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     how.add_argument("--replace", dest="how", action="store_const", const="replace", help="put the rows in the place of an existing table")
     how.add_argument("--append", dest="how", action="store_const", const="append", help="add the rows to an existing table")
     load.set_defaults(how="create")
+
+
+def _complete_demo(parsed: argparse.Namespace) -> None:
+    """Refuse options that would have no effect, and give the others their defaults."""
+    if parsed.recursive and (parsed.rows is not None or parsed.result is not None):
+        parsed.refuse("--rows and --result are those of the dashboard, not of --recursive")
+    parsed.queries = parsed.queries or (32 if parsed.recursive else 48)
+    parsed.rows = parsed.rows or 12_000_000
+    parsed.result = parsed.result or "demo-result"
 
 
 def _positive(text: str) -> int:

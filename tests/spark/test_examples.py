@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ import imp_driver
 from examples import (
     alembic_migration,
     asyncio_engine,
+    bill_of_materials,
     dashboard,
+    fraud_rings,
     jupysql_magic,
+    network_monitoring,
     pandas_frames,
     polars_frames,
     quickstart,
@@ -52,6 +56,31 @@ def test_dashboard(engine: imp_driver.Connection, warehouse: Path) -> None:
     served = dashboard.main(str(warehouse))
     # What is captured in the background may be late on a busy machine.
     assert {tile for sources in served for tile, source in sources.items() if source == ServedBy.STATE.value} == set(dashboard.TILES)
+
+
+def test_bill_of_materials(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    costs = bill_of_materials.main(str(warehouse))
+    assert [cost["bicycle"] for cost in costs] == [Decimal(each) for each in ("359.30", "365.70", "361.70", "359.90")]
+    assert all(set(cost) == {"bicycle", "wheel", "frame", "trailer"} for cost in costs)
+    shown = capsys.readouterr().out
+    assert shown.count("MAINTAINED") == 3
+    assert "would contain themselves: [('hub',), ('wheel',)]" in shown
+
+
+def test_network_monitoring(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Two rings of four without a link between them: 4 * 4 pairs each way.
+    assert network_monitoring.main(str(warehouse)) == [(0, 1), (0, 1), (32, None), (0, 5), (0, 5)]
+    assert capsys.readouterr().out.count("MAINTAINED") == 4
+
+
+def test_fraud_rings(engine: imp_driver.Connection, warehouse: Path) -> None:
+    seen = fraud_rings.main(str(warehouse))
+    assert [returned for returned, _ in seen] == [["amber", "ember"], *[["amber", "dune", "ember"]] * 3, ["dune", "ember"]]
+    assert [sorted(rings) for _, rings in seen[1:3]] == [
+        ["amber", "beryl", "coral", "dune", "ember", "fern"],
+        ["amber", "beryl", "coral", "dune", "ember", "fern", "grove"],
+    ]
+    assert seen[-1][1] == {"dune": "dune", "ember": "dune", "fern": "dune"}
 
 
 def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
