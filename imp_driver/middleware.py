@@ -106,6 +106,8 @@ class Middleware:
     def _refuse(self, execution: Execution, grounds: Grounds) -> NoReturn:
         """Raise what Spark says of a recursion, or why it cannot be computed here, which Spark does not do at all."""
         self._session.describe(unrolled(execution))
+        if not self._answers.named.is_used:
+            grounds = Grounds(Reason.SKETCH_OFF, "or answers are (options sketch and answers)")
         told = f"WITH RECURSIVE with UNION is computed by this driver alone, and here it is not: {grounds.told}."
         raise NotSupportedError(f"{told} UNION ALL, which counts every derivation, is Spark's own.")
 

@@ -58,6 +58,9 @@ class ViewCommands:
             raise ProgrammingError(f"No incremental view can be made. {self._what_it_is(wanted.name, there)}")
         if wanted.policy.is_followed:
             self.check_followed(wanted, execution)
+        elif wanted.typed:
+            # Nobody else would compute it either.
+            self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
         if there is not None:
             self._sketches.relations.views.renew(there.name)
         with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
@@ -76,7 +79,8 @@ class ViewCommands:
             why = self._why_not_followed(held, execution)
             if why:
                 told = why.replace(other.name[-1], wanted.name[-1])
-                raise NotSupportedError(f"{qualified(wanted.name)} is not made: {told}. POLICY AUTO leaves its rows to Spark.")
+                otherwise = "" if wanted.typed else " POLICY AUTO leaves its rows to Spark."
+                raise NotSupportedError(f"{qualified(wanted.name)} is not made: {told}.{otherwise}")
             yield
         finally:
             self._drop(other.name if held is None else held.name, execution)
@@ -220,11 +224,12 @@ class ViewCommands:
             self.describe(query, execution)
             rows.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
         else:
-            for block, (request, is_bag) in enumerate(asked.requests):
-                rows.extend((block, row) for row in followed(request, registry, is_bag=is_bag))
+            # The same rows may be read several times.
+            every = dict.fromkeys(tuple(followed(request, registry, is_bag=is_bag)) for request, is_bag in asked.requests)
+            rows.extend((block, row) for block, each in enumerate(every) for row in each)
             others = [Followed(_CONSTANTS, CAPTURED)] * asked.has_constants
             others += [Followed(each.operator, IN_PROCESS, reason=each.reason) for each in asked.recursions]
-            rows.extend((block, row) for block, row in enumerate(others, len(asked.requests)))
+            rows.extend((block, row) for block, row in enumerate(others, len(every)))
         text = pa.string()
         return LocalStream(
             {

@@ -16,7 +16,7 @@ from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.expiry import UNITS, Expiry, with_expiries
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
@@ -84,9 +84,8 @@ class NewView:
         """What the catalog has for the query: for a recursive one a query that fails, lest another client takes other rows for its own."""
         if not self.typed:
             return self.query
-        told = f"{qualified(self.name)} is a recursive view: imp_driver alone computes its rows"
-        raised = f"(SELECT raise_error({quoted_text(told)}) AS told) AS __imp_told"
-        return f"SELECT __imp_rows.* FROM {raised} LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
+        told = "this is a recursive view: imp_driver alone computes its rows"
+        return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
 
 
 def read_new_view(text: str) -> NewView:

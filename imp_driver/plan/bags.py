@@ -32,7 +32,7 @@ from imp_driver.plan.nodes import (
     every,
 )
 from imp_driver.plan.rebuild import with_inputs
-from imp_driver.plan.recursion import has_recursion
+from imp_driver.plan.recursion import is_of_recursion
 from imp_driver.values.codes import is_orderable
 from imp_driver.values.types import arrow_type
 
@@ -58,7 +58,7 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
                 return node
             made.append(bag)
             return Project(bag, read, tuple(map(reference, bag.key_attributes)))
-        if isinstance(node, Aggregate) and not has_recursion(node) and not (beside_groups and _has_groups_below(node)):
+        if isinstance(node, Aggregate) and not is_of_recursion(node) and not (beside_groups and _has_groups_below(node)):
             # It is grouped as a whole, with what stands below.
             return node
         if isinstance(node, Project):

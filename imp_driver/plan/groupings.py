@@ -16,6 +16,7 @@ from imp_driver.plan.blocks import Block, QueryBlock
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Distinct, Plan, Scan, children, every, scans
 from imp_driver.plan.rebuild import with_inputs
+from imp_driver.plan.recursion import is_of_recursion
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -53,14 +54,14 @@ def ungrouped(plan: Plan, grouped: Collection[Aggregate]) -> tuple[Scan, ...]:
 def with_groups(plan: Plan) -> Plan:
     """Return a plan in which the distinct rows of tables are groups without aggregates."""
     plan = with_inputs(plan, tuple(map(with_groups, children(plan))))
-    if isinstance(plan, Distinct) and not is_of_groups(plan.child):
+    if isinstance(plan, Distinct) and not is_of_groups(plan.child) and not is_of_recursion(plan.child):
         return Aggregate(plan.child, plan.output, tuple(map(reference, plan.output)), (), ())
     return plan
 
 
 def lowest(plan: Plan) -> Iterator[Aggregate]:
     """Yield the lowest aggregations that stand on their own and do not only have groups below."""
-    if isinstance(plan, Aggregate) and not is_of_groups(plan.child) and not free_identifiers(plan):
+    if isinstance(plan, Aggregate) and not is_of_groups(plan.child) and not free_identifiers(plan) and not is_of_recursion(plan):
         yield plan
         return
     for child in children(plan):

@@ -23,6 +23,7 @@ from imp_driver.plan.nodes import (
     Project,
     Recurrence,
     Recursive,
+    Scalar,
     SemiJoin,
     UnionAll,
     children,
@@ -125,9 +126,22 @@ def has_recursion(plan: Plan) -> bool:
     return any(isinstance(each, Fixpoint) for each in every(plan))
 
 
+def is_of_recursion(plan: Plan) -> bool:
+    """Say whether rows of a part of a plan come from a recursion, its own or that it is a part of."""
+    return any(isinstance(each, (Fixpoint, Recurrence)) for each in every(plan))
+
+
 def reads_recursion(plan: Plan) -> bool:
-    """Say whether a part of a step reads rows of the recursion that it is a part of."""
-    return any(isinstance(each, Recurrence) for each in every(plan))
+    """Say whether a part of a step reads rows of the recursion that it is a part of, and not only of one that is a part of it."""
+    return bool(_open(plan))
+
+
+def _open(plan: Plan) -> frozenset[int]:
+    """Return the recursive relations that are read outside of their recursion."""
+    if isinstance(plan, Recurrence):
+        return frozenset({plan.number})
+    found = frozenset(number for child in children(plan) for number in _open(child))
+    return found - {each.number for each in plan.relations} if isinstance(plan, Fixpoint) else found
 
 
 def _check_monotone(plan: Plan) -> None:
@@ -139,11 +153,16 @@ def _check_monotone(plan: Plan) -> None:
 
 def _below(plan: Plan) -> Iterator[Plan]:
     """Yield the parts of a step whose rows it does not only keep, drop, change or join one by one."""
+    if not reads_recursion(plan):
+        return
     match plan:
         case Recurrence():
             return
         case Filter() | Project() | Distinct():
             yield from _below(plan.child)
+        case Scalar():
+            yield from _below(plan.child)
+            yield plan.subquery
         case Join() if plan.kind is JoinKind.INNER:
             yield from _below(plan.left)
             yield from _below(plan.right)

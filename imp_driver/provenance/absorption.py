@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from imp_driver.dataflow.recursion.facts import Facts, Row
@@ -71,9 +72,11 @@ class Absorption:
         """Change base rows, all at once: what a batch both deletes and inserts stays as it is.
 
         Raises:
-            Contradiction: a row is deleted more often than it is there; nothing has changed.
-            TooManyNodes: the annotations would need more nodes than allowed; everything is as it was before.
+            Contradiction: a row is deleted more often than it is there.
+            TooManyNodes: the annotations would need more nodes than allowed.
             InternalError: a row is of a recursive relation, or of none.
+
+        Whatever is raised, what a rule raises too, everything is as it was before.
         """
         change = self._base.change(self._checked(deletions), self._checked(insertions))
         numbers = self._base.numbered(rows_nearby(change.fresh))
@@ -82,7 +85,7 @@ class Absorption:
             self._forget([self._base.variable(fact) for fact in change.gone], old)
             self._derive(numbers, old)
             self._annotations.index()
-        except TooManyNodes:
+        except BaseException:
             self._undo(old)
             raise
         self._base.make(change, numbers)
@@ -159,8 +162,9 @@ class Absorption:
 
     def _forget(self, variables: Collection[int], old: dict[Fact, Function]) -> None:
         """Make variables false everywhere."""
-        for each in self._annotations.restrict(variables):
-            old.setdefault(each.key, each.before)
+        for each in self._annotations.restricted(variables):
+            old[each.key] = each.before
+            self._annotations.put(each.key, each.after)
             if self._diagrams.is_false(each.after):
                 self._facts[each.key[0]].remove(each.key[1])
 
@@ -191,10 +195,10 @@ class Absorption:
 
     def _gain(self, fact: Fact, function: Function, old: dict[Fact, Function], waiting: dict[Fact, Function]) -> None:
         before = self._annotations.get(fact)
+        old.setdefault(fact, before)
         gained = self._annotations.absorb(fact, function)
         if self._diagrams.is_false(gained):
             return
-        old.setdefault(fact, before)
         if self._diagrams.is_false(before):
             self._facts[fact[0]].add(fact[1])
         waiting[fact] = self._diagrams.or_(waiting.get(fact, self._diagrams.false), gained)
@@ -202,12 +206,13 @@ class Absorption:
     def _undo(self, old: Mapping[Fact, Function]) -> None:
         """Give rows the annotations back that they had; these are among the nodes that were allowed."""
         for fact, function in old.items():
-            is_there, was_there = fact in self._annotations, not self._diagrams.is_false(function)
             self._annotations.put(fact, function)
-            if is_there and not was_there:
-                self._facts[fact[0]].remove(fact[1])
-            elif was_there and not is_there:
-                self._facts[fact[0]].add(fact[1])
+            facts = self._facts[fact[0]]
+            if self._diagrams.is_false(function):
+                if fact[1] in facts:
+                    facts.remove(fact[1])
+            elif fact[1] not in facts:
+                facts.add(fact[1])
 
     def _effects(self, old: Mapping[Fact, Function]) -> Effects:
         appeared: list[Fact] = []
@@ -226,5 +231,7 @@ class Absorption:
         diagrams = self._diagrams.empty()
         for number in living:
             diagrams.variable(number)
-        self._annotations = self._annotations.moved(diagrams)
-        self._diagrams = diagrams
+        # The change is made; where there is no room for the copy, the old ones do.
+        with suppress(TooManyNodes):
+            self._annotations = self._annotations.moved(diagrams)
+            self._diagrams = diagrams

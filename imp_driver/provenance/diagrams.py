@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from imp_driver.provenance.library import Function, LibraryName, load
 
-DEFAULT_LIMIT = 1_000_000
+DEFAULT_LIMIT = 250_000
 """Nodes that all functions of one manager may have together."""
 
 _Value = TypeVar("_Value")
@@ -95,6 +95,9 @@ class Diagrams:
 
     def is_false(self, function: Function) -> bool:
         return function == self.false
+
+    def is_constant(self, function: Function) -> bool:
+        return function in (self.false, self.true)
 
     def variables_of(self, function: Function) -> frozenset[int]:
         """Return the variables on which the function depends."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from imp_driver.ports import View, ViewColumn
 from imp_driver.spark.classes import scala_object
-from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, policy_named
+from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, policy_named
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
@@ -29,7 +29,7 @@ def read_view(table: Any, state: Any, jvm: Any) -> View:
     is_ansi = bool(state.conf().ansiEnabled())
     text = str(table.viewText().get()) if table.viewText().isDefined() else ""
     policy, query = policy_named(_property(table, PROPERTY)), _property(table, QUERY)
-    is_recursive = policy is not None and query is not None
+    is_recursive = policy is not None and query is not None and text.startswith(SHOWN)
     namespace = _texts(table.viewCatalogAndNamespace())
     own_text = query if query is not None and is_recursive else text
     has_provenance = is_recursive and _property(table, PROVENANCE) is not None

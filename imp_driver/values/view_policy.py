@@ -11,6 +11,8 @@ QUERY, NAMESPACE = "imp.view.query", "imp.view.namespace"
 """Of the table of a materialized view: its SELECT, and the schema in which the names of that are found."""
 PROVENANCE = "imp.view.provenance"
 """Of a recursive view of which it is kept why each row is there."""
+SHOWN = "SELECT __imp_rows.* FROM (SELECT raise_error("
+"""Begins what the catalog has as the text of a recursive view; one whose text was changed since is none any more."""
 SECONDS = "imp.view.every_seconds"
 """Of a materialized view that is refreshed so often while a connection with ``sketch=eager`` is open."""
 

@@ -78,6 +78,8 @@ def test_a_view_is_followed_and_read_like_any_other(cursor: imp_driver.Cursor, t
     assert cursor.execute(f"SELECT count(*) FROM {table}_v WHERE a = 1").fetchall() == [(2,)]
     assert cursor.sketch_report is not None
     assert cursor.sketch_report.served_by is ServedBy.STATE
+    cursor.execute(f"ALTER VIEW {table}_v AS SELECT 7 AS a, 8 AS b")
+    assert cursor.execute(f"SELECT * FROM {table}_v").fetchall() == [(7, 8)]
     cursor.execute(f"DROP INCREMENTAL VIEW {table}_v")
 
 

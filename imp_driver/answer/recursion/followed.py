@@ -16,7 +16,7 @@ from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
 from imp_driver.provenance.base_rows import Fact
 from imp_driver.reasons import Reason
-from imp_driver.values.refusal import Refused
+from imp_driver.values.refusal import Grounds, Refused
 
 
 class Followed:
@@ -33,6 +33,7 @@ class Followed:
         self._table = RowTable(program.types[0])
         self._found: pa.Table | None = None
         self._lock = threading.Lock()
+        self._refused: Grounds | None = None
         self.is_lost = False
 
     def rows(self, given: Sequence[pa.Table]) -> pa.Table:
@@ -43,12 +44,23 @@ class Followed:
             Refused: there are too many.
         """
         with self._lock:
+            if self._refused is not None:
+                raise Refused.on(self._refused)
             try:
                 return self._brought_to(given)
+            except Refused as refused:
+                # What has no end has none at the next reading either, until a table changes. Its rows take memory.
+                self._refused, self._levels = refused.grounds, Levels(self._program.rules)
+                raise
             except BaseException:
                 # Some of the changes may be counted.
                 self.is_lost = True
                 raise
+
+    def is_of_use(self, given: Sequence[pa.Table]) -> bool:
+        """Say whether it can be brought to given rows, or is known to have no end for them."""
+        is_same = all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))
+        return not self.is_lost and (self._refused is None or is_same)
 
     def why(self, row: Row) -> Iterator[Sequence[Fact]]:
         """Yield the minimal sets of given rows by which a row is there, each with the number of its relation."""

@@ -72,7 +72,7 @@ class Recursions:
     def _followed(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
         """Return what follows a recursion, its best rows alone or all of them. Raises NotEvaluable."""
         known = self._known.get(key)
-        if isinstance(known, Followed) and not known.is_lost:
+        if isinstance(known, Followed) and known.is_of_use(given):
             return known
         program = Program.of(forms, [table.schema.types for table in given])
         if not is_best:

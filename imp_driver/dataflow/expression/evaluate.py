@@ -34,6 +34,7 @@ from imp_driver.values.expressions import (
     IsNull,
     Like,
     Not,
+    Opaque,
     Or,
 )
 from imp_driver.values.result_types import beside, has_uncertain_decimal
@@ -66,7 +67,8 @@ def computed(rows: pa.Table, expression: Expression) -> pa.Array:
         case And() | Or() | Not() | IsNull() | Comparison() | Like():
             return _condition(rows, expression)
         case _:
-            raise NotEvaluable(f"{type(expression).__name__} is not computed in process")
+            what = expression.text.partition("(")[0] if isinstance(expression, Opaque) else type(expression).__name__
+            raise NotEvaluable(f"{what} is not computed in process")
 
 
 def truth(rows: pa.Table, condition: Expression) -> pa.Array:

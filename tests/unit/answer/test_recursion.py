@@ -40,6 +40,18 @@ QUERIES = {
     "UNION SELECT one.x, other.x FROM p JOIN r one ON one.g = p.a JOIN r other ON other.g = p.b) SELECT a, b FROM p",
     "texts": "WITH RECURSIVE p(a, b) AS (SELECT g, concat(CAST(g AS STRING), '.') FROM r WHERE id < 3 "
     "UNION SELECT l.x, concat(p.b, CAST(l.x AS STRING)) FROM p JOIN r l ON l.g = p.a WHERE length(p.b) < 5) SELECT a, b FROM p",
+    "over another": "WITH RECURSIVE p(g) AS (SELECT g FROM r UNION SELECT x FROM r JOIN p ON p.g = r.g), "
+    "q(g) AS (SELECT g FROM p WHERE g > 2 UNION SELECT p.g - 1 FROM q JOIN p ON p.g = q.g) SELECT g FROM q",
+    "aggregate of another": "WITH RECURSIVE p(g) AS (SELECT g FROM r UNION SELECT x FROM r JOIN p ON p.g = r.g), "
+    "q(g) AS (SELECT g FROM p WHERE g > 2 UNION SELECT q.g - 1 FROM q WHERE q.g > (SELECT min(g) FROM p)) SELECT g FROM q",
+    "negation of another": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g < 2 UNION SELECT x FROM r JOIN p ON p.g = r.g WHERE x < 3), "
+    "q(g) AS (SELECT 1 UNION SELECT q.g + 1 FROM q WHERE q.g < 9 AND NOT EXISTS (SELECT 1 FROM p WHERE p.g = q.g)) SELECT g FROM q",
+    "distinct inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
+    "UNION SELECT DISTINCT r.x FROM p JOIN r ON p.g = r.g) SELECT g FROM p",
+    "union inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
+    "UNION SELECT q.x FROM (SELECT r.x FROM p JOIN r ON p.g = r.g UNION SELECT 77) q) SELECT g FROM p",
+    "scalar inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
+    "UNION SELECT r.x FROM p JOIN r ON p.g = r.g WHERE r.x > (SELECT min(id) FROM r)) SELECT g FROM p",
 }
 """DuckDB computes these as well."""
 
@@ -168,8 +180,9 @@ def test_an_endless_recursion_is_none_for_the_next_commit() -> None:
     world = World()
     text = COUNTED + "SELECT a, h FROM p"
     world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0)])
-    with pytest.raises(NotSupportedError):
-        world.ask(text)
+    for _ in range(2):
+        with pytest.raises(NotSupportedError):
+            world.ask(text)
     world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
     assert sorted(world.ask(text)[0]) == [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
 
