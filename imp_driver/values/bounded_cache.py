@@ -43,6 +43,15 @@ class BoundedCache(Generic[KeyT, ValueT]):
             self._values.move_to_end(key)
             return self._values[key]
 
+    def trim(self, weigh: Callable[[ValueT], int], most: int) -> None:
+        """Forget what was used least recently until all together weigh no more than ``most``; the last one stays."""
+        with self._lock:
+            weights = {key: weigh(value) for key, value in self._values.items()}
+            total = sum(weights.values())
+            while total > most and len(self._values) > 1:
+                key, _ = self._values.popitem(last=False)
+                total -= weights[key]
+
     def __len__(self) -> int:
         return len(self._values)
 

@@ -57,6 +57,11 @@ class Followed:
                 self.is_lost = True
                 raise
 
+    @property
+    def count(self) -> int:
+        """How many rows it keeps, those included that are derived and not best."""
+        return self._levels.memory_rows()
+
     def is_of_use(self, given: Sequence[pa.Table]) -> bool:
         """Say whether it can be brought to given rows, or is known to have no end for them."""
         is_same = all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))

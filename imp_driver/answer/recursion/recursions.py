@@ -14,7 +14,7 @@ from imp_driver.answer.recursion.program import Forms, Given, Program
 from imp_driver.answer.recursion.rounds import RowsOf, by_rounds
 from imp_driver.answer.recursion.traced import Base, Traced
 from imp_driver.answer.recursion.why import Provenance
-from imp_driver.dataflow.recursion.levels import NotOrdered
+from imp_driver.dataflow.recursion.levels import MOST_ROWS, NotOrdered
 from imp_driver.parse.moment import NOW, TODAY
 from imp_driver.plan.nodes import Fixpoint, Plan, every, scans
 from imp_driver.plan.rule_forms import NoRule, RuleForm
@@ -23,6 +23,8 @@ from imp_driver.reasons import Reason
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.refusal import Refused
 
+MOST_TOGETHER = 2 * MOST_ROWS
+"""Rows of all recursions of a warehouse that are kept from one reading to the next."""
 _FORMS: BoundedCache[int, tuple[Fixpoint, Forms | None, str]] = BoundedCache(256)
 """Of plans by number; None for one that has no rules."""
 
@@ -67,6 +69,7 @@ class Recursions:
                 found = self._followed((key, "all"), forms, given, is_best=False).rows(given)
             except Refused as refused:
                 raise Refused(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
+        self._known.trim(_weight, MOST_TOGETHER)
         return found.rename_columns([attribute.identifier for attribute in plan.output])
 
     def _followed(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
@@ -102,6 +105,10 @@ class Recursions:
             raise Refused(Reason.RECURSION, followed.provenance.lost)
         bases = [_base(each, table) for each, table in zip(forms.given, given, strict=True)]
         return Traced(found, followed.why, len(forms.plan.relations), bases)
+
+
+def _weight(known: object) -> int:
+    return known.count if isinstance(known, Followed) else 0
 
 
 def names_of(plan: Plan, bound: Plan, values: Hashable) -> dict[int, Hashable]:

@@ -304,3 +304,15 @@ def test_explained(text: str, told: tuple[str, str | None]) -> None:
     assert [(row[1], row[4]) for row in rows if str(row[1]).startswith("recursion")] == [told]
     lines = [row[0] for row in world.ask(f"EXPLAIN SKETCH {text}")[0]]
     assert "RECURSION" in "".join(map(str, lines))
+
+
+def test_recursions_that_are_kept_are_bounded_by_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recursions, "MOST_TOGETHER", 20)
+    world = World()
+    world.warehouse.commit("r", [(place, place, place + 1, 0) for place in range(5)])
+    kept = world.sketches.relations.recursions
+    for bound in range(4):
+        world.ask(REACH + f"SELECT a FROM p WHERE a > {bound}")
+        world.ask(f"WITH RECURSIVE q(a) AS (SELECT g FROM r WHERE g > {bound} UNION SELECT r.x FROM r JOIN q ON q.a = r.g) SELECT a FROM q")
+    # 15 rows, and five or fewer for each of the others.
+    assert 1 <= len(kept) <= 3
