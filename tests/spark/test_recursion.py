@@ -155,19 +155,19 @@ def test_rows_expire_by_the_clock(cursor: imp_driver.Cursor, monkeypatch: pytest
         assert cursor.sketch_report.decision is not Decision.CAPTURED or minute == 8
 
 
-@pytest.mark.parametrize(
-    ("clause", "told"),
-    [
-        ("WITH EXPIRY nothing AFTER INTERVAL 1 DAY ON ts", "does not read `nothing`"),
-        ("WITH EXPIRY {t} AFTER INTERVAL 1 FORTNIGHT ON ts", "FORTNIGHT"),
-        ("WITH EXPIRY {t} AFTER 10 MINUTES ON ts", "INTERVAL"),
-        ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON nope", "`nope`"),
-        ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost"),
-    ],
+UNFIT = (
+    ("WITH EXPIRY nothing AFTER INTERVAL 1 DAY ON ts", "does not read `nothing`"),
+    ("WITH EXPIRY {t} AFTER INTERVAL 1 FORTNIGHT ON ts", "FORTNIGHT"),
+    ("WITH EXPIRY {t} AFTER 10 MINUTES ON ts", "INTERVAL"),
+    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON nope", "`nope`"),
+    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost"),
 )
-def test_an_expiry_that_cannot_be_is_an_error(cursor: imp_driver.Cursor, table: str, clause: str, told: str) -> None:
-    with pytest.raises(imp_driver.Error, match=told):
-        cursor.execute(f"CREATE INCREMENTAL VIEW {table}_v {clause.format(t=table)} AS {REACH.format(t=table)}")
+
+
+def test_an_expiry_that_cannot_be_is_an_error(cursor: imp_driver.Cursor, table: str) -> None:
+    for clause, told in UNFIT:
+        with pytest.raises(imp_driver.Error, match=told):
+            cursor.execute(f"CREATE INCREMENTAL VIEW {table}_v {clause.format(t=table)} AS {REACH.format(t=table)}")
     assert not [row for row in cursor.execute("SHOW INCREMENTAL VIEWS").fetchall() if f"{table}_v" in row[0]]
 
 
