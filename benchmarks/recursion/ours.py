@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.recursion.maintained import Copies, Maintained, Row
 from benchmarks.recursion.sensors import Field
+from imp_driver.dataflow.recursion.dictionaries import NotVectorised
 from imp_driver.dataflow.recursion.levels import Levels, RowChanges
 from imp_driver.dataflow.recursion.rules import Place, Rule, copied
 from imp_driver.dataflow.recursion.selection import Selection
+from imp_driver.dataflow.recursion.vectors import VectorLevels
 
 BASE, VIEW, NEAR, MAINS = range(4)
 """Numbers of relations; the last two do not change."""
@@ -44,11 +46,11 @@ PATHS = (
 
 
 class Ours:
-    """A recursive relation of the driver over one base relation that changes and others that do not."""
+    """A recursive relation of the driver over one base relation that changes and others that do not, in the form that the driver chooses."""
 
     def __init__(self, rules: Sequence[Rule], fixed: Mapping[int, Iterable[Row]], selection: Selection | None = None) -> None:
         self._copies = Copies()
-        self._levels = Levels(rules, selections={} if selection is None else {VIEW: selection})
+        self._levels = _levels(rules, selection)
         self._levels.apply({relation: RowChanges((), list(rows)) for relation, rows in fixed.items()})
 
     @property
@@ -64,6 +66,15 @@ class Ours:
 
     def rows(self) -> Iterable[Row]:
         return (tuple(map(_whole, row)) for row in self._levels.rows(VIEW))
+
+
+def _levels(rules: Sequence[Rule], selection: Selection | None) -> Levels | VectorLevels:
+    if selection is not None:
+        return Levels(rules, selections={VIEW: selection})
+    try:
+        return VectorLevels(rules)
+    except NotVectorised:
+        return Levels(rules)
 
 
 def _whole(value: object) -> int:

@@ -235,3 +235,14 @@ def test_a_component_that_is_cut_off_is_not_counted_up_to_infinity() -> None:
     changed = levels.apply({LINK: RowChanges({(100, 0)}, ())})
     assert len(changed[REACH].removed) == 30
     assert levels.touched - before < 200
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_is_equal_to_two_others_is_compared_with_both(first: int) -> None:
+    """``link JOIN r ON link.a = r.a AND link.b = r.a``, whichever of the rows comes first."""
+    rule = Rule(2, (0, 1), (2, 1), ((Place(0, 0), Place(1, 0)), (Place(0, 1), Place(1, 0))), copied([0, 1]))
+    levels = Levels([rule])
+    rows: dict[int, set[Row]] = {0: {(1, 2), (3, 3)}, 1: {(1,), (3,)}}
+    for relation in (first, 1 - first):
+        levels.apply({relation: RowChanges((), rows[relation])})
+    assert set(levels.rows(2)) == {(3, 3)}

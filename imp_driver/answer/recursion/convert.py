@@ -15,10 +15,11 @@ _NAN = math.nan
 
 def as_rows(columns: Sequence[pa.Array | pa.ChunkedArray]) -> list[Row]:
     """Return the rows of columns of the same length, of which there is at least one."""
-    return list(zip(*(_values(one_array(column)) for column in columns), strict=True))
+    return list(zip(*(as_values(one_array(column)) for column in columns), strict=True))
 
 
-def _values(array: pa.Array) -> list[object]:
+def as_values(array: pa.Array) -> list[object]:
+    """Return the values of one column of rows."""
     kind = array.type
     if pa.types.is_floating(kind):
         # Two NaN are equal in a dictionary only where they are the same object.

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 
-from imp_driver.answer.recursion.convert import as_rows
+from imp_driver.answer.recursion.in_rows import InRows
+from imp_driver.answer.recursion.in_vectors import InVectors
 from imp_driver.answer.recursion.program import Program
 from imp_driver.answer.recursion.rounds import endless
-from imp_driver.answer.recursion.table import RowTable
 from imp_driver.answer.recursion.why import Provenance
+from imp_driver.dataflow.recursion.dictionaries import NotVectorised
 from imp_driver.dataflow.recursion.facts import Row
-from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
+from imp_driver.dataflow.recursion.keys import NotPacked
+from imp_driver.dataflow.recursion.levels import Endless
 from imp_driver.provenance.base_rows import Fact
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Grounds, Refused
@@ -27,14 +30,19 @@ class Followed:
         self.provenance = provenance
         self._program = program
         self._width = width
-        self._levels = Levels(program.rules, selections=program.selections)
+        self._kept = self._begun()
         self._given: list[pa.Table | None] = [None] * count
-        self._rows: list[set[Row]] = [set() for _ in range(count)]
-        self._table = RowTable(program.types[0])
         self._found: pa.Table | None = None
         self._lock = threading.Lock()
         self._refused: Grounds | None = None
         self.is_lost = False
+
+    def _begun(self) -> InRows | InVectors:
+        """Return what has no rows yet."""
+        if self.provenance is None and not self._program.selections:
+            with suppress(NotVectorised):
+                return InVectors(self._program)
+        return InRows(self._program, self.provenance)
 
     def rows(self, given: Sequence[pa.Table]) -> pa.Table:
         """Return the rows for given ones, columns by place.
@@ -50,7 +58,7 @@ class Followed:
                 return self._brought_to(given)
             except Refused as refused:
                 # What has no end has none at the next reading either, until a table changes. Its rows take memory.
-                self._refused, self._levels = refused.grounds, Levels(self._program.rules)
+                self._refused, self._kept, self._found = refused.grounds, self._begun(), None
                 raise
             except BaseException:
                 # Some of the changes may be counted.
@@ -59,8 +67,8 @@ class Followed:
 
     @property
     def count(self) -> int:
-        """How many rows it keeps, those included that are derived and not best."""
-        return self._levels.memory_rows()
+        """How many rows it keeps."""
+        return self._kept.count
 
     def is_of_use(self, given: Sequence[pa.Table]) -> bool:
         """Say whether it can be brought to given rows, or is known to have no end for them."""
@@ -81,36 +89,28 @@ class Followed:
             yield each
 
     def _brought_to(self, given: Sequence[pa.Table]) -> pa.Table:
-        first = len(self._program.types)
-        changes = {}
+        first, changed = len(self._program.types), dict[int, pa.Table]()
         for place, table in enumerate(given):
             known = self._given[place]
             if known is None or not known.equals(table):
-                rows = _different(table)
-                before = self._rows[place]
-                changes[first + place] = RowChanges(before - rows, rows - before)
-                self._given[place], self._rows[place] = table, rows
-        if any(each.removed or each.added for each in changes.values()):
-            try:
-                if self.provenance is not None:
-                    self.provenance.follow(changes)
-                changed = self._levels.apply(changes)[0]
-            except Endless as error:
-                raise Refused(Reason.RECURSION, endless(str(error))) from error
-            self._table.change(changed.serials, changed.added, changed.new_serials)
+                changed[first + place] = self._given[place] = table
+        if changed and self._replace(changed, given):
             self._found = None
         if self._found is None:
             self._found = self._shown()
         return self._found
 
+    def _replace(self, changed: Mapping[int, pa.Table], given: Sequence[pa.Table]) -> bool:
+        try:
+            return self._kept.replace(changed)
+        except NotPacked:
+            self._kept = InRows(self._program, self.provenance)
+            return self._replace(dict(enumerate(given, len(self._program.types))), given)
+        except Endless as error:
+            raise Refused(Reason.RECURSION, endless(str(error))) from error
+
     def _shown(self) -> pa.Table:
         """Return the rows under the columns of the plan, NULL in those that nobody reads."""
-        rows = self._table.rows
+        rows = self._kept.rows
         found = {place: rows.column(column) for column, place in enumerate(self._program.places)}
         return pa.table({f"c{place}": found.get(place, pa.nulls(rows.num_rows)) for place in range(self._width)})
-
-
-def _different(table: pa.Table) -> set[Row]:
-    if table.num_columns:
-        return set(as_rows(table.columns))
-    return {()} if table.num_rows else set()

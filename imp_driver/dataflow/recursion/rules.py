@@ -35,6 +35,7 @@ class _Visit:
     Attributes:
         is_before: whether it is the relation of the first row, at a place before that, where this row may not stand as well.
         is_checked: whether a row that is found can still be none.
+        others: columns that are equal to one more place than to that by which they are looked up.
     """
 
     read: int
@@ -42,6 +43,7 @@ class _Visit:
     known: tuple[Place, ...]
     is_before: bool
     is_checked: bool
+    others: tuple[tuple[int, Place], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +124,11 @@ class Rule:
     def _longer(self, facts: Sequence[Facts], body: Body, visit: _Visit, row: Row) -> Iterator[Body]:
         """Yield a body with each row that meets those that it has."""
         for other in facts[self.reads[visit.read]].matching(visit.columns, [body[place.read][place.column] for place in visit.known]):
-            if not (visit.is_before and other == row) and (not self._own[visit.read] or self._meets_itself(visit.read, other)):
+            if visit.is_before and other == row:
+                continue
+            if all(other[column] == body[place.read][place.column] for column, place in visit.others) and (
+                not self._own[visit.read] or self._meets_itself(visit.read, other)
+            ):
                 yield (*body[: visit.read], other, *body[visit.read + 1 :])
 
     def _meets_itself(self, read: int, row: Row) -> bool:
@@ -151,13 +157,15 @@ class Rule:
 
     def _visit(self, read: int, visited: set[int], first: int) -> _Visit:
         found: dict[int, Place] = {}
+        others: list[tuple[int, Place]] = []
         for sides in self.equalities:
             for one, other in (sides, sides[::-1]):
-                if one.read == read and other.read in visited:
-                    found.setdefault(one.column, other)
+                if one.read == read and other.read in visited and found.setdefault(one.column, other) != other:
+                    others.append((one.column, other))
         columns = tuple(sorted(found))
         is_before = read < first and self.reads[read] == self.reads[first]
-        return _Visit(read, columns, tuple(found[column] for column in columns), is_before, is_before or self._own[read])
+        is_checked = is_before or self._own[read] or bool(others)
+        return _Visit(read, columns, tuple(found[column] for column in columns), is_before, is_checked, tuple(others))
 
 
 class Copied:
