@@ -46,7 +46,7 @@ PATHS = (
 
 
 class Ours:
-    """A recursive relation of the driver over one base relation that changes and others that do not, in the form that the driver chooses."""
+    """A recursive relation of the driver, in the form that it chooses, over one base relation that changes and others that do not."""
 
     def __init__(self, rules: Sequence[Rule], fixed: Mapping[int, Iterable[Row]], selection: Selection | None = None) -> None:
         self._copies = Copies()
