@@ -10,6 +10,7 @@ Whatever the path cannot be sure of ends in the caller's own text, run unchanged
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -37,7 +38,7 @@ from imp_driver.snapshot.versions import ReadTransaction, text_at
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.options import Options, SketchMode
-from imp_driver.values.refusal import Grounds
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangeSource
 
@@ -105,7 +106,8 @@ class Middleware:
 
     def _refuse(self, execution: Execution, grounds: Grounds) -> NoReturn:
         """Raise what Spark says of a recursion, or why it cannot be computed here, which Spark does not do at all."""
-        self._session.describe(unrolled(execution))
+        with suppress(Refused):
+            self._session.describe(unrolled(execution))
         if not self._answers.named.is_used:
             grounds = Grounds(Reason.SKETCH_OFF, "or answers are (options sketch and answers)")
         told = f"WITH RECURSIVE with UNION is computed by this driver alone, and here it is not: {grounds.told}."

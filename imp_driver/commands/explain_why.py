@@ -42,7 +42,7 @@ def explained_why(
         raise ProgrammingError("UP TO is followed by a number above zero: EXPLAIN WHY UP TO 3 SELECT ..")
     check_query(query, "What EXPLAIN WHY explains")
     try:
-        return SupportStream(answers.why(parse(query), execution.of(query), means, most))
+        return SupportStream(answers.why(parse(query), execution.with_text(query), means, most))
     except Refused as refused:
         describe(query, execution)
         raise NotSupportedError(f"It cannot be said why these rows are there: {refused.grounds.told}.") from None

@@ -85,6 +85,8 @@ class MaterializedViews:
             OperationalError: the policy is STRICT, and Spark would compute the rows.
         """
         wanted = typed_view(read_new_view(text))
+        if wanted.has_provenance:
+            raise ProgrammingError("WITH PROVENANCE is for incremental views, whose rows are computed here: CREATE INCREMENTAL VIEW.")
         if self._session.resolve(wanted.name) is not None:
             if wanted.may_exist:
                 return Outcome(None, -1, NO_SKETCH)

@@ -22,6 +22,7 @@ from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
 from imp_driver.plan.recursive_form import is_recursive, unrolled, unrolled_text
 from imp_driver.ports import Relation, RelationKind, Session, View
+from imp_driver.provenance.library import check_installed
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.safety.verdict import readable
 from imp_driver.state.named_views import NamedView
@@ -61,6 +62,10 @@ class ViewCommands:
         elif wanted.typed:
             # Nobody else would compute it either.
             self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
+        if wanted.has_provenance:
+            why = self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made").why_not_traced
+            if why:
+                raise NotSupportedError(f"{qualified(wanted.name)} is not made: it could not be said why its rows are there: {why}.")
         if there is not None:
             self._sketches.relations.views.renew(there.name)
         with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
@@ -133,7 +138,7 @@ class ViewCommands:
 
     def describe(self, query: str, execution: Execution) -> None:
         """Raise what Spark says of a query."""
-        own = execution.of(query)
+        own = execution.with_text(query)
         self._session.describe(unrolled(own) if is_recursive(parse(query).tree) else own)
 
     def check_properties(self, text: str) -> None:
@@ -247,6 +252,8 @@ def typed_view(wanted: NewView) -> NewView:
     check_query(wanted.query, "What follows AS in a view")
     if wanted.has_provenance and not is_recursive(parse(wanted.query).tree):
         raise ProgrammingError("WITH PROVENANCE is for views whose own query is WITH RECURSIVE .. UNION.")
+    if wanted.has_provenance:
+        check_installed()
     return replace(wanted, typed=unrolled_text(wanted.query)) if is_recursive(parse(wanted.query).tree) else wanted
 
 

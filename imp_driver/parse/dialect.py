@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
@@ -163,6 +165,8 @@ class SparkText(Spark):
         -128Y is one number, the least of its type; the library reads it as the negative of 128, which its type has not.
         """
 
+        # A WITH stays where it is written: what it names there may be the name of a table elsewhere.
+        EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
         TRANSFORMS = {  # noqa: RUF012 - as above
             **SparkGenerator.TRANSFORMS,
             OrderedPercentile: _ordered_sql,

@@ -55,6 +55,10 @@ def with_expiries(query: str, expiries: Sequence[Expiry]) -> str:
     for expiry in expiries:
         common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
         found = [each for each in tree.find_all(exp.Table) if _is_of(each, expiry, common)]
+        others = [each for each in tree.find_all(exp.Table) if _is_alike(each, expiry, common)]
+        if others:
+            told = f"The view reads {qualified(expiry.table)} as {qualified(table_name(others[0]))} too"
+            raise ProgrammingError(f"{told}. Write its name in one way, in the query and in WITH EXPIRY.")
         if not found:
             raise ProgrammingError(f"The query of the view does not read {qualified(expiry.table)}, whose rows are to expire.")
         for table in found:
@@ -68,12 +72,27 @@ def _is_of(table: exp.Table, expiry: Expiry, common: set[str]) -> bool:
     return tuple(map(str.lower, table_name(table))) == tuple(map(str.lower, expiry.table))
 
 
+def _is_alike(table: exp.Table, expiry: Expiry, common: set[str]) -> bool:
+    """Say whether a table that is written otherwise may be the same one."""
+    if not isinstance(table.this, exp.Identifier) or (len(table.parts) == 1 and table.name.lower() in common):
+        return False
+    one, other = (tuple(map(str.lower, each)) for each in (table_name(table), expiry.table))
+    shorter = min(len(one), len(other))
+    return one != other and one[-shorter:] == other[-shorter:]
+
+
 def _replace(table: exp.Table, expiry: Expiry) -> None:
-    alias = table.alias or table.name
+    unfit = [name for name, value in table.args.items() if value and name not in ("this", "db", "catalog", "alias", "joins")]
+    if unfit:
+        raise ProgrammingError(
+            f"{qualified(table_name(table))} is read with {unfit[0].upper()} in the view; rows of such a reading do not expire."
+        )
+    own = table.args.get("alias")
     plain = table.copy()
     plain.set("alias", None)
     plain.set("joins", None)
-    kept = exp.select("*").from_(plain).where(expiry.condition(plain)).subquery(alias=exp.to_identifier(alias, quoted=True))
+    kept = exp.select("*").from_(plain).where(expiry.condition(plain)).subquery()
+    kept.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)) if own is None else own.copy())
     if table.args.get("joins"):
         kept.set("joins", table.args["joins"])
     table.replace(kept)

@@ -84,7 +84,10 @@ class NewView:
         """What the catalog has for the query: for a recursive one a query that fails, lest another client takes other rows for its own."""
         if not self.typed:
             return self.query
-        told = "this is a recursive view: imp_driver alone computes its rows"
+        told = (
+            "this is a recursive view: imp_driver alone computes its rows, on a connection with the options sketch and answers on. "
+            "CREATE MATERIALIZED VIEW .. AS SELECT * FROM this view puts them into a table that everybody reads"
+        )
         return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
 
 

@@ -7,6 +7,7 @@ have (upkeep, constants that change, other templates) holds for rows as well. Wh
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import pyarrow as pa
 from sqlglot import exp
@@ -53,6 +54,9 @@ def with_bags(plan: Plan, *, beside_groups: bool = False) -> tuple[Plan, tuple[A
         if is_bag(node) and not (recursions and _has_markers(node)) and not (is_traced and not isinstance(node, Scan)):
             # Where it is to be known why a row of a recursion is there, that is by whole rows of tables.
             read = tuple(each for each in node.output if each.identifier in wanted or (is_traced and _is_told_apart(each)))
+            if recursions and not read:
+                # How many rows there are is read.
+                read = tuple(islice(filter(_is_told_apart, node.output), 1))
             bag = _bag(node, read)
             if bag is None:
                 return node

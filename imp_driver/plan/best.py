@@ -35,6 +35,7 @@ from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.rule_forms import Conjunction, NoRule, RuleForm, equal_columns, flattened, rule_forms
 from imp_driver.plan.signature import signature
 
+_NUMBERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT, exp.DType.DECIMAL, exp.DType.DOUBLE)
 _MOST_FIRST = 100
 """First rows of a group that are followed; beyond these all are."""
 
@@ -139,6 +140,9 @@ def _of_first(plan: Filter) -> Plan:
     fixpoint = below.inputs[0]
     if len(below.inputs) != 1 or below.conjuncts or not isinstance(fixpoint, Fixpoint) or fixpoint.best is not None:
         return plan
+    if len(inner.functions) > 1:
+        # Any other function would be over the best rows alone.
+        return plan
     for attribute, function in zip(inner.added, inner.functions, strict=True):
         bounds = [
             _bound(each, {name for name, at in names.items() if at == attribute.identifier} | {attribute.identifier})
@@ -230,10 +234,13 @@ def _best(fixpoint: Fixpoint, measure: _Measure, used: set[int], *, is_pruned: b
         if not more:
             break
         group |= more
-    if measure.place in group or not all(step.keeps_order() for step in steps):
+    is_strict = not is_pruned
+    if measure.place in group or not all(step.keeps_order(is_strict=is_strict) for step in steps):
         return None
     kept = sorted({*group, measure.place}) if is_pruned else range(len(fixpoint.output))
-    return Best(tuple(sorted(group)), measure.place, measure.greatest, kept=tuple(kept))
+    # Extremes among several values leave NULL away, which is then better than some number.
+    has_nulls = is_pruned and not any(step.has_extremes for step in steps)
+    return Best(tuple(sorted(group)), measure.place, measure.greatest, kept=tuple(kept), is_strict=is_strict, has_nulls=has_nulls)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,8 +271,25 @@ class _Step:
             found |= read - {self.measure.place}
         return found
 
-    def keeps_order(self) -> bool:
-        return not self.places or self._is_ascending(self.rule.values[self.measure.place])
+    @property
+    def has_extremes(self) -> bool:
+        """Whether LEAST or GREATEST is among what the measure and conditions are made of."""
+        return any(each.find(exp.Least, exp.Greatest) for each in (*self.rule.conjuncts, self.rule.values[self.measure.place]))
+
+    def keeps_order(self, *, is_strict: bool) -> bool:
+        """Say whether a better row leads to no worse one, and where ``is_strict`` only to a better one."""
+        value = self.rule.values[self.measure.place]
+        return not self.places or (self._is_rising(value) if is_strict else self._is_ascending(value))
+
+    def _is_rising(self, value: exp.Expr) -> bool:
+        """Say whether a value rises wherever the measure does, but for rounding and NULL."""
+        inner = value.unnest()
+        if isinstance(inner, exp.Column):
+            return self._has_measure(inner)
+        if isinstance(inner, exp.Add):
+            sides = (inner.left, inner.right)
+            return any(map(self._is_rising, sides)) and all(self._is_rising(each) or not self._has_measure(each) for each in sides)
+        return isinstance(inner, exp.Sub) and self._is_rising(inner.left) and not self._has_measure(inner.right)
 
     def _is_bound(self, conjunct: exp.Expr) -> bool:
         """Say whether a condition that holds for a row holds for each better one."""
@@ -288,6 +312,9 @@ class _Step:
                 return self._is_ascending(inner.left) and self._is_ascending(inner.right)
             case exp.Sub():
                 return self._is_ascending(inner.left) and not self._has_measure(inner.right)
+            case exp.Cast() if inner.to.this in _NUMBERS:
+                # Rounded, a greater number is no less.
+                return self._is_ascending(inner.this)
             case exp.Least() | exp.Greatest():
                 return all(map(self._is_ascending, (inner.this, *inner.expressions)))
             case _:

@@ -50,22 +50,28 @@ def leaves_one_row(select: exp.Select) -> bool:
     return is_positive and not limit.args.get("limit_options") and any(has_aggregate(item) for item in select.expressions)
 
 
-def windows(plan: Plan, expressions: list[exp.Expr], context: Context) -> tuple[Plan, list[exp.Expr]]:
-    """Compute window functions in an operator of their own; return the expressions over its output."""
+def windows(
+    plan: Plan, expressions: list[exp.Expr], order: tuple[OrderKey, ...], context: Context
+) -> tuple[Plan, list[exp.Expr], tuple[OrderKey, ...]]:
+    """Compute window functions in an operator of their own; return the expressions and the order over its output."""
     added: list[Attribute] = []
     functions: list[exp.Window] = []
+    known: dict[str, Attribute] = {}
 
     def change(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Window):
             return node
         if node.args.get("alias"):
             raise Refused(Reason.WINDOW_FUNCTION, "a named window")
-        added.append(context.computed("window", node, plan.output))
-        functions.append(node.copy())
-        return reference(added[-1])
+        if text_of(node) not in known:
+            known[text_of(node)] = context.computed("window", node, plan.output)
+            added.append(known[text_of(node)])
+            functions.append(node.copy())
+        return reference(known[text_of(node)])
 
     rewritten = [expression.transform(change) for expression in expressions]
-    return (Window(plan, tuple(added), tuple(functions)), rewritten) if added else (plan, expressions)
+    ordered = tuple(OrderKey(key.expression.transform(change), key.descending, key.nulls_first) for key in order)
+    return (Window(plan, tuple(added), tuple(functions)), rewritten, ordered) if added else (plan, expressions, order)
 
 
 def finish(

@@ -270,6 +270,8 @@ class Best:
     Attributes:
         group, measure: places of columns; ``greatest`` is better, else the least, NULL last or, by ``nulls_first``, first.
         kept: places of the columns that are read.
+        is_strict: whether rows are read, not the measure alone, so that rows which tie must follow from rows that tie.
+        has_nulls: whether the order holds with measures that are NULL.
     """
 
     group: tuple[int, ...]
@@ -278,6 +280,8 @@ class Best:
     most: int = 1
     nulls_first: bool = False
     kept: tuple[int, ...] = ()
+    is_strict: bool = False
+    has_nulls: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,8 +32,19 @@ def reads(query: exp.Expr, names: Collection[str]) -> bool:
 
 def _references(query: exp.Expr, names: Collection[str]) -> Iterator[exp.Table]:
     for table in query.find_all(exp.Table):
-        if len(table.parts) == 1 and table.name.lower() in names:
+        if len(table.parts) == 1 and table.name.lower() in names and not _is_hidden(table, query):
             yield table
+
+
+def _is_hidden(table: exp.Table, query: exp.Expr) -> bool:
+    """Say whether a WITH inside a query has a table of this name, which is then another one."""
+    node: exp.Expr | None = table
+    while node is not None:
+        clause = node.args.get("with_")
+        if clause is not None and any(name_of(common) == table.name.lower() for common in clause.expressions):
+            return True
+        node = None if node is query else node.parent
+    return False
 
 
 def components(clause: exp.With) -> list[tuple[exp.CTE, ...]]:
@@ -123,8 +134,7 @@ def _unroll(clause: exp.With, component: Sequence[exp.CTE]) -> None:
     while left:
         ready = next((common for common in left if _base(common, names, bases) is not None), None)
         if ready is None:
-            # No row ever begins it: the plan says so.
-            return
+            raise Refused(Reason.RECURSION, f"{name_of(left[0])} has no branch that does not read it")
         base = _base(ready, names, bases)
         assert base is not None
         bases[name_of(ready)] = exp.CTE(this=base, alias=_alias(_BASE + name_of(ready), columns_of(ready)))

@@ -78,7 +78,7 @@ class _Resolver:
             expressions = [above.with_scalars(expression) for expression in expressions]
             order = tuple(OrderKey(above.with_scalars(key.expression), key.descending, key.nulls_first) for key in order)
             plan = above.plan
-        plan, expressions = windows(plan, expressions, self.context)
+        plan, expressions, order = windows(plan, expressions, order, self.context)
         return finish(select, plan, [name for name, _ in items], expressions, order, self.context)
 
     def _below_groups(

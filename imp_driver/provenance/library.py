@@ -155,6 +155,11 @@ class _Interpreted:
             self.live_nodes()
 
 
+def check_installed() -> None:
+    """Raise NotSupportedError where no library can be imported."""
+    load(None, 1)
+
+
 def load(name: LibraryName | None, limit: int) -> Library:
     """Return a new manager, of the compiled library if it can be imported and no other one is asked for.
 

@@ -13,6 +13,8 @@ from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, po
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
 """Settings that Spark stores with a view although they do not change what its text means."""
+_TWICE = "__is_duplicate"
+"""What Spark notes of a column that a branch of a UNION has twice."""
 _SEPARATOR = "\x00"
 """Between the entries of a map in text, where a value may hold anything else."""
 
@@ -53,7 +55,7 @@ def _problems(table: Any, fields: list[dict[str, Any]], sources: tuple[str, ...]
         yield "its names resolve by a path, or in another catalog"
     if table.collation().isDefined() and str(table.collation().get()) != "UTF8_BINARY":
         yield "it has a collation of its own"
-    marked = [field["name"] for field in fields if any(key.startswith("__") for key in field.get("metadata", {}))]
+    marked = [field["name"] for field in fields if any(key.startswith("__") and key != _TWICE for key in field.get("metadata", {}))]
     if marked:
         # Such columns are compared in a way that a conversion to their type loses: padded (CHAR) or by a collation.
         yield f"{', '.join(marked)}: a column of type CHAR, VARCHAR or with a collation"

@@ -20,7 +20,7 @@ from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.nodes import Aggregate, Best, Fixpoint, Plan, Recurrence
 from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
 from imp_driver.plan.signature import signature
-from imp_driver.values.expressions import And, Expression
+from imp_driver.values.expressions import And, Expression, Opaque, walk
 from imp_driver.values.widening import is_number
 
 _FEW = 500
@@ -115,15 +115,18 @@ class Program:
         rules = tuple(each.compiled(forms, types, given).rule for each in bodies)
         best = forms.plan.best
         places = tuple(range(len(types[0]))) if best is None else best.kept
-        selections = {} if best is None else {0: _selection(best, types[0])}
+        selection = None if best is None else _selection(best, types[0])
+        selections = {} if selection is None else {0: selection}
         return cls(rules, tuple(types[place] for place in range(len(numbers))), places, selections)
 
 
-def _selection(best: Best, types: Sequence[pa.DataType]) -> Selection:
+def _selection(best: Best, types: Sequence[pa.DataType]) -> Selection | None:
+    """Return which rows are followed; None for all, where their order is not that of Python, or rounding makes rows tie that did not."""
     measure = best.kept.index(best.measure)
-    if best.greatest and not is_number(types[measure]) and not is_temporal(types[measure]):
-        raise NotEvaluable("the greatest of what is no number, day or time, along a recursion")
-    return Selection(tuple(map(best.kept.index, best.group)), measure, best.greatest, best.nulls_first, best.most)
+    kind = types[measure]
+    if (best.greatest and not is_number(kind) and not is_temporal(kind)) or (best.is_strict and pa.types.is_floating(kind)):
+        return None
+    return Selection(tuple(map(best.kept.index, best.group)), measure, best.greatest, best.nulls_first, best.has_nulls, best.most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,6 +194,11 @@ class _Computed:
         conditions: list[Expression] = [expression_over(empty, each) for each in conjuncts]
         self._condition = And(tuple(conditions)) if conditions else None
         self._values = [expression_over(empty, each) for each in values]
+        for each in (*conditions, *self._values):
+            # It is known before any row reaches it.
+            for part in walk(each):
+                if isinstance(part, Opaque):
+                    computed(empty, part)
         self.types = tuple(computed(empty, each).type for each in self._values)
         self._whole = schema
         self._few = self._by_row()
@@ -211,6 +219,8 @@ class _Computed:
         return head
 
     def __call__(self, bodies: Sequence[Row]) -> Sequence[Row | None]:
+        if not bodies:
+            return []
         if self._few is not None and len(bodies) <= _FEW:
             return list(map(self._few, bodies))
         columns = list(zip(*bodies, strict=True))

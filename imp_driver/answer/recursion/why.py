@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.levels import RowChanges
 from imp_driver.dataflow.recursion.rules import Rule
+from imp_driver.errors import NotSupportedError
 from imp_driver.provenance.absorption import Absorption
 from imp_driver.provenance.base_rows import Fact
 from imp_driver.provenance.diagrams import Diagrams, TooManyNodes
@@ -22,10 +23,14 @@ class Provenance:
     """The annotations of a recursion; ``lost`` says why there are none any more."""
 
     def __init__(self, rules: Sequence[Rule], most_nodes: int = MOST_NODES) -> None:
-        """Raises NotSupportedError: no library of diagrams is installed."""
         self._most_nodes = most_nodes
-        self._absorption: Absorption | None = Absorption(rules, Diagrams(limit=most_nodes))
+        self._absorption: Absorption | None = None
         self.lost = ""
+        try:
+            self._absorption = Absorption(rules, Diagrams(limit=most_nodes))
+        except NotSupportedError as error:
+            # The rows are there all the same.
+            self.lost = str(error)
 
     def follow(self, changes: Mapping[int, RowChanges]) -> None:
         """Take in changes of what the recursion is given."""

@@ -253,6 +253,8 @@ class Levels:
         own = self._candidates[rule.head].selection
         others = [(read, self._candidates[number].selection) for read, number in enumerate(rule.reads) if number in self._candidates]
         for body, head in zip(bodies, heads, strict=True):
+            if head is not None and not own.is_ordered(head):
+                raise NotOrdered(f"{head[own.measure]} among the values")
             rows = rule.rows_of(body)
             for read, selection in others:
                 if head is not None and own.key(head) < selection.key(rows[read]):

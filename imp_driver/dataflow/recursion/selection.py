@@ -28,6 +28,7 @@ class Selection:
         measure: the column that is compared, of numbers, days or times; for the least also of texts.
         greatest: whether more is better; as an aggregate knows them, NaN is more than any number, and NULL is the last resort.
         nulls_first: whether NULL is the best instead.
+        has_nulls: whether the order holds with measures that are NULL.
         most: how many different measures of a group are followed.
     """
 
@@ -35,7 +36,13 @@ class Selection:
     measure: int
     greatest: bool = False
     nulls_first: bool = False
+    has_nulls: bool = True
     most: int = 1
+
+    def is_ordered(self, row: Row) -> bool:
+        """Say whether a row's measure is one by whose order the best follow from the best: sums of infinities are not."""
+        value: Any = row[self.measure]
+        return self.has_nulls if value is None else not isinstance(value, float) or math.isfinite(value)
 
     def key(self, row: Row) -> Key:
         value: Any = row[self.measure]

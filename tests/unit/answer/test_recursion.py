@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from decimal import Decimal
 
 import pytest
 
@@ -50,6 +51,7 @@ QUERIES = {
     "UNION SELECT DISTINCT r.x FROM p JOIN r ON p.g = r.g) SELECT g FROM p",
     "union inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
     "UNION SELECT q.x FROM (SELECT r.x FROM p JOIN r ON p.g = r.g UNION SELECT 77) q) SELECT g FROM p",
+    "windows in their order": REACH + "SELECT a, b, rank() OVER (PARTITION BY a ORDER BY b) AS k FROM p ORDER BY k, a, b",
     "scalar inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
     "UNION SELECT r.x FROM p JOIN r ON p.g = r.g WHERE r.x > (SELECT min(id) FROM r)) SELECT g FROM p",
 }
@@ -147,6 +149,8 @@ def test_values_of_markers_have_recursions_of_their_own() -> None:
     ("text", "told"),
     [
         ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT max(g) FROM p) SELECT g FROM p", "inside an aggregate"),
+        ("WITH RECURSIVE p(a) AS (SELECT a + 1 FROM p UNION SELECT a FROM p) SELECT a FROM p", "no branch that does not read it"),
+        ("WITH RECURSIVE p(a) AS (SELECT CAST(g AS STRING) FROM r UNION SELECT sha2(a, 256) FROM p WHERE 1 = 0) SELECT a FROM p", "SHA2"),
         ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT x FROM r WHERE x NOT IN (SELECT g FROM p)) SELECT g FROM p", "NOT"),
         (
             "WITH RECURSIVE p AS (SELECT g AS a, 1 AS h FROM r UNION SELECT l.x, p.h + 1 FROM p JOIN r l ON l.g = p.a) SELECT a FROM p",
@@ -266,6 +270,19 @@ def test_a_cycle_of_cost_zero_has_a_least_cost_and_endless_paths_of_it() -> None
     assert sorted(world.ask(PATHS + "SELECT * FROM minCost")[0]) == [(2, 1, 0), (2, 3, 4)]
 
 
+def test_a_cast_of_a_cost_keeps_its_order() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 1), (2, 2, 1, 1), (3, 2, 3, 2)])
+    text = (
+        "WITH RECURSIVE p(s, d, c) AS (SELECT g, x, CAST(a AS DECIMAL(10, 2)) FROM r "
+        "UNION SELECT l.g, p.d, CAST(l.a + p.c AS DECIMAL(10, 2)) FROM r l JOIN p ON l.x = p.s) "
+        "SELECT s, d, min(c) AS c FROM p GROUP BY s, d"
+    )
+    assert sorted(map(repr, world.ask(text)[0])) == sorted(
+        repr((s, d, Decimal(f"{c}.00"))) for s, d, c in [(1, 2, 1), (2, 1, 1), (2, 3, 2), (1, 3, 3), (1, 1, 2), (2, 2, 2)]
+    )
+
+
 def test_costs_below_zero_end_where_there_is_no_cycle_of_them() -> None:
     world = World()
     world.warehouse.commit("r", [(1, 1, 2, 5), (2, 2, 3, -3), (3, 1, 3, 4)])
@@ -316,3 +333,84 @@ def test_recursions_that_are_kept_are_bounded_by_their_rows(monkeypatch: pytest.
         world.ask(f"WITH RECURSIVE q(a) AS (SELECT g FROM r WHERE g > {bound} UNION SELECT r.x FROM r JOIN q ON q.a = r.g) SELECT a FROM q")
     # 15 rows, and five or fewer for each of the others.
     assert 1 <= len(kept) <= 3
+
+
+WAYS = (
+    "WITH RECURSIVE p(src, dst, cost, tag) AS (SELECT g, x, a, a FROM r "
+    "UNION SELECT p.src, l.x, {}, p.tag FROM p JOIN r l ON p.dst = l.g{}) "
+)
+HAVE = (
+    "SELECT p.* FROM p JOIN (SELECT src, dst, {}(cost) AS m FROM p GROUP BY src, dst) q ON p.src = q.src AND p.dst = q.dst AND p.cost = q.m"
+)
+RANKED = "SELECT src, dst, cost, tag FROM (SELECT *, {} OVER (PARTITION BY src, dst ORDER BY cost{}) AS k FROM p) WHERE k <= {}"
+NOT_ENOUGH: dict[str, tuple[str, list[Row]]] = {
+    "ties by greatest": (WAYS.format("greatest(p.cost, l.a)", "") + HAVE.format("min"), [(1, 2, 1), (1, 2, 2), (2, 3, 4)]),
+    "ties by least": (WAYS.format("least(p.cost, l.a)", "") + HAVE.format("max"), [(1, 2, 10), (1, 2, 8), (2, 3, 4)]),
+    "ties without the measure": (WAYS.format("l.a", "") + HAVE.format("min"), [(1, 2, 1), (1, 2, 2), (2, 3, 4)]),
+    "ties of ranks": (
+        WAYS.format("greatest(p.cost, l.a)", "") + RANKED.format("dense_rank()", " NULLS LAST", 2),
+        [(1, 2, 1), (1, 2, 2), (1, 2, 3), (1, 2, 6), (2, 3, 4)],
+    ),
+    "ties by NULL": (WAYS.format("p.cost + l.a", "") + RANKED.format("rank()", " NULLS LAST", 1), [(1, 2, 1), (1, 2, 2), (2, 3, None)]),
+    "NULL left away by greatest": (
+        WAYS.format("greatest(p.cost, l.a)", "") + "SELECT src, dst, min(cost) FROM p GROUP BY src, dst",
+        [(1, 2, 10), (1, 2, None), (2, 3, 5)],
+    ),
+    "NULL left away by least": (
+        WAYS.format("least(p.cost, l.a)", "") + "SELECT src, dst, max(cost) FROM p GROUP BY src, dst",
+        [(1, 2, 5), (1, 2, None), (2, 3, 7)],
+    ),
+    "NULL first": (
+        WAYS.format("p.cost + l.a", " WHERE p.cost + l.a < 100") + RANKED.format("rank()", " NULLS FIRST", 1),
+        [(1, 2, 10), (1, 2, None), (2, 3, 5)],
+    ),
+    "a bound over greatest": (
+        WAYS.format("p.cost + l.a", " WHERE greatest(p.cost, l.a) < 8") + "SELECT src, dst, min(cost) FROM p GROUP BY src, dst",
+        [(1, 2, 10), (1, 2, None), (2, 3, 5)],
+    ),
+    "other windows": (
+        WAYS.format("p.cost + l.a", "")
+        + "SELECT src, dst, cost, n FROM (SELECT *, rank() OVER (PARTITION BY src, dst ORDER BY cost) AS k, "
+        "count(*) OVER (PARTITION BY src, dst) AS n FROM p) WHERE k = 1",
+        [(1, 2, 1), (1, 2, 2), (1, 2, 6), (2, 3, 4)],
+    ),
+    "rounding": (
+        "WITH RECURSIVE p(src, dst, cost, tag) AS (SELECT g, x, CAST(a AS DOUBLE), a FROM r "
+        "UNION SELECT p.src, l.x, p.cost + l.a * CAST(1e17 AS DOUBLE), p.tag FROM p JOIN r l ON p.dst = l.g) " + HAVE.format("min"),
+        [(1, 2, 1), (1, 2, 2), (2, 3, 1)],
+    ),
+    "a text": (
+        "WITH RECURSIVE p(u, v, t) AS (SELECT g, x, CAST(a AS STRING) FROM r UNION SELECT p.u, l.x, p.t FROM p JOIN r l ON p.v = l.g) "
+        "SELECT u, max(t) FROM p GROUP BY u",
+        [(1, 2, 10), (1, 2, 9), (2, 3, 5)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_ENOUGH)
+def test_all_rows_are_followed_where_the_best_are_not_enough(name: str) -> None:
+    text, links = NOT_ENOUGH[name]
+    world = World()
+    world.warehouse.commit("r", [(place, *link) for place, link in enumerate(links)])
+    rows, report = world.ask(text)
+    assert report.served_by is ServedBy.STATE
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())
+
+
+def test_tables_of_which_no_column_is_read() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
+    for rest in ("SELECT p.a FROM p JOIN s ON true", "SELECT count(*) FROM p, s", "SELECT a FROM p WHERE EXISTS (SELECT 1 FROM s)"):
+        assert world.checked(REACH + rest).served_by is ServedBy.STATE
+    counted = "WITH RECURSIVE p(i) AS (SELECT 1 FROM r UNION SELECT i + 1 FROM p WHERE i < 3) SELECT i FROM p"
+    assert sorted(world.ask(counted)[0]) == [(1,), (2,), (3,)]
+
+
+def test_a_name_within_a_query_hides_a_recursion_there_alone() -> None:
+    world = World()
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 4, 0)])
+    inner = "l.g IN (WITH p AS (SELECT 1 AS a) SELECT a FROM p)"
+    hidden = (
+        f"WITH RECURSIVE p(a) AS (SELECT g FROM r WHERE g = 1 UNION SELECT l.x FROM p JOIN r l ON l.g = p.a WHERE {inner}) SELECT a FROM p"
+    )
+    assert sorted(world.ask(hidden)[0]) == [(1,), (2,)]
