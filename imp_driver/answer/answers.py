@@ -15,6 +15,8 @@ from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views, views_of
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
+from imp_driver.answer.recursion.left import served_by_rounds
+from imp_driver.answer.recursion.place import Places
 from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
@@ -34,8 +36,8 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options, RowRules
-from imp_driver.values.refusal import Refused
+from imp_driver.values.options import Floats, Options, RecursionPlace, RowRules
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.view_policy import ViewPolicy, strictest
 
 
@@ -63,6 +65,7 @@ class Answers:
         self._shapes = Shapes(session)
         self._payoff = Payoff()
         self._patience = Patience()
+        self._places = Places(options.recursion)
 
     def serve(self, reading: Reading, execution: Execution, means: Means) -> Served:
         """Return the rows of a query, with what compares them with Spark's.
@@ -113,18 +116,30 @@ class Answers:
     def _recursive(self, reading: Reading, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query over recursive relations, for which the rows of its tables are kept from the first time on.
 
-        Raises as ``answer``.
+        Raises as ``answer``; Refused with RECURSION_BY_SPARK where ``by_rounds`` is to compute them.
         """
-        rows = reading.text.with_rows() or reading.text.grouped()
-        self._check_permitted(_names(rows))
-        try:
-            policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
+        # Without a view nothing is put off, as nobody else computes the rows as quickly.
+        policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.INCREMENTAL
+
+        def in_process() -> Answer:
+            rows = reading.text.with_rows() or reading.text.grouped()
+            self._check_permitted(_names(rows))
             held = self.named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
             self._sketches.relations.evict()
             _check_one_moment(held.parts)
-            return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
-        except NotEvaluable as error:
-            raise Refused(Reason.RECURSION, str(error)) from error
+            return self._of_groups(held, reading, self._shape(held.parts, reading, execution), execution)
+
+        return self._places.in_process(reading.template_text, in_process, is_strict=policy is ViewPolicy.STRICT)
+
+    def by_rounds(self, reading: Reading, execution: Execution, why: Grounds) -> Served:
+        """Have Spark compute the recursions of a query, which checks itself who sees which rows; ``why`` it is left to it.
+
+        Raises:
+            Refused: they are not known for certain there either.
+            Error: Spark failed.
+        """
+        self._check_readable(_names_of(reading.text.scans))
+        return served_by_rounds(self._session, reading, self._shape((), reading, execution), execution, why)
 
     def supposed(self, reading: Reading, forks: Forks, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query after changes that nobody makes.
@@ -154,7 +169,7 @@ class Answers:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         _check_one_moment(held.parts)
-        shape = self._shape(held, reading, execution)
+        shape = self._shape(held.parts, reading, execution)
         rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
@@ -190,7 +205,7 @@ class Answers:
             held = self._parts.at_hand(above, reading, reading.parameters(execution.parameters))
             if held is None:
                 return None
-            answer = self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+            answer = self._of_groups(held, reading, self._shape(held.parts, reading, execution), execution)
         except (Refused, NotEvaluable):
             return None
         for part in answer.parts:
@@ -232,7 +247,7 @@ class Answers:
         return self._finished(held, reading, execution)
 
     def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
-        shape = self._shape(held, reading, execution)
+        shape = self._shape(held.parts, reading, execution)
         try:
             if held.grouped.others:
                 raise NotEvaluable("a table that is not grouped")
@@ -242,11 +257,11 @@ class Answers:
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
             return self._rest_by_spark(held, reading, shape, execution)
 
-    def _shape(self, held: Held, reading: Reading, execution: Execution) -> ResultShape:
+    def _shape(self, parts: Sequence[Groups], reading: Reading, execution: Execution) -> ResultShape:
         def described() -> Execution:
             if reading.text.has_recursion:
                 return unrolled(execution)
-            return execution.with_text(plain_text(reading, held.parts)) if reading.is_pinned else execution
+            return execution.with_text(plain_text(reading, parts)) if reading.is_pinned else execution
 
         return self._shapes.of(reading, described, execution)
 
@@ -291,6 +306,8 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, execution, is_told=True)
+        if reading.text.has_recursion and self._options.recursion is RecursionPlace.SPARK:
+            return ["Computed by Spark round by round, all of it at each reading (option recursion)."]
         grouped = reading.text.with_rows() or reading.text.grouped()
         self._check_permitted(_names(grouped))
         lines = self._parts.told(grouped, reading, reading.parameters(execution.parameters))
@@ -303,6 +320,9 @@ class Answers:
         """Rows that do not come from Spark are not seen by its own checks."""
         if self._options.row_rules is RowRules.ENGINE and self._session.has_row_rules():
             raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows (option row_rules)")
+        self._check_readable(names)
+
+    def _check_readable(self, names: Iterable[tuple[str, ...]]) -> None:
         for name in names:
             if not self._session.may_read(name):
                 raise Refused(Reason.NOT_PERMITTED, ".".join(name))

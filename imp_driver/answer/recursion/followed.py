@@ -9,12 +9,11 @@ import pyarrow as pa
 
 from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.program import Program
-from imp_driver.answer.recursion.rounds import endless
+from imp_driver.answer.recursion.rounds import EndlessRecursion, TooLarge, endless
 from imp_driver.answer.recursion.table import RowTable
 from imp_driver.dataflow.recursion.facts import Row
-from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
+from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges, TooManyRows
 from imp_driver.reasons import Reason
-from imp_driver.values.refusal import Refused
 
 
 class Followed:
@@ -24,13 +23,16 @@ class Followed:
         """Take how many given relations there are, and how many columns the rows have."""
         self._program = program
         self._width = width
-        self._levels = Levels(program.rules, selections=program.selections)
-        self._given: list[pa.Table | None] = [None] * count
-        self._rows: list[set[Row]] = [set() for _ in range(count)]
-        self._table = RowTable(program.types[0])
-        self._found: pa.Table | None = None
         self._lock = threading.Lock()
         self.is_lost = False
+        self._begin(count)
+
+    def _begin(self, count: int) -> None:
+        self._levels = Levels(self._program.rules, selections=self._program.selections)
+        self._given: list[pa.Table | None] = [None] * count
+        self._rows: list[set[Row]] = [set() for _ in range(count)]
+        self._table = RowTable(self._program.types[0])
+        self._found: pa.Table | None = None
 
     def rows(self, given: Sequence[pa.Table]) -> pa.Table:
         """Return the rows for given ones, columns by place.
@@ -43,8 +45,9 @@ class Followed:
             try:
                 return self._brought_to(given)
             except BaseException:
-                # Some of the changes may be counted.
+                # Some of the changes may be counted. Rows that are too many are not to stay until somebody asks again.
                 self.is_lost = True
+                self._begin(len(given))
                 raise
 
     def _brought_to(self, given: Sequence[pa.Table]) -> pa.Table:
@@ -61,7 +64,8 @@ class Followed:
             try:
                 changed = self._levels.apply(changes)[0]
             except Endless as error:
-                raise Refused(Reason.RECURSION, endless(str(error))) from error
+                kind = TooLarge if isinstance(error, TooManyRows) else EndlessRecursion
+                raise kind(Reason.RECURSION, endless(str(error))) from error
             self._table.change(changed.serials, changed.added, changed.new_serials)
             self._found = None
         if self._found is None:

@@ -53,7 +53,7 @@ class Recursions:
             try:
                 found = self._followed((key, "all"), forms, given, is_best=False).rows(given)
             except Refused as refused:
-                raise Refused(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
+                raise type(refused)(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
         return found.rename_columns([attribute.identifier for attribute in plan.output])
 
     def _followed(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
