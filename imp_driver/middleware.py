@@ -97,12 +97,21 @@ class Middleware:
 
     def _query(self, statement: Statement, execution: Execution) -> Outcome:
         served = self._served(statement, execution)
+        if not isinstance(served, Served) and served[0].reason is Reason.RECURSION_BY_SPARK:
+            served = self._by_rounds(statement, execution, served[0])
         if self._answers.named.is_used:
             self._check_strict(statement, served, execution)
         if not isinstance(served, Served) and is_recursive(statement.tree):
             self._refuse(execution, served[1] or served[0])
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
         return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
+
+    def _by_rounds(self, statement: Statement, execution: Execution, why: Grounds) -> Served | tuple[Grounds, None]:
+        """Have Spark compute a recursion, or say why it cannot. An error of Spark is the query's own. Raises Error."""
+        try:
+            return self._answers.by_rounds(self._reader.read(statement, execution), execution, why)
+        except Refused as refused:
+            return refused.grounds, None
 
     def _refuse(self, execution: Execution, grounds: Grounds) -> NoReturn:
         """Raise what Spark says of a recursion, or why it cannot be computed here, which Spark does not do at all."""

@@ -184,6 +184,9 @@ class Session(Protocol):
     def buckets(self, execution: Execution) -> BucketEngine | None:
         """Return the engine as a holder of states, None where it cannot be one; what it runs is cancelled with ``run``."""
 
+    def kept_rows(self, execution: Execution) -> KeptRows:
+        """Return what keeps rows of the driver's own queries in the engine for a run; the caller closes it."""
+
     def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run ``text`` while ``rows`` are visible as the temporary view named ``view``."""
 
@@ -227,6 +230,28 @@ class Session(Protocol):
         """Cancel a run, from any thread."""
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSize:
+    """How many rows are kept, and about how many bytes they take; ``is_handed_over``: each task gets all of them, through the driver."""
+
+    rows: int
+    bytes: int
+    is_handed_over: bool
+
+
+class KeptRows(Protocol):
+    """Rows of queries that the engine keeps for one run, each under a name that queries of its session read."""
+
+    def keep(self, name: str, query: str) -> KeptSize:
+        """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""
+
+    def drop(self, name: str) -> None:
+        """Let rows go that no query reads any more. Raises nothing."""
+
+    def close(self) -> None:
+        """Let all rows go; harmless when called twice. Raises nothing, also where the run was cancelled or the engine is gone."""
 
 
 class SparkReader(Protocol):

@@ -38,6 +38,7 @@ class Reason(Enum):
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
     RECURSION = "the query is recursive by UNION ALL, which is Spark's, or in a way that the driver does not compute"
+    RECURSION_BY_SPARK = "Spark computed the recursion round by round, anew: in process it is too large, not known or not wanted"
     GROUPING_SETS = "groups by several sets of keys (ROLLUP, CUBE, GROUPING SETS) are not cut, or not of a form with a rule"
     WINDOW_FUNCTION = "the query has a window function"
     SAMPLE = "TABLESAMPLE differs from run to run"
@@ -83,8 +84,9 @@ class Reason(Enum):
     INTERNAL = "the driver met something unexpected while preparing the sketch; the query ran unchanged"
 
 
-BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE, Reason.ROWS_NEEDED, Reason.ASKED_ONCE})
-"""Why a query runs unchanged once, or some times, since groups for all its constants, or its rows, are there or are captured."""
+BESIDE_GROUPS = frozenset({Reason.LIFT_NEEDED, Reason.OFF_GRANULE, Reason.ROWS_NEEDED, Reason.ASKED_ONCE, Reason.RECURSION_BY_SPARK})
+"""Why a query runs in Spark once, or some times, and nothing else is tried: groups for all its constants, or its rows, are there or are
+captured, or it is a recursion that is computed there."""
 
 
 class ServedBy(Enum):
@@ -92,6 +94,7 @@ class ServedBy(Enum):
 
     STATE = "groups that the driver maintains"
     STATE_AND_SPARK = "Spark, which had the groups that the driver maintains in the place of tables"
+    SPARK_BY_ROUNDS = "Spark, in the rounds of a recursion that the driver leads"
     SKETCH = "Spark, which read what a sketch had left"
     SPARK = "Spark alone"
 

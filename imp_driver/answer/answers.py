@@ -6,7 +6,7 @@ Source: paper 2 and 4.4 for upkeep before use; what may be answered is in docs/s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,6 +16,8 @@ from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.parts import Forks, Held, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
+from imp_driver.answer.recursion.left import served_by_rounds
+from imp_driver.answer.recursion.place import Places
 from imp_driver.answer.recursive import RecursiveAnswers
 from imp_driver.answer.repeated import Repeats
 from imp_driver.answer.rest import Payoff, Rest, check_left, check_share
@@ -35,8 +37,9 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options
-from imp_driver.values.refusal import Refused
+from imp_driver.values.options import Floats, Options, RecursionPlace
+from imp_driver.values.refusal import Grounds, Refused
+from imp_driver.values.view_policy import ViewPolicy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +68,7 @@ class Answers:
         self._shapes = Shapes(session)
         self._payoff = Payoff()
         self._patience = Patience()
+        self._places = Places(options.recursion)
 
     def serve(self, reading: Reading, execution: Execution, means: Means) -> Served:
         """Return the rows of a query, with what compares them with Spark's.
@@ -115,13 +119,25 @@ class Answers:
     def _recursive(self, reading: Reading, execution: Execution, means: Means) -> Answer:
         """Return the rows of a query over recursive relations, for which the rows of its tables are kept from the first time on.
 
-        Raises as ``answer``.
+        Raises as ``answer``; Refused with RECURSION_BY_SPARK where ``by_rounds`` is to compute them.
         """
-        try:
+
+        def in_process() -> Answer:
             held = self._recursions.held(reading, execution, means)
-            return self._of_groups(held, reading, self._shape(held, reading, execution), execution)
-        except NotEvaluable as error:
-            raise Refused(Reason.RECURSION, str(error)) from error
+            return self._of_groups(held, reading, self._shape(held.parts, reading, execution), execution)
+
+        is_strict = self._recursions.policy(reading) is ViewPolicy.STRICT
+        return self._places.in_process(reading.template_text, in_process, is_strict=is_strict)
+
+    def by_rounds(self, reading: Reading, execution: Execution, why: Grounds) -> Served:
+        """Have Spark compute the recursions of a query, which checks itself who sees which rows; ``why`` it is left to it.
+
+        Raises:
+            Refused: they are not known for certain there either.
+            Error: Spark failed.
+        """
+        self._permitted.check_readable(reading.text.scans)
+        return served_by_rounds(self._session, reading, self._shape((), reading, execution), execution, why)
 
     def why(self, statement: Statement, execution: Execution, means: Means, most: int) -> Iterator[tuple[Support, ...]]:
         """Say by which base rows the rows of a query over a recursive view are there, ``most`` sets of these for each row.
@@ -162,7 +178,7 @@ class Answers:
             raise Refused(Reason.ROWS_WITHOUT_GROUPS)
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         check_one_moment(held.parts)
-        shape = self._shape(held, reading, execution)
+        shape = self._shape(held.parts, reading, execution)
         rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
@@ -198,7 +214,7 @@ class Answers:
             held = self._parts.at_hand(above, reading, reading.parameters(execution.parameters))
             if held is None:
                 return None
-            answer = self._of_groups(held, reading, self._shape(held, reading, execution), execution)
+            answer = self._of_groups(held, reading, self._shape(held.parts, reading, execution), execution)
         except (Refused, NotEvaluable):
             return None
         for part in answer.parts:
@@ -240,7 +256,7 @@ class Answers:
         return self._finished(held, reading, execution)
 
     def _finished(self, held: Held, reading: Reading, execution: Execution) -> Answer:
-        shape = self._shape(held, reading, execution)
+        shape = self._shape(held.parts, reading, execution)
         try:
             if held.grouped.others:
                 raise NotEvaluable("a table that is not grouped")
@@ -250,11 +266,11 @@ class Answers:
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
             return self._rest_by_spark(held, reading, shape, execution)
 
-    def _shape(self, held: Held, reading: Reading, execution: Execution) -> ResultShape:
+    def _shape(self, parts: Sequence[Groups], reading: Reading, execution: Execution) -> ResultShape:
         def described() -> Execution:
             if reading.text.has_recursion:
                 return unrolled(execution)
-            return execution.with_text(plain_text(reading, held.parts)) if reading.is_pinned else execution
+            return execution.with_text(plain_text(reading, parts)) if reading.is_pinned else execution
 
         return self._shapes.of(reading, described, execution)
 
@@ -300,6 +316,8 @@ class Answers:
         if not self._options.answers:
             return []
         reading = self._reader.read(statement, execution, is_told=True)
+        if reading.text.has_recursion and self._options.recursion is RecursionPlace.SPARK:
+            return ["Computed by Spark round by round, all of it at each reading (option recursion)."]
         grouped = reading.text.with_rows() or reading.text.grouped()
         self._permitted.check(grouped)
         lines = self._parts.told(grouped, reading, reading.parameters(execution.parameters))

@@ -13,7 +13,9 @@ _MOST_RESTS = 512
 class Patience:
     """Counts tries by name, with why the last was in vain. Used by one connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, tries: int = _TRIES) -> None:
+        """Take after how many tries in vain a name rests for the first time."""
+        self._tries = tries
         self._vain: BoundedCache[str, tuple[int, int, Grounds]] = BoundedCache(_MOST_NAMES)
 
     def why_not(self, name: str) -> Grounds | None:
@@ -27,7 +29,7 @@ class Patience:
     def in_vain(self, name: str, grounds: Grounds) -> None:
         """Learn that a try was in vain."""
         tries = 1 + (self._vain.get(name) or (0,))[0]
-        self._vain[name] = tries, min(2**tries, _MOST_RESTS) if tries >= _TRIES else 0, grounds
+        self._vain[name] = tries, min(2**tries, _MOST_RESTS) if tries >= self._tries else 0, grounds
 
     def succeeded(self, name: str) -> None:
         """Learn that a try has found something."""

@@ -27,9 +27,16 @@ class Permitted:
         """Raise Refused as ``check``."""
         self._check(_names_of(every))
 
+    def check_readable(self, every: Sequence[Scan]) -> None:
+        """Raise Refused where a table or view may not be read at all; rows that Spark computes are those that may be seen."""
+        self._check_names(_names_of(every))
+
     def _check(self, names: Iterable[tuple[str, ...]]) -> None:
         if self._options.row_rules is RowRules.ENGINE and self._session.has_row_rules():
             raise Refused(Reason.NOT_PERMITTED, "the engine may have rules of its own about who sees which rows (option row_rules)")
+        self._check_names(names)
+
+    def _check_names(self, names: Iterable[tuple[str, ...]]) -> None:
         for name in names:
             if not self._session.may_read(name):
                 raise Refused(Reason.NOT_PERMITTED, ".".join(name))

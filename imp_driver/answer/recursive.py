@@ -33,11 +33,14 @@ class RecursiveAnswers:
         """Return the rows of a query's tables, brought up to date. Raises Refused, NotEvaluable and Error."""
         rows = reading.text.with_rows() or reading.text.grouped()
         self._permitted.check(rows)
-        policy = strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.AUTO
-        held = self._named.parts(policy).of(rows, reading, reading.parameters(execution.parameters), means)
+        held = self._named.parts(self.policy(reading)).of(rows, reading, reading.parameters(execution.parameters), means)
         self._sketches.relations.evict()
         check_one_moment(held.parts)
         return held
+
+    def policy(self, reading: Reading) -> ViewPolicy:
+        """Return how the rows of a query's tables are kept; without a view nothing is put off, as nobody else has the rows as quickly."""
+        return strictest(view.policy for view in views_of(reading).values() if view.policy is not None) or ViewPolicy.INCREMENTAL
 
     def followed(self, held: Held, reading: Reading, execution: Execution) -> Recursions:
         """Return what follows the recursions of a query from one reading to the next."""

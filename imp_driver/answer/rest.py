@@ -98,11 +98,15 @@ class Rest:
 
     def stream(self, session: Session, shape: ResultShape, execution: Execution) -> ResultStream:
         """Run it. Raises Refused where Spark gives values of other types than the query has, Error where it fails."""
-        found = session.execute_with(execution.of(self.text), self._views)
-        if [each.type for each in found.schema] != [each.type for each in shape.schema]:
-            found.close()
-            raise Refused(Reason.LEFT_TO_SPARK, "over groups the columns have other types")
-        return _Renamed(found, shape)
+        return renamed(session.execute_with(execution.of(self.text), self._views), shape)
+
+
+def renamed(found: ResultStream, shape: ResultShape) -> ResultStream:
+    """Return rows under the names of a query. Raises Refused where their types are others."""
+    if [each.type for each in found.schema] != [each.type for each in shape.schema]:
+        found.close()
+        raise Refused(Reason.LEFT_TO_SPARK, "over groups the columns have other types")
+    return _Renamed(found, shape)
 
 
 class Payoff:

@@ -31,6 +31,7 @@ _PLAIN_DETAILS = frozenset(
         Reason.GIVEN_UP,
         Reason.RECAPTURE_DEFERRED,
         Reason.STATE_TOO_LARGE,
+        Reason.RECURSION_BY_SPARK,
         Reason.TIE_AT_LIMIT,
         Reason.NOT_A_DELTA_TABLE,
         Reason.TEMPORARY_VIEW,

@@ -176,7 +176,7 @@ def _first(fixpoint: Fixpoint, below: Conjunction, function: exp.Window, most: i
     is_descending, nulls_first = bool(first.args.get("desc")), bool(first.args.get("nulls_first"))
     places = {own[key] for key in keys if key is not None}
     best = _best(fixpoint, _Measure(own[name], is_descending), places, is_pruned=False)
-    return None if best is None else replace(best, most=most, nulls_first=nulls_first)
+    return None if best is None else replace(best, most=most, nulls_first=nulls_first, needs_values=True)
 
 
 def _region(plan: Plan) -> Conjunction:
@@ -238,9 +238,8 @@ def _best(fixpoint: Fixpoint, measure: _Measure, used: set[int], *, is_pruned: b
     if measure.place in group or not all(step.keeps_order(is_strict=is_strict) for step in steps):
         return None
     kept = sorted({*group, measure.place}) if is_pruned else range(len(fixpoint.output))
-    # Extremes among several values leave NULL away, which is then better than some number.
-    has_nulls = is_pruned and not any(step.has_extremes for step in steps)
-    return Best(tuple(sorted(group)), measure.place, measure.greatest, kept=tuple(kept), is_strict=is_strict, has_nulls=has_nulls)
+    needs_values = any(step.has_extremes for step in steps)
+    return Best(tuple(sorted(group)), measure.place, measure.greatest, kept=tuple(kept), is_strict=is_strict, needs_values=needs_values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

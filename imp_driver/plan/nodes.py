@@ -271,7 +271,7 @@ class Best:
         group, measure: places of columns; ``greatest`` is better, else the least, NULL last or, by ``nulls_first``, first.
         kept: places of the columns that are read.
         is_strict: whether rows are read, not the measure alone, so that rows which tie must follow from rows that tie.
-        has_nulls: whether the order holds with measures that are NULL.
+        needs_values: whether it holds only where no measure is NULL: LEAST and GREATEST leave it away, ranks show rows that tie by it.
     """
 
     group: tuple[int, ...]
@@ -281,7 +281,7 @@ class Best:
     nulls_first: bool = False
     kept: tuple[int, ...] = ()
     is_strict: bool = False
-    has_nulls: bool = False
+    needs_values: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

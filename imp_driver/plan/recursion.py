@@ -133,15 +133,16 @@ def is_of_recursion(plan: Plan) -> bool:
 
 def reads_recursion(plan: Plan) -> bool:
     """Say whether a part of a step reads rows of the recursion that it is a part of, and not only of one that is a part of it."""
-    return bool(_open(plan))
+    return bool(open_recurrences(plan))
 
 
-def _open(plan: Plan) -> frozenset[int]:
-    """Return the recursive relations that are read outside of their recursion."""
+def open_recurrences(plan: Plan) -> tuple[Recurrence, ...]:
+    """Return where recursive relations are read outside of their recursion."""
     if isinstance(plan, Recurrence):
-        return frozenset({plan.number})
-    found = frozenset(number for child in children(plan) for number in _open(child))
-    return found - {each.number for each in plan.relations} if isinstance(plan, Fixpoint) else found
+        return (plan,)
+    found = tuple(each for child in children(plan) for each in open_recurrences(child))
+    own = {each.number for each in plan.relations} if isinstance(plan, Fixpoint) else set()
+    return tuple(each for each in found if each.number not in own)
 
 
 def _check_monotone(plan: Plan) -> None:

@@ -66,7 +66,8 @@ class Renderer:
         relation: gives the SQL relation of a scan, with the table's columns.
         wanted: attributes that are read by anyone; other columns of tables are left out.
         changed: the occurrence whose relation holds signed rows with WEIGHT_COLUMN; None when there is none.
-        given: relations with the rows of some aggregations, by the identifier of the first attribute of each.
+        given: relations, or queries in brackets, with the rows of some aggregations and recursive relations, by the identifier of the
+            first attribute of each.
     """
 
     relation: RelationOf
@@ -103,7 +104,7 @@ class Renderer:
                 return f"SELECT * FROM ({both})"
             case Distinct():
                 return f"SELECT DISTINCT * FROM {self._nested(plan.child)}"
-            case Aggregate() if plan.output and plan.output[0].identifier in self.given:
+            case Aggregate() | Recurrence() | Fixpoint() if plan.output and plan.output[0].identifier in self.given:
                 return f"SELECT * FROM {self.given[plan.output[0].identifier]}"
             case Aggregate():
                 keys = _list(map(not_ordinal, plan.keys))
@@ -113,7 +114,9 @@ class Renderer:
                 return self._topk(plan)
             case Sort():
                 return self.sql(plan.child)
-            case Recurrence() | Fixpoint() | OneRow():
+            case OneRow():
+                return "SELECT 1 AS `one_row`"
+            case Recurrence() | Fixpoint():
                 raise Refused(Reason.RECURSION, "which is the driver's own to compute")
             case Window():
                 return f"SELECT *, {_list(_named(plan.added, plan.functions))} FROM {self._nested(plan.child)}"

@@ -125,6 +125,10 @@ class Text:
         """The part of the template's text that the views of the query are; empty without any."""
         return self.template_text.partition(VIEW_MARK)[2]
 
+    def whole(self) -> Plan:
+        """Return the plan of the query with the order of its rows. Raises Refused where that is not understood."""
+        return self._ordered()
+
     def cut(self) -> CutBlocks:
         """Return the blocks that may be cut. Raises Refused where there is none."""
         if self._cut is None:

@@ -18,6 +18,7 @@ from imp_driver.spark.bucket_tables import SparkBuckets
 from imp_driver.spark.cancellation import Cancellation
 from imp_driver.spark.errors import mapped
 from imp_driver.spark.frames import frame_of
+from imp_driver.spark.kept_rows import Checkpoints, SparkKeptRows
 from imp_driver.spark.meaning import CHAR_MARK
 from imp_driver.spark.stream import BatchStream, drained
 from imp_driver.values.execution import Execution
@@ -32,6 +33,7 @@ class OwnQueries(ABC):
 
     spark: Any
     _cancellation: Cancellation
+    _checkpoints: Checkpoints
 
     @abstractmethod
     def execute(self, execution: Execution) -> BatchStream:
@@ -56,6 +58,10 @@ class OwnQueries(ABC):
     def buckets(self, execution: Execution) -> SparkBuckets:
         """Return the holder of states of this session."""
         return SparkBuckets(self.spark, lambda text: self.read(text, execution), lambda: self._running(execution))
+
+    def kept_rows(self, execution: Execution) -> SparkKeptRows:
+        """Return what keeps rows of queries in this session for a run."""
+        return SparkKeptRows(self.spark, lambda: self._running(execution), self._checkpoints)
 
     def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""

@@ -50,6 +50,26 @@ class _Operations:
         return bool(self._client.is_closed)
 
 
+class _Checkpoints:
+    """Those of a session at the server, which frees them itself once its client has no frame of them any more."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def checkpoint(self, frame: Any) -> Any:
+        # PySpark (4.2) makes the frame in whatever session is this thread's, and an application may have others.
+        places = SparkSession._active_session
+        before = getattr(places, "session", None)
+        places.session = self._spark
+        try:
+            return frame.localCheckpoint(eager=False)
+        finally:
+            places.session = before
+
+    def release(self, frame: Any) -> None:
+        """Do nothing: whoever gives the frame away tells the server."""
+
+
 class ConnectSession(OwnQueries):
     """A Session over a session of Spark Connect.
 
@@ -66,6 +86,7 @@ class ConnectSession(OwnQueries):
         self._on_machine = on_machine
         self._on_close = on_close
         self._cancellation = Cancellation(_Operations(spark.client))
+        self._checkpoints = _Checkpoints(spark)
         self._settings: tuple[tuple[str, str], ...] = ()
         self._closed = False
 

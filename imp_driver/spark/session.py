@@ -68,6 +68,7 @@ class SparkChildSession(OwnQueries):
         self._binds_natively = binds_natively
         self._on_close = on_close
         self._cancellation = Cancellation(ContextJobs(spark.sparkContext))
+        self._checkpoints = _Checkpoints()
         log_no_interrupts()
         self._epoch = -1
         self._settings: tuple[tuple[str, str], ...] = ()
@@ -320,6 +321,16 @@ class SparkChildSession(OwnQueries):
         if not self._closed:
             self._closed = True
             self._on_close()
+
+
+class _Checkpoints:
+    """Those of the JVM of this process, which are freed at once and not when Java next collects what it no longer needs."""
+
+    def checkpoint(self, frame: DataFrame) -> DataFrame:
+        return frame.localCheckpoint(eager=False)
+
+    def release(self, frame: Any) -> None:
+        frame._jdf.queryExecution().logical().rdd().unpersist(False)
 
 
 def _never() -> bool:

@@ -43,6 +43,16 @@ class Policy(Enum):
     INCREMENTAL = "incremental"
 
 
+class RecursionPlace(Enum):
+    """auto: WITH RECURSIVE by UNION is computed in process, and by Spark, round by round, where it is too large or not known there.
+    process: in process alone. spark: by Spark alone.
+    """
+
+    AUTO = "auto"
+    PROCESS = "process"
+    SPARK = "spark"
+
+
 class RowRules(Enum):
     """engine: where the engine may have rules of its own about who sees which rows, nothing is answered without it.
     none: the promise that it has none: who may read a table sees all of its rows, as they are.
@@ -66,6 +76,7 @@ class Options:
         schema: current schema of the connection.
         sketch: how sketches are used.
         answers: whether queries whose rows are known from maintained groups are answered from them.
+        recursion: where WITH RECURSIVE by UNION is computed.
         background_share: share (above 0, to 1) of the engine's cores that read tables for captures which no query waits for.
         floats: what sums of DOUBLE in such answers are.
         row_rules: whether the engine may show others than all rows of a table to who may read it.
@@ -95,6 +106,7 @@ class Options:
     answers: bool = True
     floats: Floats = Floats.ROUNDED
     row_rules: RowRules = RowRules.ENGINE
+    recursion: RecursionPlace = RecursionPlace.AUTO
     background_share: float = 0.5
     policy: Policy = Policy.AUTO
     sketch_guard: float = 0.0
@@ -308,7 +320,7 @@ def _read_moment(value: Any) -> float:
     return moment
 
 
-_CHOICES: Mapping[str, type[Enum]] = {"policy": Policy, "floats": Floats, "row_rules": RowRules}
+_CHOICES: Mapping[str, type[Enum]] = {"policy": Policy, "floats": Floats, "row_rules": RowRules, "recursion": RecursionPlace}
 
 
 def _read_choice(name: str, value: Any) -> Enum:

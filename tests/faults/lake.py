@@ -30,6 +30,7 @@ from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.report import SketchReport
 from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream, connect_engine, counted, drained
+from tests.soundness.kept_rows import Engine, MemoryRows, type_name
 
 COLUMNS = ("id", "g", "a")
 SCHEMA = pa.schema([(name, pa.int32()) for name in COLUMNS])
@@ -146,7 +147,7 @@ class LakeSession:
 
     def describe(self, execution: Execution) -> ResultShape:
         schema = self.lake.query(execution.text).schema
-        return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
+        return ResultShape(tuple(ResultColumn(field.name, type_name(field.type), None, None, True) for field in schema), schema)
 
     def parallelism(self) -> int:
         return 1
@@ -156,6 +157,9 @@ class LakeSession:
 
     def buckets(self, execution: Execution) -> LakeBuckets:
         return LakeBuckets(self.lake.query)
+
+    def kept_rows(self, execution: Execution) -> MemoryRows:
+        return MemoryRows(Engine(self.lake.query, self.lake.connection.register, self.lake.connection.unregister))
 
     def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         with self.lake.holding({view: rows}):

@@ -25,6 +25,7 @@ from imp_driver.reasons import DeltaSource
 from imp_driver.values.execution import Execution
 from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
 from tests.soundness.buckets import MemoryBuckets
+from tests.soundness.kept_rows import Engine, MemoryRows, type_name
 from tests.soundness.tables import COLUMNS
 
 Row = tuple[int | None, ...]
@@ -222,7 +223,7 @@ class DuckSession:
 
     def describe(self, execution: Execution) -> ResultShape:
         schema = self.warehouse.query(execution.text).schema
-        return ResultShape(tuple(ResultColumn(field.name, str(field.type), None, None, True) for field in schema), schema)
+        return ResultShape(tuple(ResultColumn(field.name, type_name(field.type), None, None, True) for field in schema), schema)
 
     def read(self, text: str, execution: Execution, most_bytes: int | None = None) -> pa.Table:
         found = self.warehouse.query(text)
@@ -232,6 +233,10 @@ class DuckSession:
 
     def buckets(self, execution: Execution) -> MemoryBuckets:
         return self.warehouse.buckets
+
+    def kept_rows(self, execution: Execution) -> MemoryRows:
+        connection = self.warehouse.connection
+        return MemoryRows(Engine(self.warehouse.query, connection.register, connection.unregister))
 
     def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         self.joined += 1

@@ -11,15 +11,15 @@ import pyarrow as pa
 from imp_driver.answer.recursion.in_rows import InRows
 from imp_driver.answer.recursion.in_vectors import InVectors
 from imp_driver.answer.recursion.program import Program
-from imp_driver.answer.recursion.rounds import endless
+from imp_driver.answer.recursion.rounds import EndlessRecursion, TooLarge, endless
 from imp_driver.answer.recursion.why import Provenance
 from imp_driver.dataflow.recursion.dictionaries import NotVectorised
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.keys import NotPacked
-from imp_driver.dataflow.recursion.levels import Endless
+from imp_driver.dataflow.recursion.levels import Endless, TooManyRows
 from imp_driver.provenance.base_rows import Fact
 from imp_driver.reasons import Reason
-from imp_driver.values.refusal import Grounds, Refused
+from imp_driver.values.refusal import Refused
 
 
 class Followed:
@@ -34,7 +34,7 @@ class Followed:
         self._given: list[pa.Table | None] = [None] * count
         self._found: pa.Table | None = None
         self._lock = threading.Lock()
-        self._refused: Grounds | None = None
+        self._refused: Refused | None = None
         self.is_lost = False
 
     def _begun(self) -> InRows | InVectors:
@@ -53,12 +53,12 @@ class Followed:
         """
         with self._lock:
             if self._refused is not None:
-                raise Refused.on(self._refused)
+                raise type(self._refused).on(self._refused.grounds)
             try:
                 return self._brought_to(given)
             except Refused as refused:
                 # What has no end has none at the next reading either, until a table changes. Its rows take memory.
-                self._refused, self._kept, self._found = refused.grounds, self._begun(), None
+                self._refused, self._kept, self._found = type(refused).on(refused.grounds), self._begun(), None
                 raise
             except BaseException:
                 # Some of the changes may be counted.
@@ -107,7 +107,8 @@ class Followed:
             self._kept = InRows(self._program, self.provenance)
             return self._replace(dict(enumerate(given, len(self._program.types))), given)
         except Endless as error:
-            raise Refused(Reason.RECURSION, endless(str(error))) from error
+            kind = TooLarge if isinstance(error, TooManyRows) else EndlessRecursion
+            raise kind(Reason.RECURSION, endless(str(error))) from error
 
     def _shown(self) -> pa.Table:
         """Return the rows under the columns of the plan, NULL in those that nobody reads."""

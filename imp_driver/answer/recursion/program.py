@@ -126,7 +126,7 @@ def _selection(best: Best, types: Sequence[pa.DataType]) -> Selection | None:
     kind = types[measure]
     if (best.greatest and not is_number(kind) and not is_temporal(kind)) or (best.is_strict and pa.types.is_floating(kind)):
         return None
-    return Selection(tuple(map(best.kept.index, best.group)), measure, best.greatest, best.nulls_first, best.has_nulls, best.most)
+    return Selection(tuple(map(best.kept.index, best.group)), measure, best.greatest, best.nulls_first, not best.needs_values, best.most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,7 +68,7 @@ class Recursions:
             try:
                 found = self._followed((key, "all"), forms, given, is_best=False).rows(given)
             except Refused as refused:
-                raise Refused(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
+                raise type(refused)(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
         self._known.trim(_weight, MOST_TOGETHER)
         return found.rename_columns([attribute.identifier for attribute in plan.output])
 

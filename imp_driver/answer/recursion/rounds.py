@@ -21,6 +21,14 @@ from imp_driver.values.refusal import Refused
 RowsOf: TypeAlias = Callable[[Plan], pa.Table]
 
 
+class EndlessRecursion(Refused):
+    """It has not ended after as many rounds as anyone follows."""
+
+
+class TooLarge(Refused):
+    """It has more rows than are kept in process."""
+
+
 def by_rounds(plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) -> pa.Table:
     """Return all rows of a recursive relation.
 
@@ -48,7 +56,8 @@ def by_rounds(plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) ->
         total = {number: pa.concat_tables([table, added[number]]) for number, table in total.items()}
         count = sum(table.num_rows for table in total.values())
         if count > MOST_ROWS or rounds >= MOST_LEVELS:
-            raise Refused(Reason.RECURSION, endless(f"it has not ended after {rounds} rounds and {count} rows"))
+            kind = EndlessRecursion if rounds >= MOST_LEVELS else TooLarge
+            raise kind(Reason.RECURSION, endless(f"it has not ended after {rounds} rounds and {count} rows"))
     return total[plan.relations[0].number]
 
 

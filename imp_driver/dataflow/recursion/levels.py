@@ -38,6 +38,10 @@ class Endless(Exception):
     """A recursion has more rows or levels than are followed."""
 
 
+class TooManyRows(Endless):
+    """It has more rows; it may end all the same."""
+
+
 class NotOrdered(Exception):
     """A step makes a better measure from a worse one, so that the best is not known until all are."""
 
@@ -180,7 +184,7 @@ class Levels:
             self._before[relation].setdefault(row, -1)
             facts.add(row)
             if len(facts) > self._most_rows:
-                raise Endless(f"it has more than {self._most_rows} rows")
+                raise TooManyRows(f"it has more than {self._most_rows} rows")
         self.touched += 1
         for reader in self._readers[relation]:
             if reader.pairing is not None:

@@ -30,7 +30,7 @@ import numpy as np
 from imp_driver.dataflow.recursion.equal_places import EqualPlaces
 from imp_driver.dataflow.recursion.joins import Backward, Forward, Relations
 from imp_driver.dataflow.recursion.keys import ABSENT, GIVEN, LevelArray, distinct
-from imp_driver.dataflow.recursion.levels import Endless
+from imp_driver.dataflow.recursion.levels import Endless, TooManyRows
 from imp_driver.values.codes import IntegerArray
 
 _MANY = 1 << 18
@@ -161,7 +161,7 @@ class Settling:
                 continue
             rows.put(keys, level, len(more))
             if len(rows) > self._most_rows:
-                raise Endless(f"it has more than {self._most_rows} rows")
+                raise TooManyRows(f"it has more than {self._most_rows} rows")
             new.setdefault(relation, []).append(more)
             self._gain(gaining, relation, keys, level)
         return _ascending(new)

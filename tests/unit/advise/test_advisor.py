@@ -19,7 +19,7 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.parse.statement import parse
 from imp_driver.parse.template import make_template, template_text
 from imp_driver.plan.bind import bind
-from imp_driver.ports import Relation, RelationKind, ResultShape, ResultStream, TableDefinition
+from imp_driver.ports import KeptRows, Relation, RelationKind, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.execution import Execution
 from imp_driver.values.report import SketchReport
@@ -99,6 +99,9 @@ class FakeSession:
 
     def buckets(self, execution: Execution) -> None:
         return None
+
+    def kept_rows(self, execution: Execution) -> KeptRows:
+        raise AssertionError("nothing else runs")
 
     def read_with(self, text: str, view: str, rows: pa.Table, execution: Execution) -> pa.Table:
         raise AssertionError("nothing else runs")

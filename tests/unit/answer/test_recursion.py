@@ -14,7 +14,9 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.plan.nodes import Fixpoint
 from imp_driver.plan.rule_forms import NoRule
 from imp_driver.reasons import Decision, ServedBy
+from imp_driver.values.options import RecursionPlace
 from tests.soundness.engine import Row
+from tests.unit.answer.keeping import Left
 from tests.unit.answer.test_answers import World
 
 REACH = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r UNION SELECT l.g, p.b FROM r l JOIN p ON l.x = p.a) "
@@ -162,7 +164,7 @@ def test_values_of_markers_have_recursions_of_their_own() -> None:
     ],
 )
 def test_what_is_refused_says_why(text: str, told: str) -> None:
-    world = World()
+    world = World(recursion=RecursionPlace.PROCESS)
     world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0)])
     with pytest.raises(NotSupportedError, match=told):
         world.ask(text)
@@ -390,7 +392,7 @@ NOT_ENOUGH: dict[str, tuple[str, list[Row]]] = {
 @pytest.mark.parametrize("name", NOT_ENOUGH)
 def test_all_rows_are_followed_where_the_best_are_not_enough(name: str) -> None:
     text, links = NOT_ENOUGH[name]
-    world = World()
+    world = World(recursion=RecursionPlace.PROCESS)
     world.warehouse.commit("r", [(place, *link) for place, link in enumerate(links)])
     rows, report = world.ask(text)
     assert report.served_by is ServedBy.STATE
@@ -414,3 +416,13 @@ def test_a_name_within_a_query_hides_a_recursion_there_alone() -> None:
         f"WITH RECURSIVE p(a) AS (SELECT g FROM r WHERE g = 1 UNION SELECT l.x FROM p JOIN r l ON l.g = p.a WHERE {inner}) SELECT a FROM p"
     )
     assert sorted(world.ask(hidden)[0]) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize("name", NOT_ENOUGH)
+def test_the_engine_follows_all_rows_there_too(name: str) -> None:
+    text, links = NOT_ENOUGH[name]
+    world = Left()
+    world.warehouse.commit("r", [(place, *link) for place, link in enumerate(links)])
+    rows, report = world.ask(text)
+    assert report.served_by is ServedBy.SPARK_BY_ROUNDS
+    assert Counter(rows) == Counter(tuple(row.values()) for row in world.warehouse.query(text).to_pylist())

@@ -1,0 +1,92 @@
+"""Rows of the driver's own queries that Spark keeps for one run: local checkpoints, which a server makes as well, under temporary views.
+
+A checkpoint lies in the storage of the executors, in memory and then on their disks, so that no folder is left behind. What it was computed
+from is cut off: a query over the hundredth is planned as quickly as one over the first. An executor that is lost takes its part with it,
+and queries over it fail.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from pyspark.sql.types import ArrayType, BinaryType, DataType, DecimalType, MapType, StringType, StructType
+
+from imp_driver.ports import KeptSize
+from imp_driver.spark.errors import mapped
+from imp_driver.values.quoting import quoted_name
+
+MOST_ROWS, MOST_BYTES = 100_000, 64 << 20
+"""Up to which rows are handed over to each task that joins them, so that nothing else is sorted or sent around for the join."""
+_LOG = logging.getLogger("imp_driver.spark")
+
+
+class Checkpoints(Protocol):
+    """Makes and frees the checkpoints of a session."""
+
+    def checkpoint(self, frame: Any) -> Any:
+        """Return a frame with the rows of another, which whoever asks for them first computes."""
+
+    def release(self, frame: Any) -> None:
+        """Free the rows of a checkpoint, of which no view is left."""
+
+
+class SparkKeptRows:
+    """A KeptRows over a session of Spark, in this process or at a server.
+
+    ``running`` tags what runs and maps its errors; ``checkpoints`` are those of the session.
+    """
+
+    def __init__(self, spark: Any, running: Callable[[], AbstractContextManager[None]], checkpoints: Checkpoints) -> None:
+        self._spark = spark
+        self._running = running
+        self._checkpoints = checkpoints
+        self._frames: dict[str, Any] = {}
+
+    def keep(self, name: str, query: str) -> KeptSize:
+        """Run a query and keep its rows under the name of a temporary view."""
+        with self._running():
+            # What counts the rows computes them: of a checkpoint that fails itself nobody would have the frame to free it.
+            frame = self._checkpoints.checkpoint(self._spark.sql(query))
+            self._frames[name] = frame
+            try:
+                size = _size(frame)
+                # The estimate that Spark has of them is of the query behind the checkpoint.
+                (frame.hint("broadcast") if size.is_handed_over else frame).createOrReplaceTempView(name)
+            except BaseException:
+                self.drop(name)
+                raise
+        return size
+
+    def drop(self, name: str) -> None:
+        """Drop a view and free its rows, also in a run that was cancelled."""
+        frame = self._frames.pop(name, None)
+        if frame is None:
+            return
+        for free in (lambda: self._spark.catalog.dropTempView(name), lambda: self._checkpoints.release(frame)):
+            try:
+                with mapped():
+                    free()
+            except Exception as error:
+                _LOG.debug("Kept rows were not freed: %s", type(error).__name__)
+
+    def close(self) -> None:
+        """Drop all that is there."""
+        for name in list(self._frames):
+            self.drop(name)
+
+
+def _size(frame: Any) -> KeptSize:
+    """Count rows, and the bytes of their values."""
+    fields = frame.schema.fields
+    texts = [f"coalesce(octet_length(CAST({quoted_name(field.name)} AS STRING)), 0)" for field in fields if _is_wide(field.dataType)]
+    fixed = sum(16 if isinstance(field.dataType, DecimalType) else 8 for field in fields if not _is_wide(field.dataType))
+    rows, octets = frame.selectExpr("count(*)", f"coalesce(sum(CAST({' + '.join(texts) or '0'} AS BIGINT)), 0)").collect()[0]
+    size = int(rows) * fixed + int(octets)
+    return KeptSize(int(rows), size, int(rows) < MOST_ROWS and size < MOST_BYTES)
+
+
+def _is_wide(kind: DataType) -> bool:
+    return isinstance(kind, (StringType, BinaryType, ArrayType, MapType, StructType))

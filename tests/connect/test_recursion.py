@@ -1,0 +1,33 @@
+"""Recursion by UNION at a Connect server, which may have row rules: its own Spark computes it round by round."""
+
+from __future__ import annotations
+
+import pytest
+
+import imp_driver
+from imp_driver.reasons import ServedBy
+from tests.connect.server import Server
+
+REACH = (
+    "WITH RECURSIVE p(a, b) AS (SELECT src, dst FROM links UNION SELECT p.a, l.dst FROM p JOIN links l ON l.src = p.b) SELECT a, b FROM p"
+)
+
+
+def test_rounds_at_the_server(server: Server) -> None:
+    with imp_driver.connect(server.url) as connection:
+        cursor = connection.cursor()
+        cursor.execute(
+            "CREATE OR REPLACE TABLE links AS SELECT * FROM VALUES (1, 2), (2, 3), (3, 1), (3, CAST(NULL AS INT)) AS t(src, dst)"
+        )
+        rows = cursor.execute(REACH).fetchall()
+        assert len(rows) == 12
+        report = cursor.sketch_report
+        assert report is not None
+        assert (report.served_by, report.detail[:9]) == (ServedBy.SPARK_BY_ROUNDS, "rounds: 3")
+        assert report.not_answered is not None
+        assert report.not_answered.detail.startswith("NOT_PERMITTED")
+        cursor.execute("DELETE FROM links WHERE src = 3")
+        assert sorted(cursor.execute(REACH).fetchall()) == [(1, 2), (1, 3), (2, 3)]
+        with pytest.raises(imp_driver.DataError, match="DIVIDE_BY_ZERO"):
+            cursor.execute("WITH RECURSIVE p AS (SELECT 3 AS a UNION SELECT a - 1 FROM p WHERE 6 / (a - 1) > 0) SELECT a FROM p")
+        assert [row for row in cursor.execute("SHOW TABLES").fetchall() if "imp_rows" in str(row)] == []

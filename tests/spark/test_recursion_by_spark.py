@@ -1,0 +1,173 @@
+"""Recursions whose rounds Spark computes: rows as in process, errors, cancellation, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import imp_driver
+from imp_driver.reasons import Reason, ServedBy
+
+_REACH = (
+    "WITH RECURSIVE reach(src, dst) AS (SELECT src, dst FROM links UNION SELECT l.src, r.dst FROM links l JOIN reach r ON l.dst = r.src) "
+)
+QUERIES = {
+    "linear": _REACH + "SELECT src, dst FROM reach",
+    "above": _REACH + "SELECT src, count(*) AS n, max(dst) AS m FROM reach GROUP BY src ORDER BY n DESC, src NULLS LAST LIMIT 3",
+    "mutual": "WITH RECURSIVE odd(a, b) AS (SELECT src, dst FROM links UNION SELECT e.a, l.dst FROM even e JOIN links l ON l.src = e.b), "
+    "even(a, b) AS (SELECT o.a, l.dst FROM odd o JOIN links l ON l.src = o.b) SELECT a, b FROM even",
+    "bound": "WITH RECURSIVE p AS (SELECT src AS a, dst AS b, CAST(cost AS BIGINT) AS c, concat('>', name) AS way FROM links "
+    "UNION SELECT p.a, l.dst, p.c + l.cost, concat(p.way, '>', l.name) FROM p JOIN links l ON l.src = p.b WHERE p.c + l.cost < 9) "
+    "SELECT a, b, c, way FROM p",
+    "shortest": "WITH RECURSIVE p AS (SELECT src AS a, dst AS b, cost AS c FROM links "
+    "UNION SELECT p.a, l.dst, p.c + l.cost FROM p JOIN links l ON l.src = p.b) SELECT a, b, min(c) AS c FROM p GROUP BY a, b",
+}
+ROWS = [
+    (1, 2, 1, "a", 1.5),
+    (2, 3, 2, "b", -0.0),
+    (3, 1, 5, "c", 0.0),
+    (3, 4, 1, "d", float("nan")),
+    (3, 4, 1, "d", float("nan")),
+    (None, 4, 2, None, None),
+    (4, None, 2, "e", 0.3),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _links(engine: imp_driver.Connection) -> None:
+    engine.cursor().execute("CREATE TABLE links (src INT, dst INT, cost INT, name STRING, weight DOUBLE)")
+    _fill(engine.cursor(), ROWS)
+
+
+def _fill(cursor: imp_driver.Cursor, rows: list[tuple[int | None, int | None, int, str | None, float | None]]) -> None:
+    cursor.execute("TRUNCATE TABLE links")
+    cursor.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", rows)
+
+
+@pytest.fixture
+def cursor(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental", recursion="spark") as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture
+def other(warehouse: Path) -> Iterator[imp_driver.Cursor]:
+    """One whose recursions are computed in process."""
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental", recursion="process") as connection:
+        yield connection.cursor()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(engine: imp_driver.Connection, spark: SparkSession) -> Iterator[None]:
+    yield
+    # Delta keeps what it knows of its tables, under names.
+    assert [rdd.name() for rdd in spark.sparkContext._jsc.getPersistentRDDs().values() if rdd.name() is None] == []
+
+
+def _rows(cursor: imp_driver.Cursor, text: str) -> list[str]:
+    return sorted(map(repr, cursor.execute(text).fetchall()))
+
+
+def test_rows_are_those_of_the_process(cursor: imp_driver.Cursor, other: imp_driver.Cursor) -> None:
+    for name, text in QUERIES.items():
+        assert _rows(cursor, text) == _rows(other, text), name
+        report = cursor.sketch_report
+        assert report is not None
+        assert (report.served_by, report.reason) == (ServedBy.SPARK_BY_ROUNDS, Reason.RECURSION_BY_SPARK)
+        assert report.detail.startswith("rounds: ")
+        assert report.times["rounds"] > 0
+        assert cursor.description == other.description
+    assert [row for row in cursor.execute("SHOW VIEWS").fetchall() if "imp_rows" in str(row)] == []
+
+
+def test_a_random_graph_before_and_after_a_change(cursor: imp_driver.Cursor, other: imp_driver.Cursor) -> None:
+    choice = random.Random(5)
+    _fill(cursor, [(choice.randrange(12), choice.randrange(12), choice.randrange(1, 5), "x", 1.0) for _ in range(16)])
+    before = _rows(cursor, QUERIES["linear"])
+    assert before == _rows(other, QUERIES["linear"])
+    cursor.execute("DELETE FROM links WHERE src % 3 = 1")
+    after = _rows(cursor, QUERIES["linear"])
+    assert after == _rows(other, QUERIES["linear"]) != before
+    cursor.execute("TRUNCATE TABLE links")
+    assert cursor.execute(QUERIES["linear"]).fetchall() == []
+    _fill(cursor, ROWS)
+
+
+def test_zeros_and_nan_are_one_value_each(cursor: imp_driver.Cursor) -> None:
+    text = "WITH RECURSIVE p AS (SELECT weight AS w FROM links UNION SELECT w / 2 FROM p WHERE w > 0.5) SELECT w FROM p"
+    # No number is as large as NaN, half of which is NaN.
+    assert _rows(cursor, text) == ["(0.0,)", "(0.3,)", "(0.375,)", "(0.75,)", "(1.5,)", "(None,)", "(nan,)"]
+
+
+def test_an_error_of_a_round_is_the_one_of_the_query(cursor: imp_driver.Cursor, spark: SparkSession) -> None:
+    text = "WITH RECURSIVE p AS (SELECT src AS a FROM links WHERE src = 3 UNION SELECT a - 1 FROM p WHERE 6 / (a - 1) > 0) SELECT a FROM p"
+    with pytest.raises(imp_driver.DataError) as caught:
+        cursor.execute(text)
+    assert caught.value.error_class == "DIVIDE_BY_ZERO"
+    with pytest.raises(imp_driver.ProgrammingError, match="nope"):
+        cursor.execute(_REACH + "SELECT nope FROM reach")
+    assert [row for row in cursor.execute("SHOW TABLES").fetchall() if "imp_rows" in str(row)] == []
+
+
+def test_a_result_that_is_not_read_to_its_end(cursor: imp_driver.Cursor) -> None:
+    cursor.execute(QUERIES["linear"])
+    cursor.fetchone()
+    cursor.execute("SELECT 1").fetchall()
+
+
+def test_a_run_is_cancelled(cursor: imp_driver.Cursor) -> None:
+    """A recursion that would take minutes: each round is a few tenths of a second."""
+    endless = "WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT a + 1 FROM p) SELECT a FROM p"
+
+    def cancel() -> None:
+        while cursor.query_id is None:
+            time.sleep(0.01)
+        time.sleep(1.0)
+        cursor.cancel()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    with pytest.raises(imp_driver.OperationalError, match="cancelled"):
+        cursor.execute(endless)
+    thread.join()
+    assert cursor.execute("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(("policy", "served_by"), [("AUTO", ServedBy.SPARK_BY_ROUNDS), ("STRICT", ServedBy.STATE)])
+def test_a_view(cursor: imp_driver.Cursor, other: imp_driver.Cursor, policy: str, served_by: ServedBy) -> None:
+    """The rows of a strict one come from what is maintained, or not at all."""
+    other.execute(f"CREATE INCREMENTAL VIEW reached POLICY {policy} AS {QUERIES['linear']}")
+    assert _rows(cursor, "SELECT * FROM reached") == _rows(other, "SELECT * FROM reached")
+    assert cursor.sketch_report is not None
+    assert cursor.sketch_report.served_by is served_by
+    other.execute("DROP INCREMENTAL VIEW reached")
+
+
+def test_versions_that_the_text_asks_for(cursor: imp_driver.Cursor) -> None:
+    cursor.execute("CREATE TABLE steps (src INT, dst INT)")
+    cursor.execute("INSERT INTO steps VALUES (1, 2), (2, 3)")
+    cursor.execute("DELETE FROM steps WHERE src = 2")
+    text = (
+        "WITH RECURSIVE p(a, b) AS (SELECT src, dst FROM steps {v} UNION SELECT p.a, l.dst FROM p JOIN steps {v} l ON l.src = p.b) "
+        "SELECT a, b FROM p"
+    )
+    assert _rows(cursor, text.format(v="")) == ["(1, 2)"]
+    assert _rows(cursor, text.format(v="VERSION AS OF 1")) == ["(1, 2)", "(1, 3)", "(2, 3)"]
+
+
+def test_what_the_process_does_not_know_is_left_to_spark(warehouse: Path) -> None:
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental") as connection:
+        cursor = connection.cursor()
+        text = (
+            "WITH RECURSIVE p AS (SELECT name AS a FROM links UNION SELECT md5(a) FROM p WHERE length(a) < 9) SELECT length(a) AS n FROM p"
+        )
+        assert sorted(n or 0 for (n,) in cursor.execute(text).fetchall()) == [0, *[1] * 5, *[32] * 5]
+        assert cursor.sketch_report is not None
+        assert cursor.sketch_report.served_by is ServedBy.SPARK_BY_ROUNDS
+        cursor.execute("SELECT src FROM links WHERE src = 1").fetchall()
