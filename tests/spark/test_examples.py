@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -23,6 +25,9 @@ from examples import (
     views_and_suppositions,
 )
 from imp_driver.reasons import ServedBy
+from tests.seeds import of_today
+
+Check: TypeAlias = Callable[[Path, pytest.CaptureFixture[str]], None]
 
 
 def test_quickstart(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +63,7 @@ def test_dashboard(engine: imp_driver.Connection, warehouse: Path) -> None:
     assert {tile for sources in served for tile, source in sources.items() if source == ServedBy.STATE.value} == set(dashboard.TILES)
 
 
-def test_bill_of_materials(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def _bill_of_materials(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     costs = bill_of_materials.main(str(warehouse))
     assert [cost["bicycle"] for cost in costs] == [Decimal(each) for each in ("359.30", "365.70", "361.70", "359.90")]
     assert all(set(cost) == {"bicycle", "wheel", "frame", "trailer"} for cost in costs)
@@ -67,13 +72,13 @@ def test_bill_of_materials(engine: imp_driver.Connection, warehouse: Path, capsy
     assert "would contain themselves: [('hub',), ('wheel',)]" in shown
 
 
-def test_network_monitoring(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def _network_monitoring(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # Two rings of four without a link between them: 4 * 4 pairs each way.
     assert network_monitoring.main(str(warehouse)) == [(0, 1), (0, 1), (32, None), (0, 5), (0, 5)]
     assert capsys.readouterr().out.count("MAINTAINED") == 4
 
 
-def test_fraud_rings(engine: imp_driver.Connection, warehouse: Path) -> None:
+def _fraud_rings(warehouse: Path, _: pytest.CaptureFixture[str]) -> None:
     seen = fraud_rings.main(str(warehouse))
     assert [returned for returned, _ in seen] == [["amber", "ember"], *[["amber", "dune", "ember"]] * 3, ["dune", "ember"]]
     assert [sorted(rings) for _, rings in seen[1:3]] == [
@@ -81,6 +86,12 @@ def test_fraud_rings(engine: imp_driver.Connection, warehouse: Path) -> None:
         ["amber", "beryl", "coral", "dune", "ember", "fern", "grove"],
     ]
     assert seen[-1][1] == {"dune": "dune", "ember": "dune", "fern": "dune"}
+
+
+@pytest.mark.parametrize("check", of_today([_bill_of_materials, _network_monitoring, _fraud_rings], 3))
+def test_a_recursion(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str], check: Check) -> None:
+    """One of the three each day."""
+    check(warehouse, capsys)
 
 
 def test_pandas_frames(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
