@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, plain_identifier
+from imp_driver.plan.best_rows import Best
 from imp_driver.plan.convert import whole_number
 from imp_driver.plan.nodes import (
     Aggregate,
     Attribute,
-    Best,
     Filter,
     Fixpoint,
     Join,
@@ -143,16 +143,12 @@ def _of_first(plan: Filter) -> Plan:
     if len(inner.functions) > 1:
         # Any other function would be over the best rows alone.
         return plan
-    for attribute, function in zip(inner.added, inner.functions, strict=True):
-        bounds = [
-            _bound(each, {name for name, at in names.items() if at == attribute.identifier} | {attribute.identifier})
-            for each in plan.conjuncts
-        ]
-        most = min((bound for bound in bounds if bound is not None), default=0)
-        best = _first(fixpoint, below, function, most) if 0 < most <= _MOST_FIRST else None
-        if best is not None:
-            return replace(plan, child=_replaced(plan.child, fixpoint, replace(fixpoint, best=best)))
-    return plan
+    (added,), (function,) = inner.added, inner.functions
+    of_rank = {added.identifier, *(name for name, at in names.items() if at == added.identifier)}
+    bounds = [bound for each in plan.conjuncts if (bound := _bound(each, of_rank)) is not None]
+    most = min(bounds, default=0)
+    best = _first(fixpoint, below, function, most) if 0 < most <= _MOST_FIRST else None
+    return plan if best is None else replace(plan, child=_replaced(plan.child, fixpoint, replace(fixpoint, best=best)))
 
 
 def _bound(conjunct: exp.Expr, names: set[str]) -> int | None:

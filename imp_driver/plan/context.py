@@ -50,7 +50,6 @@ class CommonTable:
     """A CTE: its query, its column names if it gives any, and the CTEs that it sees itself.
 
     Attributes:
-        name: its own, in lower case.
         component: if it is recursive, those that read it and that it reads, itself the first; else nothing.
         recurrence: inside of that, its number and its columns.
     """
@@ -58,7 +57,6 @@ class CommonTable:
     query: exp.Expr
     columns: tuple[str, ...]
     visible: Mapping[str, CommonTable]
-    name: str = ""
     component: tuple[exp.CTE, ...] = ()
     recurrence: tuple[int, tuple[Attribute, ...]] | None = None
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from imp_driver.parse.statement import Statement
+from imp_driver.plan.best_rows import Best
 from imp_driver.ports import View
 
 Parsed: TypeAlias = exp.Expr
@@ -261,27 +262,6 @@ class Recursive:
     output: tuple[Attribute, ...]
     bases: tuple[Plan, ...]
     steps: tuple[Plan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """Rows of a recursion that are enough: in each group those that have one of the ``most`` best different measures.
-
-    Attributes:
-        group, measure: places of columns; ``greatest`` is better, else the least, NULL last or, by ``nulls_first``, first.
-        kept: places of the columns that are read.
-        is_strict: whether rows are read, not the measure alone, so that rows which tie must follow from rows that tie.
-        needs_values: whether it holds only where no measure is NULL: LEAST and GREATEST leave it away, ranks show rows that tie by it.
-    """
-
-    group: tuple[int, ...]
-    measure: int
-    greatest: bool
-    most: int = 1
-    nulls_first: bool = False
-    kept: tuple[int, ...] = ()
-    is_strict: bool = False
-    needs_values: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,7 +45,7 @@ def with_common_tables(clause: exp.With, visible: Visible) -> Visible:
         # Those of a recursion see what stands before the first of them.
         before = seen.setdefault(name_of(component[0]), dict(found)) if component else dict(found)
         own_first = tuple(sorted(component, key=lambda each: each is not common))
-        found[name] = CommonTable(common.this, columns_of(common), before, name, own_first)
+        found[name] = CommonTable(common.this, columns_of(common), before, own_first)
     return found
 
 
@@ -76,7 +76,7 @@ def _fixpoint(common: CommonTable, context: Context, query: ResolveQuery) -> Fix
         first = bases[name][0] if bases[name] else query(_first(ready, names - set(numbers)), inside, None)
         numbers[name] = next(context.numbers)
         columns = _columns(columns_of(ready), first.output, context)
-        inside[name] = CommonTable(ready.this, (), common.visible, name, common.component, (numbers[name], columns))
+        inside[name] = CommonTable(ready.this, (), common.visible, common.component, (numbers[name], columns))
         left.remove(ready)
     relations = tuple(_recursive(each, names, inside, bases[name_of(each)], query) for each in common.component)
     return Fixpoint(relations, is_traced=any(each.view.has_provenance for each in context.views))

@@ -108,6 +108,7 @@ class Text:
     with_values: dict[tuple[int, str], Plan] = field(default_factory=dict)
     signatures: dict[int, Mapping[int, str]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
+    _has_recursion: bool | None = None
     _plan_of_groups: Plan | None = None
     _cut: CutBlocks | Grounds | None = None
     _grouped: Grouped | Grounds | None = None
@@ -118,7 +119,9 @@ class Text:
     @property
     def has_recursion(self) -> bool:
         """Whether it has a recursive relation, which this driver alone computes."""
-        return not isinstance(self.plan, Grounds) and has_recursion(self.plan)
+        if self._has_recursion is None:
+            self._has_recursion = not isinstance(self.plan, Grounds) and has_recursion(self.plan)
+        return self._has_recursion
 
     @property
     def views_text(self) -> str:

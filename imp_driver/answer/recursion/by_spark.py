@@ -18,10 +18,10 @@ from imp_driver.answer.recursion.round_texts import RelationForm
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
 from imp_driver.dataflow.recursion.levels import MOST_LEVELS
 from imp_driver.errors import cancelled
+from imp_driver.plan.best_rows import Best
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import (
     Attribute,
-    Best,
     Filter,
     Fixpoint,
     Join,

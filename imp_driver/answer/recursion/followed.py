@@ -72,8 +72,9 @@ class Followed:
 
     def is_of_use(self, given: Sequence[pa.Table]) -> bool:
         """Say whether it can be brought to given rows, or is known to have no end for them."""
-        is_same = all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))
-        return not self.is_lost and (self._refused is None or is_same)
+        if self.is_lost or self._refused is None:
+            return not self.is_lost
+        return all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))
 
     def why(self, row: Row) -> Iterator[Sequence[Fact]]:
         """Yield the minimal sets of given rows by which a row is there, each with the number of its relation."""

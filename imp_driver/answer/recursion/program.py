@@ -17,7 +17,8 @@ from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.rules import Heads, Place, Rule, copied
 from imp_driver.dataflow.recursion.selection import Selection
 from imp_driver.plan.attributes import identifiers, plain_identifier
-from imp_driver.plan.nodes import Aggregate, Best, Fixpoint, Plan, Recurrence
+from imp_driver.plan.best_rows import Best
+from imp_driver.plan.nodes import Aggregate, Fixpoint, Plan, Recurrence
 from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
 from imp_driver.plan.signature import signature
 from imp_driver.values.expressions import And, Expression, Opaque, walk

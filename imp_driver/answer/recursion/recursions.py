@@ -60,7 +60,7 @@ class Recursions:
         if forms is None:
             return by_rounds(plan, rows, recurrences)
         given = [_given(each, rows(each.plan)) for each in forms.given]
-        key = (self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given))
+        key = self._key(plan, name, given)
         try:
             found = self._followed(key, forms, given).rows(given)
         except NotOrdered as error:
@@ -71,6 +71,9 @@ class Recursions:
                 raise type(refused)(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
         self._known.trim(_weight, MOST_TOGETHER)
         return found.rename_columns([attribute.identifier for attribute in plan.output])
+
+    def _key(self, plan: Fixpoint, name: str, given: Sequence[pa.Table]) -> Hashable:
+        return self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given)
 
     def _followed(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
         """Return what follows a recursion, its best rows alone or all of them. Raises NotEvaluable."""
@@ -96,8 +99,7 @@ class Recursions:
             what = "the best rows of a group" if forms is not None else "rows that are computed round by round"
             raise Refused(Reason.RECURSION, f"it is not kept why {what} are there")
         given = [_given(each, rows(each.plan)) for each in forms.given]
-        key = (self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given))
-        followed = self._followed(key, forms, given)
+        followed = self._followed(self._key(plan, name, given), forms, given)
         if followed.provenance is None:
             raise Refused(Reason.RECURSION, "it is kept why a row is there where it is of a view WITH PROVENANCE")
         found = followed.rows(given)

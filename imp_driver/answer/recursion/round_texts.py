@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from imp_driver.plan.nodes import Attribute, Best
+from imp_driver.plan.best_rows import Best
+from imp_driver.plan.nodes import Attribute
 from imp_driver.values.quoting import quoted_name
 
 LEVEL = "imp_level"

@@ -339,7 +339,7 @@ class Levels:
     def _is_best(self, relation: int, row: Row, key: Key, *, is_derived: bool) -> bool:
         """Note whether a row is derived, have those settled again of which that changes whether they are best, and say whether it is."""
         candidates = self._candidates[relation]
-        for other, _ in list(candidates.put(row, key) if is_derived else candidates.drop(row, key)):
+        for other in list(candidates.put(row, key) if is_derived else candidates.drop(row, key)):
             entry = self._entries[relation][other]
             levels = [level for level in (entry[0], *entry[1:2]) if level != _GONE]
             if levels:

@@ -65,18 +65,17 @@ class Candidates:
         found = self._groups.get(self._group(row))
         return found is None or bisect_left(found[0], key) < self.selection.most
 
-    def put(self, row: Row, key: Key) -> Iterator[tuple[Row, Key]]:
+    def put(self, row: Row, key: Key) -> Iterator[Row]:
         """Have a row among its group, and yield those that are no longer best because of it."""
         keys, rows = self._groups.setdefault(self._group(row), ([], {}))
         if key not in rows:
             insort(keys, key)
             rows[key] = {}
             if len(keys) > self.selection.most and bisect_left(keys, key) < self.selection.most:
-                worse = keys[self.selection.most]
-                yield from [(each, worse) for each in rows[worse]]
+                yield from list(rows[keys[self.selection.most]])
         rows[key][row] = None
 
-    def drop(self, row: Row, key: Key) -> Iterator[tuple[Row, Key]]:
+    def drop(self, row: Row, key: Key) -> Iterator[Row]:
         """Have a row no longer among its group, and yield those that are best without it."""
         group = self._group(row)
         keys, rows = self._groups.get(group, ([], {}))
@@ -90,8 +89,7 @@ class Candidates:
         if not keys:
             del self._groups[group]
         elif place < self.selection.most <= len(keys):
-            better = keys[self.selection.most - 1]
-            yield from [(each, better) for each in rows[better]]
+            yield from list(rows[keys[self.selection.most - 1]])
 
     def _group(self, row: Row) -> Row:
         return tuple([row[column] for column in self.selection.group])

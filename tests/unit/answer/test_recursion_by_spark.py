@@ -12,7 +12,7 @@ from imp_driver.answer.recursion import by_spark, in_vectors
 from imp_driver.answer.recursion.round_texts import RelationForm
 from imp_driver.dataflow.recursion.vectors import VectorLevels
 from imp_driver.errors import DataError, InterfaceError, NotSupportedError, OperationalError
-from imp_driver.plan.nodes import Best
+from imp_driver.plan.best_rows import Best
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, RecursionPlace
@@ -54,7 +54,7 @@ def test_rows_are_those_that_are_computed_in_process(text: str) -> None:
 ABOVE = (
     "SELECT a, count(*) AS n FROM p GROUP BY ROLLUP(a)",
     "SELECT (SELECT count(*) FROM p) AS n, (SELECT max(b) FROM p WHERE a = 1) AS m",
-    "SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b NULLS LAST) AS k FROM p",
+    "SELECT a, b, row_number() OVER (PARTITION BY a ORDER BY b NULLS LAST) AS k FROM p ORDER BY a NULLS LAST, k",
     "SELECT a FROM p UNION SELECT id FROM r",
     "SELECT a FROM p EXCEPT SELECT g FROM r WHERE id > 2",
     "SELECT r.id, (SELECT count(*) FROM p WHERE p.a = r.g) AS n FROM r",
