@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from imp_driver.answer.finish import Finish
+from imp_driver.answer.held import Held
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views
-from imp_driver.answer.parts import Forks, Held, Parts
+from imp_driver.answer.parts import Forks, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
 from imp_driver.answer.recursion.left import served_by_rounds
@@ -179,7 +180,7 @@ class Answers:
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         check_one_moment(held.parts)
         shape = self._shape(held.parts, reading, execution)
-        rows = Finish(held.rows, may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
+        rows = Finish(held.rows, may_round=self._may_round, partials=held.partials).answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
@@ -279,7 +280,7 @@ class Answers:
         with execution.watch.stage("answer"):
             inner = self._inner(held, reading)
             recursions = self._recursions.followed(held, reading, execution) if reading.text.has_recursion else None
-            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions)
+            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions, partials=held.partials)
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)

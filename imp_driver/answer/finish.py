@@ -16,6 +16,9 @@ from imp_driver.answer.columns import expression_over, value_of
 from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.join import joined, semijoined
+from imp_driver.answer.nested.correlated import Correlated
+from imp_driver.answer.nested.merged import merged
+from imp_driver.answer.nested.partial import Partials
 from imp_driver.answer.order import first_places, in_order, ties_at
 from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.regroup import regrouped
@@ -36,12 +39,14 @@ from imp_driver.dataflow.sort_keys import SortKey
 from imp_driver.plan.conjunctive import with_equalities
 from imp_driver.plan.convert import whole_number
 from imp_driver.plan.early import early
+from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import (
     Aggregate,
     Distinct,
     Filter,
     Fixpoint,
     Join,
+    Merge,
     OneRow,
     OrderKey,
     Plan,
@@ -63,7 +68,8 @@ class Finish:
     """Computes the rows of plans; ``groups`` has those of aggregations by the identifier of the first attribute of their output.
 
     ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed,
-    ``recursions`` the recursive relations that are followed from one reading to the next.
+    ``recursions`` the recursive relations that are followed from one reading to the next, ``partials`` what is held of groups from which
+    others are merged.
     """
 
     def __init__(
@@ -73,8 +79,11 @@ class Finish:
         may_round: bool = True,
         inner: InnerRows | None = None,
         recursions: Recursions | None = None,
+        partials: Partials | None = None,
     ) -> None:
         self._groups = groups
+        self._partials = partials or {}
+        self._correlated = Correlated(self.rows, self._with_scalar, _filtered, self._partials)
         self._inner = inner
         self._recursions = Recursions() if recursions is None else recursions
         self._recurrences: dict[str, pa.Table] = {}
@@ -104,6 +113,8 @@ class Finish:
             case Aggregate():
                 known = self._groups.get(plan.output[0].identifier) if plan.output else None
                 return self._regrouped(plan) if known is None else known
+            case Merge():
+                return merged(plan, self.rows(plan.child), self._partials)
             case Filter():
                 return _filtered(self.rows(with_equalities(plan.child, plan.conjuncts)), plan.conjuncts)
             case Project():
@@ -114,7 +125,7 @@ class Finish:
                 sooner = early(plan)
                 return semijoined(plan, *self._both(plan)) if sooner is plan else self.rows(sooner)
             case Scalar():
-                return self._with_scalar(plan)
+                return self._with_scalar(plan, self.rows(plan.child))
             case UnionAll():
                 return _stacked(plan, [self.rows(branch) for branch in plan.branches])
             case SetOperation():
@@ -172,10 +183,10 @@ class Finish:
         check_order(rows, [key.expression for key in plan.order], places, (skipped, skipped + count))
         return rows.take(pa.array(places[skipped : skipped + count]))
 
-    def _with_scalar(self, plan: Scalar) -> pa.Table:
-        if plan.correlated:
-            raise NotEvaluable("a subquery that reads the row around it")
-        rows, found = self.rows(plan.child), self.rows(plan.subquery)
+    def _with_scalar(self, plan: Scalar, rows: pa.Table) -> pa.Table:
+        if free_identifiers(plan.subquery):
+            return self._correlated.with_value(plan, rows)
+        found = self.rows(plan.subquery)
         if found.num_rows > 1:
             raise NotEvaluable("a scalar subquery of more than one row")
         kind = found.schema.types[0]

@@ -12,10 +12,12 @@ from pyarrow import compute
 from imp_driver.answer.guarded import ERRORS
 from imp_driver.answer.keys import key_name
 from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
+from imp_driver.answer.nested.partial import PLACE, Partial, Partials
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
-from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, StateCorrupt, Values
 from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.load import loaded
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
@@ -29,9 +31,9 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.state.group_columns import CoarserGroups, ReadGroups
 from imp_driver.state.numberings import Numbering
-from imp_driver.values.aggregates import AccumulatorKind, ProjectedRows
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows
 from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, as_grouped
-from imp_driver.values.expressions import AggregateReference
+from imp_driver.values.expressions import AggregateReference, Expression
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import with_count
 
@@ -75,6 +77,24 @@ def rows_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggre
     if not aggregate.keys and not (len(made_keys[0]) if made_keys else rows.num_rows):
         return of_no_rows(rows.schema, [block.aggregates[place].specification for place in outputs])
     return with_spreads(rows, {name: each.spread for name, each in named.items() if each.spread is not None})
+
+
+def partials_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: Aggregate) -> Partials:
+    """Return what is held of each of the rows that ``rows_of`` gives, for others to be merged from them.
+
+    Raises as ``rows_of``; NotEvaluable too where an aggregate is not held.
+    """
+    asked = _Asked.of(state, found)
+    outputs = [output.index for output in block.outputs if isinstance(output, AggregateReference)]
+    return {
+        attribute.identifier: asked.partial(found.aggregates[place], block.aggregates[place])
+        for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)
+    }
+
+
+def with_places(rows: pa.Table, aggregate: Aggregate) -> pa.Table:
+    """Number the rows of groups that others are merged from."""
+    return rows.append_column(PLACE + aggregate.function_attributes[-1].identifier, pa.array(np.arange(rows.num_rows)))
 
 
 def _made(state: ReadGroups, found: Match, aggregates: Mapping[int, BoundAggregate]) -> CoarserGroups:
@@ -135,6 +155,32 @@ class _Asked:
                 return self._state.value_as(asked.specification, source.place, self.slots)
             return self._state.rolled_up(asked.specification, source.place, self.slots, self._groups)
         return self._value_where(source, asked) if isinstance(source, HeldWhere) else self._value_over_keys(source, asked)
+
+    def partial(self, source: AggregateSource, asked: BoundAggregate) -> Partial:
+        """Return what is held of an aggregate. Raises NotEvaluable where it is computed of other groups' keys or of some of them."""
+        if isinstance(source, HeldWhere):
+            raise NotEvaluable(f"{asked.specification.kind.value} of some rows, which other groups do not hold")
+        every = np.arange(self._state.groups)
+        rows = self._state.rows(every)
+        if isinstance(source, Held):
+            self._check(source.errors, self.slots)
+            return Partial.of(asked.specification, self._state.held(asked.specification, source.place), rows, self.slots, self._groups)
+        if source.argument is None:
+            return Partial.of(asked.specification, loaded(asked.specification, {}, rows), rows, self.slots, self._groups)
+        held = self._held_over_keys(source.argument, asked.specification)
+        return Partial.of(asked.specification, held, rows[self.slots], np.arange(len(self.slots)), self._groups)
+
+    def _held_over_keys(self, argument: Expression, specification: AggregateSpecification) -> Accumulator:
+        """Return what would be held of an expression over the keys of each finer group."""
+        arguments = project(self._rows, [(argument, specification.argument_type)])
+        numbers = np.arange(len(self.slots))
+        state = GroupState.empty((specification,), [pa.int64()])
+        try:
+            state.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
+        except StateCorrupt as error:
+            raise NotEvaluable("a sum of integers leaves 64 bits") from error
+        slots = np.flatnonzero(state.alive)
+        return state.read_as(specification, 0, slots[np.argsort(state.key_values(0, slots).to_numpy())])
 
     def _check(self, errors: int | None, slots: IntegerArray) -> None:
         """Raise Refused where rows of some groups are left out of an aggregate, which the query would stop at."""

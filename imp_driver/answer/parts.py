@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
-from imp_driver.answer.groups import check_keys, check_maintained, repeated, rows_of
+from imp_driver.answer.groups import check_keys, check_maintained, partials_of, repeated, rows_of, with_places
+from imp_driver.answer.held import Held
 from imp_driver.answer.matching import own_match
+from imp_driver.answer.nested.partial import Partials
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
@@ -29,7 +31,7 @@ from imp_driver.parse.literals import typed_literal
 from imp_driver.parse.statement import with_named
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.bind import with_values
-from imp_driver.plan.nodes import Aggregate, Plan, TopK
+from imp_driver.plan.nodes import Aggregate, TopK
 from imp_driver.plan.tops import Top
 from imp_driver.ports import Session
 from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason
@@ -45,28 +47,18 @@ from imp_driver.values.options import Floats, Options
 from imp_driver.values.refusal import Refused
 from imp_driver.values.view_policy import ViewPolicy
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Held:
-    """What a query is finished from.
-
-    Attributes:
-        grouped: the query, as these groups serve it.
-        plan: the same with values for its markers.
-        rows: those of its aggregations, by the identifier of the first attribute of each.
-        parts: the groups that they come from, those of its constants included.
-    """
-
-    grouped: Grouped
-    plan: Plan
-    rows: Mapping[str, pa.Table]
-    parts: tuple[Groups, ...]
-
-
 _FEW_GROUPS = 50_000
 """So many rows are filtered as soon as those that pass are picked from columns."""
 _MOST_TRIES = 8
 """States over more tables that turn out not to serve a query."""
+
+
+def _groups(
+    request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table, partials: Callable[[], Partials], aggregate: Aggregate
+) -> Groups:
+    if not aggregate.is_finer:
+        return Groups(request, relation, upkeep, rows)
+    return Groups(request, relation, upkeep, with_places(rows, aggregate), partials())
 
 
 class Forks(Protocol):
@@ -133,8 +125,11 @@ class Parts:
         if groups.groups > _FEW_GROUPS:
             raise NotThere
         # Other texts may ask for other groups of the same columns.
-        rows = groups.table((aggregate, request.zone), lambda: rows_of(groups, own_match(request.block), request.block, aggregate))
-        return self._checked(Groups(request, relation, upkeep, rows))
+        found = own_match(request.block)
+        rows = groups.table((aggregate, request.zone), lambda: rows_of(groups, found, request.block, aggregate))
+        return self._checked(
+            _groups(request, relation, upkeep, rows, lambda: partials_of(groups, found, request.block, aggregate), aggregate)
+        )
 
     def _first_rows(self, grouped: Grouped, top: Top, whole: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return what the first rows of an order are finished from: the rows up to a threshold, or all of them where they are few."""
@@ -179,7 +174,7 @@ class Parts:
 
     def _constant(self, held: Held) -> object:
         """Return what a marker of a subquery stands for. Raises NotEvaluable where it has no one value that is known exactly."""
-        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED).rows(held.plan)
+        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED, partials=held.partials).rows(held.plan)
         if held.grouped.others or rows.num_rows > 1 or rounded_in(rows):
             raise NotEvaluable("a scalar subquery of more than one row, or of a sum of doubles")
         found = typed_literal(one_array(rows.column(0))[0] if rows.num_rows else pa.scalar(None))
@@ -273,7 +268,8 @@ class Parts:
                 if source.wide is not None:
                     source.wide.check(own, groups, self._relations)
                 found = rows_of(groups, source.found, request.block, aggregate)
-                return self._read(own, relation, upkeep, found)
+                partials = partial(partials_of, groups, source.found, request.block, aggregate)
+                return self._read(_groups(own, relation, upkeep, found, partials, aggregate))
 
         try:
             found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
@@ -283,8 +279,8 @@ class Parts:
             found = None
         return self._relations.held(source.request, means, read) if found is None else found
 
-    def _read(self, request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table) -> Groups:
-        found = self._checked(Groups(request, relation, upkeep, rows))
+    def _read(self, groups: Groups) -> Groups:
+        found = self._checked(groups)
         if self._forks is None:
             self.note_answered(found)
         return found

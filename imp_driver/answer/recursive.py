@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from imp_driver.answer.held import Held
 from imp_driver.answer.named import NamedAnswers, views_of
-from imp_driver.answer.parts import Held
 from imp_driver.answer.permitted import Permitted
 from imp_driver.answer.recursion.recursions import Recursions, names_of
 from imp_driver.answer.summary import check_one_moment

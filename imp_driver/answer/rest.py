@@ -15,7 +15,7 @@ from imp_driver.answer.rounding import is_smooth, rounded_in, without_spreads
 from imp_driver.answer.zeros import unsigned
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
-from imp_driver.plan.nodes import Distinct, Plan, Project, SetOperation, TopK, Window, children
+from imp_driver.plan.nodes import Distinct, Merge, Plan, Project, SetOperation, TopK, Window, children, every
 from imp_driver.plan.render import Renderer, read_identifiers
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason
@@ -44,6 +44,9 @@ def check_left(plan: Plan, groups: GivenRows, *, may_round: bool, may_tie: bool,
         may_tie: of rows that tie any may come first.
         why: it is left to Spark at all.
     """
+    if any(isinstance(each, Merge) for each in every(plan)):
+        # Of finer groups the driver alone knows what aggregates are made of.
+        raise Refused(Reason.LEFT_TO_SPARK, why)
     if any(map(rounded_in, groups.values())) and not may_round:
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of doubles (option floats)")
     _rounded(plan, groups, why)

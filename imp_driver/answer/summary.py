@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from imp_driver.answer.nested.partial import Partials
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
 from imp_driver.reasons import Decision, Reason, ServedBy
@@ -21,12 +22,13 @@ _DEAREST_FIRST = (Decision.CAPTURED, Decision.RECAPTURED, Decision.MAINTAINED, D
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The rows of one aggregation, at the versions of the request."""
+    """The rows of one aggregation, at the versions of the request, and what is held of each where others are merged from them."""
 
     request: Request
     relation: Maintained
     upkeep: Upkeep
     rows: pa.Table
+    partials: Partials = field(default_factory=dict)
 
 
 def report_of_groups(parts: Sequence[Groups], times: Mapping[str, float]) -> SketchReport:

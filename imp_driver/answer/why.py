@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from imp_driver.answer.columns import value_of
 from imp_driver.answer.finish import Finish
-from imp_driver.answer.parts import Held
+from imp_driver.answer.held import Held
 from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.recursion.traced import Traced

@@ -52,19 +52,30 @@ def literal_node(value: object) -> exp.Expr:
     )
 
 
+COMPUTED = "is_computed"
+"""Marks a cast that stands for a value of a query's own: beside a decimal it has the digits of its type, which 1L has not."""
+
+
 def typed_literal(value: pa.Scalar) -> object:
     """Return what stands for a value of a query's own in its text, in Spark's type; None for a type of which that is not certain."""
     kind, found = value.type, value.as_py()
+    if found is None and pa.types.is_decimal(kind):
+        return _computed(exp.cast(exp.Null(), exp.DataType.build(f"DECIMAL({kind.precision}, {kind.scale})", dialect=_DIALECT)))
     if found is None:
-        return exp.Null()
+        return _computed(exp.cast(exp.Null(), _INTEGERS[kind.bit_width])) if pa.types.is_signed_integer(kind) else exp.Null()
     if pa.types.is_signed_integer(kind):
         number = exp.Literal.number(abs(found))
-        return exp.cast(exp.Neg(this=number) if found < 0 else number, _INTEGERS[kind.bit_width])
+        return _computed(exp.cast(exp.Neg(this=number) if found < 0 else number, _INTEGERS[kind.bit_width]))
     if pa.types.is_decimal(kind):
-        return _cast(f"{found:f}", f"DECIMAL({kind.precision}, {kind.scale})")
+        return _computed(_cast(f"{found:f}", f"DECIMAL({kind.precision}, {kind.scale})"))
     # Spark reads a text that is written, beside a date or a CHAR say, otherwise than one that is computed.
     is_alike = pa.types.is_boolean(kind) or pa.types.is_date32(kind) or pa.types.is_float64(kind)
     return literal_node(found) if is_alike else None
+
+
+def _computed(node: exp.Expr) -> exp.Expr:
+    node.meta[COMPUTED] = True
+    return node
 
 
 _INTEGERS = {8: exp.DType.TINYINT, 16: exp.DType.SMALLINT, 32: exp.DType.INT, 64: exp.DType.BIGINT}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.parse.literals import COMPUTED
 from imp_driver.values.decimal_types import type_of_digits
 from imp_driver.values.expressions import Constant
 from imp_driver.values.widening import least_bits
@@ -63,13 +65,17 @@ def _cast_constant(node: exp.Cast) -> Constant | None:
     inner = constant(node.this)
     if inner is None or isinstance(inner.value, bool) or node.args.get("format"):
         return None
-    value, target = inner.value, node.to.this
+    value, target, is_computed = inner.value, node.to.this, COMPUTED in node.meta
+    if value is None and is_computed:
+        return Constant(None, _INTEGERS.get(target) or decimal_type(node.to), is_computed)
     try:
         if target in _INTEGERS:
             kind = _INTEGERS[target]
-            return Constant(value, kind) if isinstance(value, int) and least_bits(value) <= kind.bit_width else None
+            fits = isinstance(value, int) and least_bits(value) <= kind.bit_width
+            return Constant(value, kind, is_computed) if fits else None
         if isinstance(value, str):
-            return _text_constant(value, node.to)
+            found = _text_constant(value, node.to)
+            return replace(found, kind=decimal_type(node.to), is_computed=True) if found is not None and is_computed else found
         return Constant(float(value)) if target is exp.DType.DOUBLE and isinstance(value, (int, Decimal, float)) else None
     except (ValueError, ArithmeticError):
         return None

@@ -11,6 +11,7 @@ from imp_driver.plan.nodes import (
     Filter,
     Fixpoint,
     Join,
+    Merge,
     OneRow,
     Plan,
     Project,
@@ -34,7 +35,7 @@ def expressions_of(plan: Plan) -> tuple[exp.Expr, ...]:
             return plan.conjuncts
         case Project():
             return plan.expressions
-        case Aggregate():
+        case Aggregate() | Merge():
             return plan.keys + plan.functions
         case TopK():
             bounds = (plan.limit,) if plan.offset is None else (plan.limit, plan.offset)
@@ -50,7 +51,7 @@ def expressions_of(plan: Plan) -> tuple[exp.Expr, ...]:
 def made_by(plan: Plan) -> tuple[Attribute, ...]:
     """Return the attributes that an operator makes anew."""
     match plan:
-        case Scan() | Project() | UnionAll() | SetOperation() | Aggregate() | Recurrence() | OneRow():
+        case Scan() | Project() | UnionAll() | SetOperation() | Aggregate() | Merge() | Recurrence() | OneRow():
             return plan.output
         case Fixpoint():
             return tuple(attribute for each in plan.relations for attribute in each.output)

@@ -5,6 +5,8 @@ What is below then has no constants but those of other columns, so that groups w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from imp_driver.plan.attributes import plain_identifier, reference, substituted
 from imp_driver.plan.below import unfold
 from imp_driver.plan.blocks import conditions_on_keys
@@ -32,12 +34,11 @@ def _moved(aggregate: Aggregate) -> Plan | None:
     if not moved:
         return None
     rest = tuple(conjunct for conjunct in below.where if conjunct not in moved)
-    groups = Aggregate(
-        Filter(below.source, rest) if rest else below.source,
-        aggregate.key_attributes,
-        keys,
-        aggregate.function_attributes,
-        below.over_source(aggregate.functions),
+    groups = replace(
+        aggregate,
+        child=Filter(below.source, rest) if rest else below.source,
+        keys=keys,
+        functions=below.over_source(aggregate.functions),
     )
     above = {
         name: reference(attribute)

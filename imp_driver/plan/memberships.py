@@ -11,6 +11,7 @@ from dataclasses import replace
 from imp_driver.plan.attributes import by_identifier, reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equality
+from imp_driver.plan.nested import spine
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, Plan, Project, Scalar, SemiJoin, children
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.scalars import are_alike, is_there, joined
@@ -18,10 +19,27 @@ from imp_driver.plan.scalars import are_alike, is_there, joined
 
 def with_joins(plan: Plan) -> Plan:
     """Return a plan in which IN over groups, and correlated scalar subqueries, are joins with groups where they can be."""
-    plan = with_inputs(plan, tuple(map(with_joins, children(plan))))
-    if isinstance(plan, Scalar) and plan.correlated:
+    return _with_joins(plan, frozenset())
+
+
+def _with_joins(plan: Plan, kept: frozenset[str]) -> Plan:
+    """Leave the subqueries alone whose values are ``kept`` as such."""
+    if isinstance(plan, Aggregate):
+        kept |= _values_of_nested(plan)
+    plan = with_inputs(plan, tuple(_with_joins(child, kept) for child in children(plan)))
+    if isinstance(plan, Scalar) and plan.correlated and plan.value.identifier not in kept:
         return joined(plan) or plan
     return (_joined(plan) or plan) if isinstance(plan, SemiJoin) and not plan.anti else plan
+
+
+def _values_of_nested(plan: Aggregate) -> frozenset[str]:
+    """Return the values of subqueries below an aggregate that is merged from finer groups (plan/nested.py).
+
+    So it is where one of them cannot be a join, or is the same for all rows: what it is compared with then changes with each commit.
+    """
+    scalars = [each for each in spine(plan.child) if isinstance(each, Scalar)]
+    is_nested = any(joined(each) is None if each.correlated else True for each in scalars)
+    return frozenset(each.value.identifier for each in scalars) if is_nested else frozenset()
 
 
 def _joined(plan: SemiJoin) -> Plan | None:

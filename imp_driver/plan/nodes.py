@@ -180,13 +180,37 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """GROUP BY ``keys`` with ``functions``; the output is the keys, then the functions. No key: always one row."""
+    """GROUP BY ``keys`` with ``functions``; the output is the keys, then the functions. No key: always one row.
+
+    ``is_finer``: what is held of each function is to be known, since others are merged from these groups.
+    """
 
     child: Plan
     key_attributes: tuple[Attribute, ...]
     keys: tuple[exp.Expr, ...]
     function_attributes: tuple[Attribute, ...]
     functions: tuple[exp.Expr, ...]
+    is_finer: bool = False
+
+    @property
+    def output(self) -> tuple[Attribute, ...]:
+        return self.key_attributes + self.function_attributes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merge:
+    """GROUP BY ``keys`` over finer groups, each of as many rows as ``copies`` says.
+
+    A function is that of all rows of the groups that fall together, named by the finer groups' column with FILTER or not; or an aggregate
+    of their keys.
+    """
+
+    child: Plan
+    key_attributes: tuple[Attribute, ...]
+    keys: tuple[exp.Expr, ...]
+    function_attributes: tuple[Attribute, ...]
+    functions: tuple[exp.Expr, ...]
+    copies: Attribute
 
     @property
     def output(self) -> tuple[Attribute, ...]:
@@ -291,6 +315,7 @@ Plan: TypeAlias = (
     | SetOperation
     | Distinct
     | Aggregate
+    | Merge
     | TopK
     | Sort
     | Window

@@ -13,6 +13,7 @@ from imp_driver.plan.nodes import (
     Filter,
     Fixpoint,
     Join,
+    Merge,
     OneRow,
     OrderKey,
     Plan,
@@ -64,7 +65,7 @@ def with_expressions(plan: Plan, change: Change) -> Plan:
             return replace(plan, conjuncts=tuple(map(change, plan.conjuncts)))
         case Project():
             return replace(plan, expressions=tuple(map(change, plan.expressions)))
-        case Aggregate():
+        case Aggregate() | Merge():
             return replace(plan, keys=tuple(map(change, plan.keys)), functions=tuple(map(change, plan.functions)))
         case TopK():
             return replace(

@@ -23,6 +23,7 @@ from imp_driver.plan.nodes import (
     Fixpoint,
     Join,
     JoinKind,
+    Merge,
     OneRow,
     OrderKey,
     Plan,
@@ -116,6 +117,8 @@ class Renderer:
                 return self.sql(plan.child)
             case OneRow():
                 return "SELECT 1 AS `one_row`"
+            case Merge():
+                raise Refused(Reason.LEFT_TO_SPARK, "aggregates that are merged from those of finer groups")
             case Recurrence() | Fixpoint():
                 raise Refused(Reason.RECURSION, "which is the driver's own to compute")
             case Window():

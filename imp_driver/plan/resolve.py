@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import bracketed, conjuncts_of, reference, replaced
+from imp_driver.plan.attributes import bracketed, conjuncts_of, plain_identifier, reference, replaced
 from imp_driver.plan.check import check
 from imp_driver.plan.context import Context, Tables, Visible
 from imp_driver.plan.finish import finish, order_keys, windows
 from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
 from imp_driver.plan.grouping_sets import grouped_by_sets, keys_of, written_sets
 from imp_driver.plan.lookup import Lookup, own_column
-from imp_driver.plan.nodes import OneRow, OrderKey, Plan
+from imp_driver.plan.nodes import Aggregate, OneRow, OrderKey, Plan
 from imp_driver.plan.recursion import with_common_tables
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.sets import resolve_set
@@ -69,10 +69,10 @@ class _Resolver:
         if select.args.get("group") or condition is not None or any(map(aggregates_in, expressions)):
             readers = [*expressions, *([] if condition is None else [condition]), *(key.expression for key in order)]
             group = _grouped(plan, select, lookup, readers, self.context)
-            plan = group.plan if condition is None else self._having(group, condition, outer, subqueries)
+            scope = _of_keys(group, scope)
+            plan = group.plan if condition is None else self._having(group, condition, scope, subqueries)
             expressions = [group.above(expression) for expression in expressions]
             order = tuple(OrderKey(group.above(key.expression), key.descending, key.nulls_first) for key in order)
-            scope = Scope((Source("", group.keys),), outer)
         if any(expression.find(exp.Query) for expression in expressions):
             above = Conditions(plan, self.context, lambda column: column, scope, subqueries)
             expressions = [above.with_scalars(expression) for expression in expressions]
@@ -124,9 +124,8 @@ class _Resolver:
             raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
         return finish(select, OneRow(), [name for name, _ in items], [value for _, value in items], (), self.context)
 
-    def _having(self, group: Grouped, condition: exp.Expr, outer: Scope | None, subqueries: _Subqueries) -> Plan:
+    def _having(self, group: Grouped, condition: exp.Expr, scope: Scope, subqueries: _Subqueries) -> Plan:
         """Apply HAVING over the groups; a subquery in it sees the group keys by their names."""
-        scope = Scope((Source("", group.keys),), outer)
         return Conditions(group.plan, self.context, lambda column: column, scope, subqueries).add(conjuncts_of(group.above(condition)))
 
 
@@ -162,6 +161,19 @@ class _Subqueries:
         correlated = tuple(replaced(conjunct, lambda column: reference(scope.find(column)[0])) for conjunct in outside)
         items = () if any(item.unalias().is_star for item in select.expressions) else tuple(e for _, e in _items(select, scope))
         return Rows(plan, items, correlated)
+
+
+def _of_keys(group: Grouped, below: Scope) -> Scope:
+    """Return what subqueries above groups see: the keys, those that are columns under the names of their tables too."""
+    written = group.plan.keys if isinstance(group.plan, Aggregate) else ()
+    columns = {plain_identifier(key): attribute for key, attribute in zip(written, group.keys, strict=False)}
+    named = [
+        Source(source.qualifier, tuple(found for each in source.attributes if (found := columns.get(each.identifier)) is not None))
+        for source in below.sources
+    ]
+    known = {attribute.identifier for source in named for attribute in source.attributes}
+    others = tuple(attribute for attribute in group.keys if attribute.identifier not in known)
+    return Scope((*named, Source("", others)), below.outer)
 
 
 def _has_one_row(query: exp.Expr) -> bool:

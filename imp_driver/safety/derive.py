@@ -12,6 +12,7 @@ from imp_driver.plan.nodes import (
     Filter,
     Fixpoint,
     Join,
+    Merge,
     OneRow,
     Plan,
     Project,
@@ -166,5 +167,5 @@ def _rule(plan: Plan, inputs: list[Derived], rows: CorrelatedRows | None, settin
             return inputs[0]
         case Window():
             return derive_window(plan, inputs[0])
-        case Recurrence() | Fixpoint() | OneRow():
+        case Recurrence() | Fixpoint() | OneRow() | Merge():
             raise Refused(Reason.RECURSION)

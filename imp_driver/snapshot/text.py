@@ -19,7 +19,9 @@ from imp_driver.plan.early_groups import with_early_groups
 from imp_driver.plan.groupings import groupings, ungrouped, with_groups
 from imp_driver.plan.keys_above import with_keys_above
 from imp_driver.plan.memberships import with_joins
+from imp_driver.plan.nested import with_nested
 from imp_driver.plan.nodes import Aggregate, Plan, Project, Scan, Sort, TopK, scans
+from imp_driver.plan.products import with_products
 from imp_driver.plan.recursion import has_recursion
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.scalars import with_constants
@@ -226,7 +228,7 @@ class Text:
         if self.unordered is not None:
             raise Refused.on(self.unordered)
         if self._plan_of_groups is None:
-            self._plan_of_groups = with_groups(with_early_groups(with_joins(plan)))
+            self._plan_of_groups = with_groups(with_nested(with_early_groups(with_joins(with_products(plan)))))
         return self._plan_of_groups
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Copy, Values
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, Copy, Values
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.aggregate.touched import Mark
@@ -69,6 +69,7 @@ class GroupColumns:
         self.rows: IntegerArray | None = None
         self.values: dict[_Aggregate, Values] = {}
         self.accumulators: dict[_Aggregate, Copy] = {}
+        self.held: dict[_Aggregate, Accumulator] = {}
         self.numberings: dict[CoarserKeys, Numbering] = {}
         self.asked: set[int | _Aggregate | CoarserKeys] = set()
         self.added_up: set[_Aggregate] = set()
@@ -113,7 +114,7 @@ class GroupColumns:
     def memory(self) -> int:
         """Bytes."""
         own = int(self.slots.nbytes + self.alive.nbytes) + (0 if self.rows is None else int(self.rows.nbytes))
-        own += sum(each.memory for each in list(self.accumulators.values()))
+        own += sum(each.memory for each in [*self.accumulators.values(), *self.held.values()])
         own += sum(int(each.nbytes) for each in list(self.tables.values()))
         own += sum(each.memory for each in list(self.coarser.values())) + sum(each.memory for each in list(self.numberings.values()))
         return own + sum(int(each.nbytes) for each in self.keys.values()) + sum(map(_bytes, self.values.values()))
@@ -179,6 +180,14 @@ class ReadGroups:
                 return held.value_as(specification, index, columns.slots[places], groups)
             found = columns.accumulators[name] = held.copy_of(specification, index, columns.slots)
         return found.rolled_up(self.rows(places), places, groups)
+
+    def held(self, specification: AggregateSpecification, index: int) -> Accumulator:
+        """Return all that is held of an aggregate of all groups, in the order of their places. Raises NotThere."""
+        columns, name = self._columns, (index, specification)
+        found = columns.held.get(name)
+        if found is None:
+            found = columns.held[name] = self._held.read_as(specification, index, columns.slots)
+        return found
 
     def together(self, keys: CoarserKeys, places: IntegerArray) -> tuple[RollUp, Sequence[pa.Array]]:
         """Return the coarser groups by some keys that some groups fall into, and the keys of these. Raises NotThere, NotEvaluable."""

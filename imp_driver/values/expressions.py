@@ -43,10 +43,12 @@ class Constant:
     """``kind`` is Spark's type of it.
 
     Without one an integer is of 32 bits where these are enough, else of 64, and a decimal's type is not certain (that of a bound value).
+    One that is computed is no literal, whose digits would count beside a decimal.
     """
 
     value: Value
     kind: pa.DataType | None = None
+    is_computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

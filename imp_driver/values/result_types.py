@@ -95,7 +95,7 @@ def beside(
 
 
 def _literal(expression: Expression, kind: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    if not (isinstance(expression, Constant) and pa.types.is_integer(kind) and pa.types.is_decimal(other)):
+    if not (isinstance(expression, Constant) and not expression.is_computed and pa.types.is_integer(kind) and pa.types.is_decimal(other)):
         return kind
     # 1L is a literal, CAST(1 AS BIGINT) is none, and they are read as the same.
     return None if expression.kind is not None else type_of_digits(Decimal(str(expression.value)))

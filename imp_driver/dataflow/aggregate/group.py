@@ -245,7 +245,7 @@ class GroupState:
         """Return an aggregate of some groups, or of the coarser ones that they fall into, from what the i-th one holds of its argument."""
         rows, accumulator = self._rows[slots], self._accumulators[index]
         if specification != self._specifications[index]:
-            accumulator, slots = self._read_as(specification, index, slots), np.arange(len(slots))
+            accumulator, slots = self.read_as(specification, index, slots), np.arange(len(slots))
         return accumulator.values(rows, slots) if groups is None else accumulator.rolled_up(rows, slots, groups)
 
     def copy_of(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Copy:
@@ -253,9 +253,10 @@ class GroupState:
         own = self._accumulators[index]
         if isinstance(own, DistinctCount) and specification == self._specifications[index]:
             return own.copy_of(slots)
-        return self._read_as(specification, index, slots)
+        return self.read_as(specification, index, slots)
 
-    def _read_as(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Accumulator:
+    def read_as(self, specification: AggregateSpecification, index: int, slots: IntegerArray) -> Accumulator:
+        """Return all that is held of an aggregate of some groups, in their order, from what the i-th one holds of its argument."""
         rows = self._rows[slots]
         return loaded(specification, self._accumulators[index].parts(slots, rows), rows)
 

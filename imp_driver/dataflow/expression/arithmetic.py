@@ -95,7 +95,7 @@ def _integers(operator: str, left: pa.Array, right: pa.Array, kind: pa.DataType)
     left, right = left.cast(kind), right.cast(kind)
     if operator != "%":
         return _CHECKED[operator](left, right)
-    _refuse_zero(right)
+    _refuse_zero(left, right)
     # The least number and -1 leave 0, which NumPy counts with as well; the sign is that of the dividend.
     values = np.fmod(left.fill_null(0).to_numpy(zero_copy_only=False), right.fill_null(1).to_numpy(zero_copy_only=False))
     return pa.array(values, kind, mask=pc.or_(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False))
@@ -112,7 +112,7 @@ def _decimals(operator: str, left: pa.Array, right: pa.Array, kind: pa.Decimal12
 def _floating(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:
     if operator in _FLOATING:
         return _FLOATING[operator](left, right)
-    _refuse_zero(right)
+    _refuse_zero(left, right)
     if operator == "/":
         return pc.divide(left, right)
     with np.errstate(invalid="ignore"):
@@ -120,9 +120,9 @@ def _floating(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:
     return pa.array(values, left.type, mask=pc.or_(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False))
 
 
-def _refuse_zero(divisor: pa.Array) -> None:
-    """A zero divisor is NULL or an error, by a setting."""
-    if pc.any(pc.equal(divisor, 0)).as_py():
+def _refuse_zero(dividend: pa.Array, divisor: pa.Array) -> None:
+    """A zero divisor is NULL or an error, by a setting; of NULL it is NULL in any case."""
+    if pc.any(pc.and_(pc.equal(divisor, 0), dividend.is_valid())).as_py():
         raise NotEvaluable("a division by zero depends on settings")
 
 

@@ -79,7 +79,7 @@ def combined(operator: str, left: pa.Array, right: pa.Array, kind: pa.Decimal128
     (a, no_a), (b, no_b) = _operands(operator, left, right, kind)
     nulls = no_a | no_b
     if operator in "/%":
-        b = _divisors(b, no_b)
+        b = _divisors(b, nulls)
     scale = max(left.type.scale, right.type.scale)
     match operator:
         case "*":

@@ -55,9 +55,9 @@ def _positive_remainders(operands: Arrays, _: Sequence[Any], kind: pa.DataType) 
 
 def _whole_quotients(operands: Arrays, _: Sequence[Any], kind: pa.DataType) -> pa.Array:
     (a, no_a), (b, no_b) = map(unscaled, operands)
-    if np.any((b == 0) & ~no_b):
+    if np.any((b == 0) & ~no_b & ~no_a):
         raise NotEvaluable("a division by zero depends on settings")
-    b = np.where(no_b, 1, b)
+    b = np.where(no_a | no_b, 1, b)
     found = abs(a) // abs(b)
     return integers_of(np.where((a < 0) != (b < 0), -found, found), no_a | no_b, kind)
 

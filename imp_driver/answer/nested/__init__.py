@@ -1,0 +1,1 @@
+"""Aggregates above finer groups: merged from these, and correlated with them."""

@@ -1,0 +1,73 @@
+"""What a maintained aggregate holds of each of the groups that stand below others, from which these are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
+from imp_driver.dataflow.aggregate.framed import Runs, framed, is_framed
+from imp_driver.dataflow.aggregate.load import loaded
+from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.values.aggregates import OF_MULTISETS, AggregateSpecification
+from imp_driver.values.codes import IntegerArray
+
+PLACE = "place of "
+"""Begins the name of the column that has, in rows made of finer groups, the number of each; after it comes the name of their copies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """One aggregate of the rows of a table of groups.
+
+    Attributes:
+        held: all that is held of it, of groups as they were; ``rows`` of each of these.
+        slots: those of them that the table is of, in the order of ``starts``: row i has those from ``starts[i]`` to ``starts[i + 1]``.
+    """
+
+    specification: AggregateSpecification
+    held: Accumulator
+    rows: IntegerArray
+    slots: IntegerArray
+    starts: IntegerArray
+
+    @classmethod
+    def of(
+        cls, specification: AggregateSpecification, held: Accumulator, rows: IntegerArray, slots: IntegerArray, numbers: RollUp | None
+    ) -> Partial:
+        """Take what is held of some slots, which fall into the rows that ``numbers`` gives; None where each is a row."""
+        if numbers is None:
+            return cls(specification, held, rows, slots, np.arange(len(slots) + 1))
+        order = np.argsort(numbers.numbers, kind="stable")
+        starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(numbers.sizes)))
+        return cls(specification, held, rows, slots[order], starts)
+
+    def merged(self, places: IntegerArray, groups: RollUp) -> Values:
+        """Return the aggregate of groups that some rows of the table fall into, of which one may be given several times."""
+        sizes = self.starts[places + 1] - self.starts[places]
+        numbers = np.repeat(groups.numbers, sizes)
+        offsets = np.arange(len(numbers)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        slots = self.slots[np.repeat(self.starts[places], sizes) + offsets]
+        held, rows = self.held, self.rows[slots]
+        if self.specification.kind in OF_MULTISETS:
+            # Which values a group has is told for each group once.
+            once, inverse = np.unique(slots, return_inverse=True)
+            parts = {name: part.take(pa.array(inverse)) for name, part in held.parts(once, self.rows[once]).items()}
+            held, slots = loaded(self.specification, parts, rows), np.arange(len(slots))
+        return held.rolled_up(rows, slots, RollUp(numbers, groups.count))
+
+    def framed(self, places: IntegerArray, runs: Runs) -> Values | None:
+        """Return the aggregate of runs of rows, which are given in order; None where these are to be merged one by one."""
+        if len(self.slots) != len(self.starts) - 1 or not is_framed(self.specification, runs):
+            return None
+        slots = self.slots[places]
+        rows = self.rows[slots]
+        return framed(self.specification, self.held.parts(slots, rows), rows, runs)
+
+
+Partials: TypeAlias = Mapping[str, Partial]
+"""By the identifier of the attribute that an aggregate is."""

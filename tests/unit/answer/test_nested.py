@@ -1,0 +1,120 @@
+"""Correlated nested aggregates: merged from finer groups, at each commit those of a plain query, whatever the tables hold."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from imp_driver.reasons import ServedBy
+from imp_driver.values.options import Policy
+from tests.soundness.engine import Row
+from tests.unit.answer.test_answers import World
+
+TOTAL = "(SELECT sum(a) FROM r)"
+ABOVE = "(SELECT sum(q.a) FROM r q WHERE q.x <= r.x)"
+FORMS = {
+    "VWAP": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.75 * {TOTAL} < {ABOVE}",
+    "VWAP, other side": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.25 * {TOTAL} >= (SELECT sum(q.a) FROM r q WHERE r.x < q.x)",
+    "equality": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.2 * {TOTAL} <= (SELECT sum(q.a) FROM r q WHERE q.x = r.x)",
+    "both sides": f"SELECT sum(r.a) AS v FROM r WHERE 0.75 * (SELECT sum(q.a) FROM r q WHERE q.x > r.x) < {ABOVE}",
+    "both ways": f"SELECT count(*) AS n FROM r WHERE (SELECT sum(q.a) FROM r q WHERE q.g = r.g) < {ABOVE}",
+    "expressions": f"SELECT sum(r.x) AS v FROM r WHERE 0.5 * {TOTAL} < (SELECT sum(q.a) FROM r q WHERE 2 * q.x <= r.x + 3)",
+    "two levels": f"SELECT sum(r.a) AS v FROM r WHERE 0.5 * {TOTAL} < (SELECT sum(q.a) FROM r q WHERE q.x <= r.x "
+    "AND 0.2 * (SELECT sum(b) FROM s) < (SELECT sum(t.b) FROM s t WHERE t.y <= q.x))",
+    "by key": "SELECT g, sum(a) AS v, min(x) AS m FROM r WHERE a >= (SELECT avg(q.a) FROM r q WHERE q.g = r.g AND q.x < r.x) GROUP BY g",
+    "extremes": "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(q.a) FROM r q WHERE q.x < r.x) "
+    "OR a < (SELECT min(q.a) FROM r q WHERE q.x > r.x) GROUP BY g",
+    "between": "SELECT avg(a) AS v, count(a) AS n FROM r WHERE a > (SELECT avg(q.a) FROM r q WHERE q.x BETWEEN r.x - 1 AND r.x + 1)",
+    "extreme between": "SELECT count(*) AS n FROM r WHERE a = (SELECT max(q.a) FROM r q WHERE q.x >= r.x - 1 AND q.x <= r.x + 1)",
+    "other than": "SELECT g, sum(a) AS v FROM r WHERE 9 * a > (SELECT sum(q.a) FROM r q WHERE q.g <> r.g AND q.x = r.x) GROUP BY g",
+    "two inequalities": "SELECT count(*) AS n, sum(x) AS v FROM r WHERE 3 < (SELECT count(*) FROM r q WHERE q.x < r.x AND q.a > r.a)",
+    "counts": "SELECT g, count(DISTINCT x) AS n FROM r WHERE 2 <= (SELECT count(q.a) FROM r q WHERE q.x < r.x) GROUP BY g",
+    "distinct inside": "SELECT count(*) AS n FROM r WHERE 2 < (SELECT count(DISTINCT q.a) FROM r q WHERE q.x < r.x)",
+    "case": f"SELECT sum(CASE WHEN 0.5 * {TOTAL} < {ABOVE} THEN a END) AS v, count(*) AS n, avg(x) AS m FROM r",
+    "case of both": f"SELECT sum(CASE WHEN {ABOVE} > 9 THEN a ELSE x END) AS v FROM r",
+    "argument": f"SELECT g, sum(a * {ABOVE}) AS v FROM r GROUP BY g",
+    "filter": f"SELECT g, sum(a) FILTER (WHERE {ABOVE} > 9) AS v, count(*) AS n FROM r GROUP BY g",
+    "having": "SELECT r.x, sum(a) AS v FROM r GROUP BY r.x HAVING sum(a) > (SELECT avg(q.a) FROM r q WHERE q.x < r.x)",
+    "in the list": f"SELECT r.x, {ABOVE} AS v FROM r",
+    "in the list of groups": "SELECT x, count(*) AS n, (SELECT sum(b) FROM s WHERE s.y <= r.x) AS v FROM r GROUP BY x",
+    "or": f"SELECT sum(a) AS v FROM r WHERE {ABOVE} < 9 OR (SELECT count(*) FROM s WHERE s.y > r.x) = 2 OR g = 1",
+    "arithmetic": "SELECT count(*) AS n FROM r WHERE a * 2 > (SELECT sum(q.a) / count(*) - min(q.a) + 1 FROM r q WHERE q.x >= r.x)",
+    "having inside": "SELECT count(*) AS n FROM r WHERE a >= (SELECT sum(q.a) FROM r q WHERE q.x < r.x HAVING count(*) > 2)",
+    "exists as a count": "SELECT sum(a) AS v FROM r WHERE (SELECT count(*) FROM s WHERE s.y < r.x) > 0",
+    "over a join": "SELECT t.b, sum(r.a) AS v FROM r JOIN s t ON r.g = t.k WHERE r.a > (SELECT avg(q.b) FROM s q WHERE q.y < t.y) "
+    "GROUP BY t.b",
+    "over a subselect": "SELECT sum(d) AS v FROM (SELECT 2 * x AS d, a FROM r) p WHERE p.a > (SELECT avg(q.a) FROM r q WHERE q.x < p.d)",
+    "inner subselect": "SELECT sum(x) AS v FROM r WHERE r.a > (SELECT avg(e) FROM (SELECT a + 1 AS e, 2 * x AS d FROM r) p "
+    "WHERE p.d < r.x)",
+    "product": f"SELECT sum(r.x - s.y) AS v, count(*) AS n FROM r, s WHERE r.a > 0.01 * {TOTAL} AND s.b > 0.01 * (SELECT sum(b) FROM s)",
+    "product by key": f"SELECT r.g, sum(s.y * 2 - r.x) AS v, max(s.b) AS m FROM s, r WHERE 0.25 * {TOTAL} > (SELECT sum(q.a) FROM r q "
+    "WHERE q.x > r.x) AND 0.3 * (SELECT sum(b) FROM s) > (SELECT sum(t.b) FROM s t WHERE t.y > s.y) GROUP BY r.g",
+}
+NUMBERS = (None, 0, 0, 1, 1, 2, 3, 4, 6)
+
+
+def _world(chance: random.Random, *, negative: bool) -> World:
+    world = World(policy=Policy.INCREMENTAL)
+    world.warehouse.commit("r", [_row(chance, place, negative=negative) for place in range(24)])
+    world.warehouse.commit("s", [_row(chance, place, negative=negative) for place in range(12)])
+    return world
+
+
+def _row(chance: random.Random, number: int, *, negative: bool) -> Row:
+    value = chance.choice((*NUMBERS, -1, -3) if negative else NUMBERS)
+    return (number, chance.choice((None, 0, 1, 2)), chance.choice(NUMBERS), value)
+
+
+def _changed(chance: random.Random, world: World, table: str, step: int, *, negative: bool) -> None:
+    rows = list(world.warehouse.rows(table))
+    chance.shuffle(rows)
+    kept = rows[chance.randint(0, 4) :]
+    # The last but one is empty, so that groups go and come.
+    added = [_row(chance, 100 * step + place, negative=negative) for place in range(chance.randint(0, 5))]
+    world.warehouse.commit(table, [] if step == 4 else [*kept, *added])
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_answers_from_finer_groups_at_each_commit(form: str, negative: bool) -> None:
+    chance = random.Random(f"{form} {negative}")
+    world = _world(chance, negative=negative)
+    served = []
+    for step in range(6):
+        report = world.checked(FORMS[form])
+        assert world.sketches.relations.background.settle(30)
+        served.append(report.served_by)
+        assert world.checked(FORMS[form]).served_by is ServedBy.STATE or step < 2, (step, report.reason, report.not_answered)
+        _changed(chance, world, chance.choice(("r", "s")) if step != 4 else "r", step, negative=negative)
+    assert served.count(ServedBy.STATE) >= 4
+
+
+def test_other_constants_are_answered_from_the_same_groups() -> None:
+    world = _world(random.Random(3), negative=False)
+    text = FORMS["VWAP"]
+    world.checked(text)
+    captured = len(world.sketches.relations.registry.relations())
+    for share in ("0.9", "0.1", "0.5", "0.0", "1.0"):
+        assert world.checked(text.replace("0.75", share)).served_by is ServedBy.STATE
+    assert len(world.sketches.relations.registry.relations()) == captured
+
+
+def test_a_threshold_that_is_a_prefix_tells_strict_from_inclusive() -> None:
+    world = World(policy=Policy.INCREMENTAL)
+    world.warehouse.commit("r", [(place, 0, place, 1) for place in range(1, 5)])
+    for comparison, expected in (("<", 7), ("<=", 9), (">", 1), (">=", 3), ("=", 2)):
+        text = f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.5 * {TOTAL} {comparison} {ABOVE}"
+        assert world.ask(text)[0] == [(expected,)]
+        world.checked(text)
+
+
+def test_levels_of_no_volume_share_a_sum_and_stay_apart() -> None:
+    # An index by sums alone would move the level of 3 together with that of 2.
+    world = World(policy=Policy.INCREMENTAL)
+    world.warehouse.commit("r", [(1, 0, 1, 5), (2, 0, 2, 5), (3, 0, 3, 0), (4, 0, 4, 2)])
+    text = f"SELECT sum(r.x) AS v FROM r WHERE 10 <= {ABOVE}"
+    assert world.ask(text)[0] == [(9,)]
+    world.warehouse.commit("r", [(1, 0, 1, 5), (2, 0, 2, 4), (3, 0, 3, 1), (4, 0, 4, 2)])
+    assert world.ask(text)[0] == [(7,)]
+    assert world.checked(text).served_by is ServedBy.STATE
