@@ -204,7 +204,7 @@ def test_a_query_that_reads_no_table_is_sparks(text: str) -> None:
     "text",
     [
         "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT sum(b + q.g) FROM s WHERE s.k = q.g)",
-        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT max(b) FROM s WHERE s.k = q.g GROUP BY y > 9)",
+        "SELECT g, n FROM (SELECT g, count(*) AS n FROM r GROUP BY g) q WHERE n > (SELECT max(b) FROM s WHERE s.k = q.g GROUP BY s.k)",
     ],
 )
 def test_what_is_no_group_for_a_row_stays(text: str) -> None:
