@@ -16,7 +16,7 @@ GivenRows: TypeAlias = Mapping[str, pa.Table]
 
 def given(plan: Plan, groups: GivenRows) -> pa.Table | None:
     """Return the rows of an aggregation that is given."""
-    return groups.get(plan.output[0].identifier) if isinstance(plan, Aggregate) and plan.output else None
+    return groups.get(plan.name) if isinstance(plan, Aggregate) and plan.output else None
 
 
 def passed_on(plan: Plan, below: frozenset[str]) -> frozenset[str]:

@@ -21,7 +21,7 @@ from imp_driver.answer.nested.merged import merged
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.answer.order import first_places, in_order, ties_at
 from imp_driver.answer.recursion.recursions import Recursions
-from imp_driver.answer.regroup import regrouped
+from imp_driver.answer.regroup import finer, regrouped
 from imp_driver.answer.rounding import (
     check_decided,
     check_order,
@@ -82,7 +82,7 @@ class Finish:
         partials: Partials | None = None,
     ) -> None:
         self._groups = groups
-        self._partials = partials or {}
+        self._partials = dict(partials or {})
         self._correlated = Correlated(self.rows, self._with_scalar, _filtered, self._partials)
         self._inner = inner
         self._recursions = Recursions() if recursions is None else recursions
@@ -111,7 +111,7 @@ class Finish:
         """Return the rows of a part of a query. Raises NotEvaluable."""
         match plan:
             case Aggregate():
-                known = self._groups.get(plan.output[0].identifier) if plan.output else None
+                known = self._groups.get(plan.name) if plan.output else None
                 return self._regrouped(plan) if known is None else known
             case Merge():
                 return merged(plan, self.rows(plan.child), self._partials)
@@ -157,6 +157,10 @@ class Finish:
         return self._first(plan, rows, may_tie=True) if isinstance(plan, TopK) else in_order(rows, _sort_keys(rows, plan.order))
 
     def _regrouped(self, plan: Aggregate) -> pa.Table:
+        if plan.is_finer:
+            rows, partials = finer(plan, self.rows(plan.child))
+            self._partials.update(partials)
+            return rows
         known = None if self._inner is None else self._inner.find(plan)
         if known is not None:
             return known

@@ -12,7 +12,7 @@ from pyarrow import compute
 from imp_driver.answer.guarded import ERRORS
 from imp_driver.answer.keys import key_name
 from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
-from imp_driver.answer.nested.partial import PLACE, Partial, Partials
+from imp_driver.answer.nested.partial import Partial, Partials
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
 from imp_driver.dataflow.aggregate.accumulator import Accumulator, StateCorrupt, Values
@@ -90,11 +90,6 @@ def partials_of(state: ReadGroups, found: Match, block: BoundBlock, aggregate: A
         attribute.identifier: asked.partial(found.aggregates[place], block.aggregates[place])
         for attribute, place in zip(aggregate.function_attributes, outputs, strict=True)
     }
-
-
-def with_places(rows: pa.Table, aggregate: Aggregate) -> pa.Table:
-    """Number the rows of groups that others are merged from."""
-    return rows.append_column(PLACE + aggregate.function_attributes[-1].identifier, pa.array(np.arange(rows.num_rows)))
 
 
 def _made(state: ReadGroups, found: Match, aggregates: Mapping[int, BoundAggregate]) -> CoarserGroups:

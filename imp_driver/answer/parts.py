@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
-from imp_driver.answer.groups import check_keys, check_maintained, partials_of, repeated, rows_of, with_places
+from imp_driver.answer.groups import check_keys, check_maintained, partials_of, repeated, rows_of
 from imp_driver.answer.held import Held
 from imp_driver.answer.matching import own_match
-from imp_driver.answer.nested.partial import Partials
+from imp_driver.answer.nested.partial import Partials, with_places
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
@@ -117,7 +117,7 @@ class Parts:
             part = read_at_hand(self._relations, request, partial(self._whole, aggregate))
             if part is None:
                 return None
-            found[aggregate.output[0].identifier] = part
+            found[aggregate.name] = part
         rows = {name: part.rows for name, part in found.items()}
         return Held(grouped, reading.with_values(grouped.plan, parameters), rows, tuple(found.values()))
 
@@ -162,7 +162,7 @@ class Parts:
         parameters = with_named(parameters, values)
         parts = self._parts(grouped, reading, parameters, means)
         rows = {
-            aggregate.output[0].identifier: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
+            aggregate.name: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
             for (aggregate, _), part in zip(grouped.parts, parts, strict=True)
         }
         return Held(

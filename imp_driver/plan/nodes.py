@@ -196,6 +196,11 @@ class Aggregate:
     def output(self) -> tuple[Attribute, ...]:
         return self.key_attributes + self.function_attributes
 
+    @property
+    def name(self) -> str:
+        """The identifier of an attribute that no other operator has: keys of finer groups are called as the columns that they are."""
+        return (self.output[-1] if self.is_finer else self.output[0]).identifier
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:

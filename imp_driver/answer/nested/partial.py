@@ -13,6 +13,7 @@ from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
 from imp_driver.dataflow.aggregate.framed import Runs, framed, is_framed
 from imp_driver.dataflow.aggregate.load import loaded
 from imp_driver.dataflow.aggregate.roll_up import RollUp
+from imp_driver.plan.nodes import Aggregate
 from imp_driver.values.aggregates import OF_MULTISETS, AggregateSpecification
 from imp_driver.values.codes import IntegerArray
 
@@ -71,3 +72,8 @@ class Partial:
 
 Partials: TypeAlias = Mapping[str, Partial]
 """By the identifier of the attribute that an aggregate is."""
+
+
+def with_places(rows: pa.Table, aggregate: Aggregate) -> pa.Table:
+    """Number the rows of groups that others are merged from."""
+    return rows.append_column(PLACE + aggregate.function_attributes[-1].identifier, pa.array(np.arange(rows.num_rows)))

@@ -47,6 +47,8 @@ FORMS = {
     "over a subselect": "SELECT sum(d) AS v FROM (SELECT 2 * x AS d, a FROM r) p WHERE p.a > (SELECT avg(q.a) FROM r q WHERE q.x < p.d)",
     "inner subselect": "SELECT sum(x) AS v FROM r WHERE r.a > (SELECT avg(e) FROM (SELECT a + 1 AS e, 2 * x AS d FROM r) p "
     "WHERE p.d < r.x)",
+    "over groups": "SELECT sum(t.x * t.v) AS v FROM (SELECT x, sum(a) AS v FROM r GROUP BY x) t WHERE 0.75 * (SELECT sum(a) FROM r) < "
+    "(SELECT sum(u.v) FROM (SELECT x, sum(a) AS v FROM r GROUP BY x) u WHERE u.x <= t.x)",
     "product": f"SELECT sum(r.x - s.y) AS v, count(*) AS n FROM r, s WHERE r.a > 0.01 * {TOTAL} AND s.b > 0.01 * (SELECT sum(b) FROM s)",
     "product by key": f"SELECT r.g, sum(s.y * 2 - r.x) AS v, max(s.b) AS m FROM s, r WHERE 0.25 * {TOTAL} > (SELECT sum(q.a) FROM r q "
     "WHERE q.x > r.x) AND 0.3 * (SELECT sum(b) FROM s) > (SELECT sum(t.b) FROM s t WHERE t.y > s.y) GROUP BY r.g",
