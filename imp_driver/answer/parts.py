@@ -218,7 +218,9 @@ class Parts:
             if self._policy is not None:
                 request = replace(request, lifted=None, is_named=True, by_cost=self._policy is ViewPolicy.AUTO)
             # Without the threshold these would be all rows.
-            yield request if grouped.top is None else replace(request, lifted=None, keeps_conditions=True)
+            keeps_conditions = grouped.top is not None
+            lifted = None if keeps_conditions else request.lifted
+            yield replace(request, lifted=lifted, keeps_conditions=keeps_conditions, is_finer=aggregate.is_finer)
 
     def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
         """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""

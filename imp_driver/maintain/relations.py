@@ -221,7 +221,7 @@ class Relations:
     def _capture(self, request: Request, relation: Maintained, means: Means) -> None:
         budget, name = self.registry.memory_budget, f"rows {relation.identity.key}"
         is_first = not request.names and not request.is_named and self.admission.is_first(name, means.token.query_id)
-        is_bounded = is_first or (request.is_named and request.by_cost)
+        is_bounded = not request.is_finer and (is_first or (request.is_named and request.by_cost))
         most = max(FIRST_BYTES, int(FIRST_SHARE * request.bytes)) if is_bounded else None
         with means.watch.stage("capture"):
             capture_into(relation, request, means, budget, self._folders.location, most=most)

@@ -42,6 +42,7 @@ class Request:
         is_pinned: the versions are asked for, so no others will do, and they may be old ones.
         by_cost: leave out upkeep that costs more than it saves.
         is_named: the rows are those of an incremental view, which are captured when it is made.
+        is_finer: others are merged from the groups, which Spark compares with one another: no query waits longer for them than for that.
         keeps_conditions: none of the block's conditions is taken for that of a finer state, whatever its constants.
         tasks: how many tasks of the engine may read a table for it; None for all.
         zone: of the session's times, as the reading has it.
@@ -63,6 +64,7 @@ class Request:
     by_cost: bool = False
     is_named: bool = False
     is_pinned: bool = False
+    is_finer: bool = False
     keeps_conditions: bool = False
     tasks: int | None = None
     zone: str = ""
