@@ -19,6 +19,7 @@ from imp_driver.dataflow.nested.pai_map import PaiMap
 from imp_driver.dataflow.nested.selections import UNGROUPED, SignedRow, summed
 from imp_driver.dataflow.nested.sides import Fixed
 from imp_driver.dataflow.nested.sorted_sums import SortedSums
+from imp_driver.dataflow.nested.told import Change, Results, Told
 
 
 class EqualityMap:
@@ -47,6 +48,7 @@ class EqualityMap:
         self._rows: dict[Any, dict[Any, list[Any]]] = {}
         self._index: dict[Any, _Index] = {}
         self._inners = program.inners
+        self._told = Told({} if selection.group else {UNGROUPED: (None,) * len(selection.values)})
 
     def change(self, relation: str, row: Row, weight: int) -> None:
         """Follow one row, which comes ``weight`` times or, where that is negative, goes."""
@@ -121,7 +123,7 @@ class EqualityMap:
         if not len(index):
             del self._index[group]
 
-    def results(self) -> dict[Any, tuple[Any, ...]]:
+    def results(self) -> Results:
         """Return the sums of each group, None for those of nothing; without GROUP BY there is one group, also of no rows."""
         shared = self._shared_side
         limit = shared.constant if shared.place < 0 else shared.multiple.quotient(shared.measure, self._shared.sum, self._shared.count)
@@ -133,6 +135,10 @@ class EqualityMap:
         if self.selection.group is None and not found:
             return {UNGROUPED: (None,) * len(self.selection.values)}
         return found
+
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
+        return self._told.all_differences(self.results())
 
     @property
     def memory(self) -> int:

@@ -12,6 +12,7 @@ from imp_driver.dataflow.nested.products import ProductSums
 from imp_driver.dataflow.nested.selections import SelectionSums, SignedRow
 from imp_driver.dataflow.nested.shifted_index import ShiftedIndex
 from imp_driver.dataflow.nested.sides import Correlated, Fixed
+from imp_driver.dataflow.nested.told import Change, Results
 
 
 class Maintained(Protocol):
@@ -23,8 +24,11 @@ class Maintained(Protocol):
     def apply(self, changes: Mapping[str, Iterable[SignedRow]]) -> None:
         """Follow the rows of a batch, by relation."""
 
-    def results(self) -> dict[Any, tuple[Any, ...]]:
+    def results(self) -> Results:
         """Return the sums of each group, None for those of nothing; without GROUP BY there is one group, ``()``, also of no rows."""
+
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
 
     @property
     def memory(self) -> int:

@@ -6,13 +6,13 @@ SUM(a.x - b.y) over A x B is SUM(a.x) times the number of rows of B, less the nu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from math import prod
+from dataclasses import dataclass, replace
 from typing import Any
 
 from imp_driver.dataflow.nested.cells import Amounts
 from imp_driver.dataflow.nested.description import Product, Row, Selection, Strategy, Value
 from imp_driver.dataflow.nested.selections import UNGROUPED, SelectionSums, SignedRow
+from imp_driver.dataflow.nested.told import Change, Results, Told
 
 
 class ProductSums:
@@ -31,6 +31,7 @@ class ProductSums:
                 raise ValueError(f"{term} does not say what it takes of each side")
         self.product = product
         self._grouped = grouped[0] if grouped else None
+        self._told = Told({} if grouped else {UNGROUPED: (None,)})
         self.sides = [SelectionSums(replace(side, values=jointly(side)), strategy) for side in product.sides]
 
     def change(self, relation: str, row: Row, weight: int) -> None:
@@ -44,32 +45,83 @@ class ProductSums:
         for side in self.sides:
             side.apply(given)
 
-    def results(self) -> dict[Any, tuple[Any, ...]]:
+    def results(self) -> Results:
         """Return the sum of each group, None for that of nothing; without GROUP BY there is one group, also of no rows."""
         if self._grouped is None:
-            return {UNGROUPED: (self._combined([side.group_sums(UNGROUPED) for side in self.sides]),)}
-        others = [None if place == self._grouped else side.group_sums(UNGROUPED) for place, side in enumerate(self.sides)]
-        if any(other is not None and not other[-1] for other in others):
-            return {}
-        groups = self.sides[self._grouped].sums()
-        return {key: (self._combined([sums if other is None else other for other in others]),) for key, sums in groups.items()}
+            first, *others = self.sides
+            form = self._form(0, [side.group_sums(UNGROUPED) for side in others])
+            return {UNGROUPED: (form.of(first.group_sums(UNGROUPED)),)}
+        form = self._form_of_groups()
+        return {group: (form.of(sums),) for group, sums in self.sides[self._grouped].sums().items()} if form.rows else {}
 
-    def _combined(self, sums: Sequence[Amounts]) -> Any:
-        # Where a side has no value, all of its values are NULL together: the rows that have them are as many for each.
-        numbers = [each[-1] - (each[1] if len(each) > 1 else 0) for each in sums]
-        if not all(numbers):
-            return None
-        total: Any = 0
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
+        touched = [side.touched() for side in self.sides]
+        if not any(touched):
+            return {}
+        if self._grouped is None or any(groups for place, groups in enumerate(touched) if place != self._grouped):
+            return self._told.all_differences(self.results())
+        form, side = self._form_of_groups(), self.sides[self._grouped]
+        new: dict[Any, tuple[Any, ...] | None] = {}
+        for group in touched[self._grouped]:
+            sums = side.group_sums(group)
+            new[group] = (form.of(sums),) if sums[-1] and form.rows else None
+        return self._told.differences(new)
+
+    def _form_of_groups(self) -> _Form:
+        assert self._grouped is not None
+        others = [side for place, side in enumerate(self.sides) if place != self._grouped]
+        return self._form(self._grouped, [side.group_sums(UNGROUPED) for side in others])
+
+    def _form(self, place: int, others: Sequence[Amounts]) -> _Form:
+        """Return what the sums of one side are multiplied by, given those of the others."""
+        counts = [_with_values(sums) for sums in others]
+        factors: dict[int | None, Any] = {}
         for term in self.product.terms:
-            total += term.coefficient * prod(
-                [number if value is None else each[2 * value] for value, each, number in zip(term.values, sums, numbers, strict=True)]
-            )
-        return total
+            factor: Any = term.coefficient
+            values = [*term.values[:place], *term.values[place + 1 :]]
+            for value, sums, count in zip(values, others, counts, strict=True):
+                factor *= count if value is None else sums[2 * value]
+            own = term.values[place]
+            factors[own] = factors.get(own, 0) + factor
+        of_count = factors.pop(None, 0)
+        of_values = tuple([(2 * value, factor) for value, factor in factors.items() if value is not None])
+        return _Form(all([sums[-1] for sums in others]), all(counts), of_count, of_values)
 
     @property
     def memory(self) -> int:
         """Bytes, estimated."""
         return sum(side.memory for side in self.sides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The sum over combinations as a linear form of one side's sums.
+
+    Attributes:
+        rows: whether there are combinations at all; ``has_values``: whether the other sides have values.
+        of_count: what the number of the side's rows with values is multiplied by; ``of_values``: places of its sums, and by what they are.
+    """
+
+    rows: bool
+    has_values: bool
+    of_count: Any
+    of_values: tuple[tuple[int, Any], ...]
+
+    def of(self, sums: Amounts) -> Any:
+        """Return the sum over combinations; None for NULL."""
+        count = _with_values(sums)
+        if not count or not self.has_values:
+            return None
+        total = self.of_count * count
+        for place, factor in self.of_values:
+            total += factor * sums[place]
+        return total
+
+
+def _with_values(sums: Amounts) -> Any:
+    """Return how many rows have values: all are NULL together."""
+    return sums[-1] - (sums[1] if len(sums) > 1 else 0)
 
 
 def jointly(selection: Selection) -> tuple[Value, ...]:

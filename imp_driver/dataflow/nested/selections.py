@@ -17,6 +17,7 @@ from imp_driver.dataflow.nested.inner_sums import Sorted, State, Total
 from imp_driver.dataflow.nested.keys import Key
 from imp_driver.dataflow.nested.sides import States
 from imp_driver.dataflow.nested.sorted_sums import FEW, SortedSums
+from imp_driver.dataflow.nested.told import Change, Results, Told
 
 SignedRow: TypeAlias = tuple[Row, int]
 """A row and how often it comes, negative where it goes."""
@@ -52,7 +53,9 @@ class SelectionSums:
         self._cells: dict[Any, Cell] = {}
         self._waiting: dict[Any, Cell] = {}
         self._totals: dict[Any, list[Any]] = {}
+        self._touched: dict[Any, None] = {}
         self._is_shared_changed = False
+        self._told = Told({} if selection.group else {UNGROUPED: (None,) * len(selection.values)})
         if selection.partition is None:
             self._cell(None)
 
@@ -180,6 +183,7 @@ class SelectionSums:
 
     def _pass(self, group: Any, amounts: Amounts) -> None:
         total = self._totals.get(group)
+        self._touched[group] = None
         self._totals[group] = list(amounts) if total is None else list(map(operator.add, total, amounts))
 
     def settle(self) -> None:
@@ -228,12 +232,32 @@ class SelectionSums:
         self.settle()
         return self._totals.get(group) or [0] * self._width
 
-    def results(self) -> dict[Any, tuple[Any, ...]]:
+    def results(self) -> Results:
         """Return the sums of each group, None for those of nothing; without GROUP BY there is one group, also of no rows."""
         self.settle()
         if self.selection.group is None:
             return {UNGROUPED: summed(self._totals.get(UNGROUPED) or [0] * self._width)}
         return {key: summed(total) for key, total in self._totals.items() if total[-1]}
+
+    def touched(self) -> Mapping[Any, None]:
+        """Return the groups whose sums may be others than when this was asked last."""
+        self.settle()
+        touched = self._touched
+        if touched:
+            self._touched = {}
+        return touched
+
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
+        touched = self.touched()
+        if not touched:
+            return {}
+        new: dict[Any, tuple[Any, ...] | None] = {}
+        for group in touched:
+            total = self._totals.get(group)
+            is_there = self.selection.group is None or (total is not None and total[-1])
+            new[group] = summed(total or [0] * self._width) if is_there else None
+        return self._told.differences(new)
 
     @property
     def rows(self) -> SortedSums:

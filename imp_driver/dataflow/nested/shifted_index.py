@@ -20,6 +20,7 @@ from imp_driver.dataflow.nested.rpai_tree import RpaiTree
 from imp_driver.dataflow.nested.selections import UNGROUPED, SelectionSums, SignedRow
 from imp_driver.dataflow.nested.sides import Correlated, Fixed
 from imp_driver.dataflow.nested.sorted_sums import SortedSums, Sums
+from imp_driver.dataflow.nested.told import Change, Results, Told
 
 
 class AggregateIndex(Protocol):
@@ -78,6 +79,7 @@ class ShiftedIndex:
         self._is_below = right.is_growing == right.is_open
         self._index: list[AggregateIndex] | None = self._new()
         self._irregular = self._quiet = 0
+        self._told = Told(self.results())
 
     def _new(self) -> list[AggregateIndex]:
         """Return an index for each sum that a result needs: of each value, and how many rows have one."""
@@ -163,7 +165,7 @@ class ShiftedIndex:
                 index.add(value, amount)
             base += level
 
-    def results(self) -> dict[Any, tuple[Any, ...]]:
+    def results(self) -> Results:
         """Return the sums of the rows that pass, None for those of nothing."""
         if self._index is None or self._sums.has_null:
             return self._sums.results()
@@ -187,6 +189,10 @@ class ShiftedIndex:
         outer = self._levels()[1]
         key = outer.first() if self._correlated.is_growing else outer.last()
         return _difference(None if key is None else outer.at(key), None)
+
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
+        return self._told.all_differences(self.results())
 
     @property
     def memory(self) -> int:
