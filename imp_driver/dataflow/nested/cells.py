@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from imp_driver.dataflow.nested.conditions import Compiled, all_of
+from imp_driver.dataflow.nested.crossed import GroupsByKey
 from imp_driver.dataflow.nested.key_ranges import NOTHING, KeyRange
 from imp_driver.dataflow.nested.keys import Key
 from imp_driver.dataflow.nested.masks import Mask
@@ -18,60 +20,49 @@ Amounts = Sequence[Any]
 """For each value its sum and how many rows have none, then the number of rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all partitions of a selection have in common.
+
+    Attributes:
+        width: of amounts.
+        has_groups: there may be more than one group.
+        is_general: rows that pass are found by masks.
+        is_one_range: the same keys pass in all groups, found without looking at them.
+    """
+
+    conditions: tuple[Compiled, ...]
+    width: int
+    has_groups: bool
+    is_general: bool
+    is_one_range: bool
+
+
 class Group:
     """Rows of one group of one partition.
 
     Attributes:
         rows: by key.
         without_key: sums of the rows whose key is NULL, or of all where there is no key.
-        passed: sums of the rows that pass; ``range`` and ``takes_null`` say which.
-        range: None where keys pass that are no range.
+        passed: sums of the rows that pass.
+        range: the keys that pass, where groups have ranges of their own; None where they are no range.
     """
 
-    __slots__ = ("passed", "range", "rows", "takes_null", "without_key")
+    __slots__ = ("passed", "range", "rows", "without_key")
 
     def __init__(self, width: int) -> None:
         self.rows = SortedSums(width - 1)
         self.without_key: list[Any] = [0] * width
         self.passed: list[Any] = [0] * width
         self.range: KeyRange | None = NOTHING
-        self.takes_null = False
 
-    def add(self, key: Key | None, amounts: Amounts) -> bool:
-        """Add a row, with its amounts signed, and return whether it is among those that pass."""
-        if key is None:
-            self.without_key = list(map(operator.add, self.without_key, amounts))
-            passes = self.takes_null
-        else:
-            self.rows.add(key, amounts[:-1], amounts[-1])
-            passes = self.range is not None and self.range.has(key)
-        if passes:
-            self.passed = list(map(operator.add, self.passed, amounts))
-        return passes
-
-    def move(self, new: KeyRange | None, conditions: Sequence[Compiled], states: States, *, takes_null: bool) -> None:
-        """Let other rows pass."""
-        if new is not None and new == self.range and takes_null == self.takes_null:
-            return
-        found = self._moved(new, conditions, states)
-        self.passed = list(map(operator.add, found, self.without_key)) if takes_null else list(found)
-        self.range, self.takes_null = new, takes_null
-
-    def _moved(self, new: KeyRange | None, conditions: Sequence[Compiled], states: States) -> Amounts:
+    def passing(self, new: KeyRange | None, conditions: Sequence[Compiled], states: States) -> list[Any]:
+        """Return the sums of the rows in a range of keys, or of those for which all conditions hold."""
         if new is None:
             return self._masked(conditions, states)
-        if new.is_nothing:
-            return [0] * len(self.passed)
-        old = self.range
-        if old is None or old.is_nothing or self.takes_null or (new.low is None) != (old.low is None):
-            return self.rows.between(new.low, new.high)
-        if new.low == old.low and new.high is not None and old.high is not None:
-            return list(map(operator.add, self.passed, self.rows.between(old.high, new.high)))
-        if new.high == old.high and new.low is not None and old.low is not None:
-            return list(map(operator.add, self.passed, self.rows.between(new.low, old.low)))
-        return self.rows.between(new.low, new.high)
+        return [0] * len(self.passed) if new.is_nothing else list(self.rows.between(new.low, new.high))
 
-    def _masked(self, conditions: Sequence[Compiled], states: States) -> Amounts:
+    def _masked(self, conditions: Sequence[Compiled], states: States) -> list[Any]:
         keys, *columns = self.rows.vectors()
         mask: Mask | None = None
         for condition in conditions:
@@ -93,47 +84,113 @@ class Cell:
 
     Attributes:
         states: those of the inner aggregates; what all partitions share is in the lists of all.
-        range, takes_null: which rows pass, of all groups; ``range`` is None where each group has its own.
+        range: the keys that pass, of all groups; None where they are no range, or where each group has its own.
+        takes_null: rows without a key pass.
+        has_null: a row without a key has come.
         is_masked: the rows that pass were found by masks.
         is_to_clean: a group has no rows.
-        has_null: a row without a key has come.
     """
 
-    __slots__ = ("groups", "has_null", "is_masked", "is_to_clean", "range", "states", "takes_null")
+    __slots__ = ("_by_key", "_plan", "groups", "has_null", "is_masked", "is_to_clean", "range", "states", "takes_null")
 
-    def __init__(self, states: States) -> None:
-        self.states = states
+    def __init__(self, states: States, plan: Plan) -> None:
+        self.states, self._plan = states, plan
         self.groups: dict[Any, Group] = {}
-        self.range: KeyRange | None = NOTHING
+        self.range: KeyRange | None = NOTHING if plan.is_one_range else None
         self.takes_null = self.is_masked = self.is_to_clean = self.has_null = False
+        self._by_key = GroupsByKey() if plan.has_groups and plan.is_one_range else None
 
-    def group(self, key: Any, width: int) -> Group:
-        """Return the group of a key, a new one where it has none yet."""
+    def _group(self, key: Any) -> Group:
         found = self.groups.get(key)
         if found is None:
-            found = self.groups[key] = Group(width)
-            found.range, found.takes_null = self.range, self.takes_null
+            found = self.groups[key] = Group(self._plan.width)
         return found
 
-    def settle(self, conditions: Sequence[Compiled], *, is_general: bool) -> list[tuple[Any, Amounts]]:
+    def add(self, key_of_group: Any, key: Key | None, amounts: Amounts) -> bool:
+        """Add a row, with its amounts signed, and return whether it is among those that pass."""
+        group = self.groups.get(key_of_group) or self._group(key_of_group)
+        if key is None:
+            self.has_null = True
+            group.without_key = list(map(operator.add, group.without_key, amounts))
+            passes = self.takes_null
+        else:
+            group.rows.add_sums(key, amounts)
+            if self._by_key is not None:
+                self._by_key.add(key, key_of_group, amounts)
+            keys = self.range if self._plan.is_one_range else group.range
+            passes = keys is not None and keys.has(key)
+        if passes:
+            group.passed = list(map(operator.add, group.passed, amounts))
+        if not len(group.rows) and not any(group.without_key):
+            self.is_to_clean = True
+        return passes
+
+    def add_many(self, key_of_group: Any, keys: Sequence[Key], rows: Sequence[Amounts]) -> Amounts | None:
+        """Add rows of a group that have keys, and return the sums of those that pass; None where none does."""
+        group = self._group(key_of_group)
+        columns = list(zip(*rows, strict=True))
+        group.rows.add_many(keys, columns[:-1], columns[-1])
+        if self._by_key is not None:
+            for key, amounts in zip(keys, rows, strict=True):
+                self._by_key.add(key, key_of_group, amounts)
+        found = self.range if self._plan.is_one_range else group.range
+        self.is_to_clean |= group.is_empty
+        if found is None or found.is_nothing:
+            return None
+        passing = [amounts for key, amounts in zip(keys, rows, strict=True) if found.has(key)]
+        if not passing:
+            return None
+        summed = [sum(column) for column in zip(*passing, strict=True)]
+        group.passed = list(map(operator.add, group.passed, summed))
+        return summed
+
+    def settle(self) -> list[tuple[Any, Amounts]]:
         """Find the rows that pass now; return groups whose rows may be others than before, with the sums that passed until now."""
-        states = self.states
-        takes_null = self.has_null and all(condition.holds_for_null(states) for condition in conditions)
-        is_one = not is_general and not any(condition.needs_candidates for condition in conditions)
-        new = all_of(conditions, states, _NO_KEYS) if is_one else None
-        if new is not None and new == self.range and takes_null == self.takes_null:
-            self.is_masked = False
+        plan, states = self._plan, self.states
+        takes_null = self.has_null and all(condition.holds_for_null(states) for condition in plan.conditions)
+        self.is_masked = plan.is_general
+        if not plan.is_one_range:
+            return self._settled_apart(takes_null)
+        old, new = self.range, all_of(plan.conditions, states, _NO_KEYS)
+        self.is_masked = new is None
+        if new is not None and new == old and takes_null == self.takes_null:
             return []
-        self.range, self.takes_null, self.is_masked = new, takes_null, False
-        before: list[tuple[Any, Amounts]] = []
+        self.range = new
+        if self._by_key is not None and old is not None and new is not None and takes_null == self.takes_null:
+            crossed = self._by_key.crossed(old, new)
+            if crossed is not None:
+                return [self._passed(group, list(map(operator.add, self.groups[group].passed, sums))) for group, sums in crossed.items()]
+        self.takes_null = takes_null
+        return [self._settled(key, group, new) for key, group in self.groups.items()]
+
+    def _settled_apart(self, takes_null: bool) -> list[tuple[Any, Amounts]]:
+        """Settle each group by itself."""
+        plan, before = self._plan, []
         for key, group in self.groups.items():
-            old = group.passed
-            own = new if is_one or is_general else all_of(conditions, states, group.rows)
-            group.move(own, conditions, states, takes_null=takes_null)
-            self.is_masked |= own is None
-            if group.passed is not old:
-                before.append((key, old))
+            new = None if plan.is_general else all_of(plan.conditions, self.states, group.rows)
+            self.is_masked |= new is None
+            if new is None or new != group.range or takes_null or self.takes_null:
+                self.takes_null, was_null = takes_null, self.takes_null
+                before.append(self._settled(key, group, new))
+                self.takes_null = was_null
+            group.range = new
+        self.takes_null = takes_null
         return before
+
+    def _settled(self, key: Any, group: Group, new: KeyRange | None) -> tuple[Any, Amounts]:
+        found = group.passing(new, self._plan.conditions, self.states)
+        return self._passed(key, list(map(operator.add, found, group.without_key)) if self.takes_null else found)
+
+    def _passed(self, key: Any, sums: list[Any]) -> tuple[Any, Amounts]:
+        group = self.groups[key]
+        old, group.passed = group.passed, sums
+        return key, old
+
+    @property
+    def memory(self) -> int:
+        """Bytes without those of states, estimated."""
+        by_key = 0 if self._by_key is None else self._by_key.memory
+        return 500 + by_key + sum(group.rows.memory + 400 for group in self.groups.values())
 
 
 _NO_KEYS = SortedSums(0)

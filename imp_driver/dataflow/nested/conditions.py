@@ -165,6 +165,8 @@ def _side(side: Side, inners: list[Inner], keys: Whole, is_inner: bool) -> Compi
 
 def all_of(conditions: Sequence[Compiled], states: States, candidates: SortedSums) -> KeyRange | None:
     """Return the keys for which all conditions hold; None where they are no range that descents find."""
+    if len(conditions) == 1:
+        return conditions[0].range(states, candidates)
     found = EVERYTHING
     for condition in conditions:
         keys = condition.range(states, candidates)

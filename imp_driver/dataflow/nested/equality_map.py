@@ -1,4 +1,4 @@
-"""Partitions whose aggregate compares with what is the same for all of them: results by the value of the aggregate (example 2.1 of the RPAI paper).
+"""Partitions whose aggregate compares with what is the same for all of them: results by its value (example 2.1 of the RPAI paper).
 
 A change moves the sums of one partition from one value to another. Equal values are found in a PAI map, greater and lesser ones in sorted
 sums by value; neither is searched for partitions.

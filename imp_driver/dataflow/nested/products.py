@@ -33,10 +33,14 @@ class ProductSums:
         self._grouped = grouped[0] if grouped else None
         self._told = Told({} if grouped else {UNGROUPED: (None,)})
         self.sides = [SelectionSums(replace(side, values=jointly(side)), strategy) for side in product.sides]
+        self._by_relation: dict[str, list[SelectionSums]] = {}
+        for side in self.sides:
+            for relation in side.relations:
+                self._by_relation.setdefault(relation, []).append(side)
 
     def change(self, relation: str, row: Row, weight: int) -> None:
         """Follow one row, which comes ``weight`` times or, where that is negative, goes."""
-        for side in self.sides:
+        for side in self._by_relation.get(relation, ()):
             side.change(relation, row, weight)
 
     def apply(self, changes: Mapping[str, Iterable[SignedRow]]) -> None:
@@ -86,7 +90,7 @@ class ProductSums:
             factors[own] = factors.get(own, 0) + factor
         of_count = factors.pop(None, 0)
         of_values = tuple([(2 * value, factor) for value, factor in factors.items() if value is not None])
-        return _Form(all([sums[-1] for sums in others]), all(counts), of_count, of_values)
+        return _Form(all(sums[-1] for sums in others), all(counts), of_count, of_values)
 
     @property
     def memory(self) -> int:

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from imp_driver.dataflow.nested.cells import Amounts, Cell
+from imp_driver.dataflow.nested.cells import Amounts, Cell, Plan
 from imp_driver.dataflow.nested.conditions import compiled
 from imp_driver.dataflow.nested.description import Inner, Row, Selection, Strategy, Value
 from imp_driver.dataflow.nested.inner_sums import Sorted, State, Total
@@ -21,6 +21,8 @@ from imp_driver.dataflow.nested.told import Change, Results, Told
 
 SignedRow: TypeAlias = tuple[Row, int]
 """A row and how often it comes, negative where it goes."""
+_SHARED = object()
+"""Stands for the partition of what all partitions share."""
 UNGROUPED = ()
 """The group of all rows where there is no GROUP BY; it is there also without a row."""
 _Reading: TypeAlias = tuple[int, State | None, Value | None, Value | None, Value | None]
@@ -42,8 +44,15 @@ class SelectionSums:
         self.selection = selection
         self.descents = self.evaluations = 0
         self.conditions, self._keys, self.inners = program.conditions, program.keys, program.inners
-        self._is_general = strategy is Strategy.GENERAL
         self._width = 2 * len(selection.values) + 1
+        is_general = strategy is Strategy.GENERAL
+        self._plan = Plan(
+            self.conditions,
+            self._width,
+            has_groups=selection.group is not None and selection.key is not None,
+            is_general=is_general,
+            is_one_range=not is_general and not any(condition.needs_candidates for condition in self.conditions),
+        )
         self._shared: dict[int, State] = {place: _state(each) for place, each in enumerate(self.inners) if each.partition is None}
         self._by_relation: dict[str, list[_Reading]] = {}
         for place, inner in enumerate(self.inners):
@@ -104,7 +113,7 @@ class SelectionSums:
                 if type(key) is not int:
                     self._keys.are_whole = False
             if state is not None:
-                entries.append((state, UNGROUPED, key, amount, weight))
+                entries.append((state, _SHARED, key, amount, weight))
             elif partition_of is not None and (partition := partition_of(row)) is not None:
                 entries.append((self._cell(partition).states[place], partition, key, amount, weight))
         return entries
@@ -126,27 +135,23 @@ class SelectionSums:
         cell = self._cells.get(partition)
         if cell is None:
             states = [self._shared.get(place) or _state(inner) for place, inner in enumerate(self.inners)]
-            cell = self._cells[partition] = Cell(states)
+            cell = self._cells[partition] = Cell(states, self._plan)
             self._touch(partition)
         return cell
 
     def _touch(self, partition: Any) -> None:
-        if partition is UNGROUPED:
+        if partition is _SHARED:
             self._is_shared_changed = True
         else:
             self._waiting[partition] = self._cells[partition]
 
-    def _add_outer(self, partition: Any, key_of_group: Any, key: Key | None, amounts: Amounts) -> None:
+    def _add_outer(self, partition: Any, group: Any, key: Key | None, amounts: Amounts) -> None:
         cell = self._cells.get(partition) or self._cell(partition)
-        group = cell.groups.get(key_of_group) or cell.group(key_of_group, self._width)
-        if group.add(key, amounts):
-            self._pass(key_of_group, amounts)
-        if key is None:
-            cell.has_null = True
+        if cell.add(group, key, amounts):
+            self._pass(group, amounts)
+        # What passes is known of a row in a range alone.
+        if key is None or cell.range is None or cell.is_to_clean:
             self._touch(partition)
-        if group.range is None or group.is_empty:
-            self._touch(partition)
-            cell.is_to_clean |= group.is_empty
 
     def _add_many(self, entries: list[_Entry]) -> None:
         by_state: dict[int, tuple[State, Any, list[Key], list[Any], list[int]]] = {}
@@ -168,18 +173,10 @@ class SelectionSums:
             else:
                 by_group.setdefault((partition, key_of_group), []).append((key, amounts))
         for (partition, key_of_group), rows in by_group.items():
-            cell = self._cell(partition)
-            group = cell.group(key_of_group, self._width)
-            columns = list(zip(*(amounts for _, amounts in rows), strict=True))
-            group.rows.add_many([key for key, _ in rows], columns[:-1], columns[-1])
-            passing = [amounts for key, amounts in rows if group.range is not None and group.range.has(key)]
-            if passing:
-                summed = [sum(column) for column in zip(*passing, strict=True)]
-                group.passed = list(map(operator.add, group.passed, summed))
-                self._pass(key_of_group, summed)
-            if group.range is None or group.is_empty:
-                self._touch(partition)
-                cell.is_to_clean |= group.is_empty
+            passed = self._cell(partition).add_many(key_of_group, [key for key, _ in rows], [amounts for _, amounts in rows])
+            if passed is not None:
+                self._pass(key_of_group, passed)
+            self._touch(partition)
 
     def _pass(self, group: Any, amounts: Amounts) -> None:
         total = self._totals.get(group)
@@ -193,7 +190,7 @@ class SelectionSums:
             return
         to_clean = []
         for partition, cell in waiting.items():
-            for key, old in cell.settle(self.conditions, is_general=self._is_general):
+            for key, old in cell.settle():
                 new = cell.groups[key].passed
                 self._pass(key, list(map(operator.sub, new, old)))
             if cell.is_masked:
@@ -239,6 +236,11 @@ class SelectionSums:
             return {UNGROUPED: summed(self._totals.get(UNGROUPED) or [0] * self._width)}
         return {key: summed(total) for key, total in self._totals.items() if total[-1]}
 
+    @property
+    def relations(self) -> frozenset[str]:
+        """The relations whose rows matter."""
+        return frozenset({self.selection.relation, *self._by_relation})
+
     def touched(self) -> Mapping[Any, None]:
         """Return the groups whose sums may be others than when this was asked last."""
         self.settle()
@@ -262,7 +264,8 @@ class SelectionSums:
     @property
     def rows(self) -> SortedSums:
         """The rows by key, where there are neither partitions nor groups."""
-        return self._cells[None].group(UNGROUPED, self._width).rows
+        group = self._cells[None].groups.get(UNGROUPED)
+        return SortedSums(self._width - 1) if group is None else group.rows
 
     @property
     def states(self) -> States:
@@ -277,10 +280,9 @@ class SelectionSums:
     @property
     def memory(self) -> int:
         """Bytes, estimated."""
-        groups = [group for cell in self._cells.values() for group in cell.groups.values()]
         own = [state for cell in self._cells.values() for place, state in enumerate(cell.states) if place not in self._shared]
         states = sum([state.memory for state in (*own, *self._shared.values())])
-        return states + sum([group.rows.memory + 400 for group in groups]) + 500 * len(self._cells)
+        return states + sum([cell.memory for cell in self._cells.values()])
 
 
 def _state(inner: Inner) -> State:

@@ -101,6 +101,7 @@ class ShiftedIndex:
         base = inner.before_in(self._correlated.column, (key, 0)) if self._index is not None else 0
         rows_before = outer.at(key)
         self._sums.change(relation, row, weight)
+        inner, outer = self._levels()
         after = self._level(inner, outer, key)
         self._irregular += _is_irregular(after) - _is_irregular(before)
         self._quiet = 0 if self._irregular else self._quiet + 1

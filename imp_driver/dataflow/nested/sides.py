@@ -177,7 +177,13 @@ class Correlated:
         """Return the keys for which it is not NULL."""
         if self.is_never_null:
             return EVERYTHING
-        return self._passing(self.sums(states), Sorted.COUNT, 0, is_strict=True, window=window)
+        sums = self.sums(states)
+        if window is EVERYTHING:
+            # Each key that is there has a row.
+            if self.is_growing:
+                return NOTHING if (key := sums.first()) is None else KeyRange((key, 1 if self.is_open else 0), None)
+            return NOTHING if (key := sums.last()) is None else KeyRange(None, (key, 0 if self.is_open else 1))
+        return self._passing(sums, Sorted.COUNT, 0, is_strict=True, window=window)
 
     def compared(self, states: States, comparison: Comparison, limit: Quotient, window: KeyRange) -> KeyRange:
         """Return the keys for which it is not NULL and compares with a quotient.

@@ -24,7 +24,7 @@ BUNDLE = 24
 """Blocks of a bundle."""
 FEW = 10
 """Changes from which on they are consolidated by vectors before they meet the blocks."""
-_SMALL = 8
+_SMALL = 24
 _UNCHANGED: tuple[Column, ...] = ()
 
 
@@ -279,12 +279,13 @@ class SortedSums:
         total = self._totals[index]
         if not self._blocks or (total <= threshold if is_strict else total < threshold):
             return None
-        bundle, left = _descended(self._bundles[index], 0, len(self._bundles[index]), threshold, is_strict)
-        begin, sums = bundle * BUNDLE, self._sums[index]
-        number, left = _descended(sums, begin, min(begin + BUNDLE, len(sums)), left, is_strict)
+        bundles, sums, begin = self._bundles[index], self._sums[index], 0
+        if len(bundles) > 1:
+            bundle, threshold = _descended(bundles, 0, len(bundles), threshold, is_strict)
+            begin = bundle * BUNDLE
+        number, threshold = _descended(sums, begin, min(begin + BUNDLE, len(sums)), threshold, is_strict)
         block = self._blocks[number]
-        place, _ = _descended(block.columns[index], 0, len(block.keys), left, is_strict)
-        return block.keys[place]
+        return block.keys[_descended(block.columns[index], 0, len(block.keys), threshold, is_strict)[0]]
 
     def first_where(self, holds: Callable[[Key], bool]) -> Key | None:
         """Return the first key for which a condition holds that holds for all keys after it too; None where it holds for none."""
@@ -301,6 +302,19 @@ class SortedSums:
     def last(self) -> Key | None:
         """Return the greatest key."""
         return self._last[-1] if self._last else None
+
+    def keys_between(self, low: Cut, high: Cut, most: int) -> list[Key] | None:
+        """Return the keys between two places, in their order; None where they are more than ``most``."""
+        first, begin = self._find(low)
+        second, end = self._find(high)
+        if first == second:
+            return self._blocks[first].keys[begin:end] if end - begin <= most and first < len(self._blocks) else None
+        if second > first + 1:
+            return None
+        found = self._blocks[first].keys[begin:]
+        if second < len(self._blocks):
+            found += self._blocks[second].keys[:end]
+        return found if len(found) <= most else None
 
     def items(self) -> Iterator[tuple[Key, Sums]]:
         """Return keys in their order, each with its sums."""
