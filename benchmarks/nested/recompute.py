@@ -1,4 +1,4 @@
-"""The queries computed from nothing at each change, as whoever writes a program for one query would: one sort and one pass, no loop in a loop.
+"""The queries computed from nothing at each change, as by a program for one query: one sort and one pass, no loop in a loop.
 
 Rows hold no NULL and no volume below 1.
 """

@@ -19,13 +19,15 @@ class ProductSums:
     """Follows a ``Product``; each side is followed by itself.
 
     Raises:
-        ValueError: more than one side has groups, or a term names no value of a side.
+        ValueError: more than one side has groups, a side has no value, or a term names none of any side.
     """
 
     def __init__(self, product: Product, strategy: Strategy = Strategy.PREFIX_DESCENT) -> None:
         grouped = [place for place, side in enumerate(product.sides) if side.group is not None]
         if len(grouped) > 1:
             raise ValueError("the groups of a product are those of one of its sides")
+        if not all(side.values for side in product.sides):
+            raise ValueError("each side of a product has a value")
         for term in product.terms:
             if len(term.values) != len(product.sides) or not any(value is not None for value in term.values):
                 raise ValueError(f"{term} does not say what it takes of each side")
@@ -56,7 +58,9 @@ class ProductSums:
             form = self._form(0, [side.group_sums(UNGROUPED) for side in others])
             return {UNGROUPED: (form.of(first.group_sums(UNGROUPED)),)}
         form = self._form_of_groups()
-        return {group: (form.of(sums),) for group, sums in self.sides[self._grouped].sums().items()} if form.rows else {}
+        if not form.rows:
+            return {}
+        return {group: (form.of(sums),) for group, sums in self.sides[self._grouped].sums().items()}
 
     def changed(self) -> dict[Any, Change]:
         """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
@@ -79,7 +83,7 @@ class ProductSums:
 
     def _form(self, place: int, others: Sequence[Amounts]) -> _Form:
         """Return what the sums of one side are multiplied by, given those of the others."""
-        counts = [_with_values(sums) for sums in others]
+        counts = [sums[-1] - sums[1] for sums in others]
         factors: dict[int | None, Any] = {}
         for term in self.product.terms:
             factor: Any = term.coefficient
@@ -114,18 +118,14 @@ class _Form:
 
     def of(self, sums: Amounts) -> Any:
         """Return the sum over combinations; None for NULL."""
-        count = _with_values(sums)
+        # All values of a row are NULL together.
+        count = sums[-1] - sums[1]
         if not count or not self.has_values:
             return None
         total = self.of_count * count
         for place, factor in self.of_values:
             total += factor * sums[place]
         return total
-
-
-def _with_values(sums: Amounts) -> Any:
-    """Return how many rows have values: all are NULL together."""
-    return sums[-1] - (sums[1] if len(sums) > 1 else 0)
 
 
 def jointly(selection: Selection) -> tuple[Value, ...]:

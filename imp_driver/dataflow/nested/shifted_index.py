@@ -22,6 +22,10 @@ from imp_driver.dataflow.nested.sides import Correlated, Fixed
 from imp_driver.dataflow.nested.sorted_sums import SortedSums, Sums
 from imp_driver.dataflow.nested.told import Change, Results, Told
 
+_SHARE = 4
+"""A batch of one row for so many keys, and ``_FEW`` rows in so many, is not followed row by row."""
+_FEW = 16
+
 
 class AggregateIndex(Protocol):
     """What ``PaiMap`` and ``RpaiTree`` have in common."""
@@ -113,10 +117,19 @@ class ShiftedIndex:
             self._rebuild()
 
     def apply(self, changes: Mapping[str, Iterable[SignedRow]]) -> None:
-        """Follow the rows of a batch, by relation."""
-        for relation, rows in changes.items():
-            for row, weight in rows:
-                self.change(relation, row, weight)
+        """Follow the rows of a batch, by relation; many make the index anew at once."""
+        given = {relation: list(rows) for relation, rows in changes.items()}
+        if sum(map(len, given.values())) * _SHARE < len(self._levels()[1]) + _FEW:
+            for relation, rows in given.items():
+                for row, weight in rows:
+                    self.change(relation, row, weight)
+            return
+        self._sums.apply(given)
+        inner, outer = self._levels()
+        self._irregular = sum([_is_irregular(self._level(inner, outer, key)) for key, _ in outer.items()])
+        self._quiet, self._index = 0, None
+        if not self._irregular:
+            self._rebuild()
 
     def _levels(self) -> tuple[SortedSums, SortedSums]:
         """Return what the rows of each key add to the aggregate, and to the results."""
@@ -189,7 +202,7 @@ class ShiftedIndex:
     def _of_end(self) -> list[Any]:
         outer = self._levels()[1]
         key = outer.first() if self._correlated.is_growing else outer.last()
-        return _difference(None if key is None else outer.at(key), None)
+        return [0] * (2 * len(self.selection.values)) if key is None else _difference(outer.at(key), None)
 
     def changed(self) -> dict[Any, Change]:
         """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""

@@ -191,27 +191,27 @@ class Correlated:
         Args:
             comparison: ``aggregate comparison quotient``, mirrored where the aggregate's multiple is negative.
         """
-        sums = self.sums(states)
-        numerator, denominator = limit[0] * self.multiple.denominator, limit[1] * self.multiple.numerator
+        sums, column, multiple = self.sums(states), self.column, self.multiple
+        numerator, denominator = limit[0] * multiple.denominator, limit[1] * multiple.numerator
         if denominator < 0:
             numerator, denominator = -numerator, -denominator
-        is_whole = type(sums.total_of(self.column)) is int
-
-        def passing(is_strict: bool) -> KeyRange:
-            least = threshold(numerator, denominator, is_whole=is_whole, is_strict=is_strict)
-            return self._passing(sums, self.column, least, is_strict=is_strict, window=window)
-
-        if comparison is Comparison.GREATER:
-            found = passing(is_strict=True)
+        is_whole = type(sums.total_of(column)) is int
+        if comparison is Comparison.GREATER or comparison is Comparison.AT_MOST:
+            limit_above = threshold(numerator, denominator, is_whole=is_whole, is_strict=True)
+            above = self._passing(sums, column, limit_above, is_strict=True, window=window)
+            if comparison is Comparison.AT_MOST:
+                return _others(above).meeting(self.not_null(states, window))
             # What is above 0 or more is a sum of something.
-            return found if numerator >= 0 else found.meeting(self.not_null(states, window))
-        if comparison is Comparison.AT_LEAST:
-            found = passing(is_strict=False)
-            return found if numerator > 0 else found.meeting(self.not_null(states, window))
-        if comparison is Comparison.EQUAL:
-            found = passing(is_strict=False).meeting(_others(passing(is_strict=True)))
-        else:
-            found = _others(passing(is_strict=comparison is Comparison.AT_MOST))
+            return above if numerator >= 0 else above.meeting(self.not_null(states, window))
+        least = threshold(numerator, denominator, is_whole=is_whole, is_strict=False)
+        found = self._passing(sums, column, least, is_strict=False, window=window)
+        if comparison is Comparison.AT_LEAST and numerator > 0:
+            return found
+        if comparison is Comparison.LESS:
+            found = _others(found)
+        elif comparison is Comparison.EQUAL:
+            limit_above = threshold(numerator, denominator, is_whole=is_whole, is_strict=True)
+            found = found.meeting(_others(self._passing(sums, column, limit_above, is_strict=True, window=window)))
         return found.meeting(self.not_null(states, window))
 
     def _passing(self, sums: SortedSums, column: int, limit: Any, *, is_strict: bool, window: KeyRange) -> KeyRange:

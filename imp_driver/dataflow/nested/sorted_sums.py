@@ -18,7 +18,7 @@ from imp_driver.dataflow.nested.vectors import Column, consolidated, vector
 
 Sums: TypeAlias = tuple[Any, ...]
 """A sum for each column, exact, and the number of rows last."""
-BLOCK = 128
+BLOCK = 96
 """Keys of a block, at most; measured with 1,000 to 100,000 keys."""
 BUNDLE = 24
 """Blocks of a bundle."""
@@ -304,11 +304,13 @@ class SortedSums:
         return self._last[-1] if self._last else None
 
     def keys_between(self, low: Cut, high: Cut, most: int) -> list[Key] | None:
-        """Return the keys between two places, in their order; None where they are more than ``most``."""
+        """Return the keys between two places, in their order; None where they are more than ``most``, or not near each other."""
         first, begin = self._find(low)
         second, end = self._find(high)
+        if first == len(self._blocks):
+            return []
         if first == second:
-            return self._blocks[first].keys[begin:end] if end - begin <= most and first < len(self._blocks) else None
+            return self._blocks[first].keys[begin:end] if end - begin <= most else None
         if second > first + 1:
             return None
         found = self._blocks[first].keys[begin:]

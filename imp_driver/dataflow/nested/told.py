@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Results: TypeAlias = dict[Any, tuple[Any, ...]]
@@ -34,5 +34,5 @@ class Told:
 
     def all_differences(self, results: Results) -> dict[Any, Change]:
         """Tell of all groups, and return those that are others than before."""
-        gone: Iterable[Any] = [group for group in self._results if group not in results]
-        return self.differences({**results, **dict.fromkeys(gone)})
+        gone = [group for group in self._results if group not in results]
+        return self.differences({**results, **dict.fromkeys(gone)} if gone else results)
