@@ -115,18 +115,25 @@ def _aggregated(inner: Inner, rows: Sequence[Row]) -> Any:
 
 
 Book: TypeAlias = Sequence[tuple[Any, ...]]
+Pairs: TypeAlias = Callable[[tuple[Any, ...], tuple[Any, ...]], bool]
+"""Says of an inner and an outer row whether the inner one counts."""
 
 
-def volumes(rows: Book, keep: Callable[[tuple[Any, ...]], Any] = lambda row: True) -> Any:
-    return total([row[3] for row in rows if keep(row)])
+def volumes(rows: Book) -> Any:
+    return total([row[3] for row in rows])
 
 
-def at_most(one: Any, other: Any) -> bool:
-    return compares(one, Comparison.AT_MOST, other)
+def counted(rows: Book, outer: tuple[Any, ...], keep: Pairs) -> Any:
+    """Sum the volumes of the rows that count for an outer one."""
+    return total([row[3] for row in rows if keep(row, outer)])
 
 
-def above(one: Any, other: Any) -> bool:
-    return compares(one, Comparison.GREATER, other)
+def is_up_to(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:
+    return compares(inner[4], Comparison.AT_MOST, outer[4])
+
+
+def is_above(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:
+    return compares(inner[4], Comparison.GREATER, outer[4])
 
 
 def times(factor: Fraction, value: Any) -> Any:
@@ -146,35 +153,21 @@ Q, H = Fraction(1, 4), Fraction(3, 4)
 
 def vwap(tables: Tables) -> Results:
     bids = tables["bids"]
-    return turnovers([b for b in bids if less(times(H, volumes(bids)), volumes(bids, lambda b2, b=b: at_most(b2[4], b[4])))])
+    return turnovers([b for b in bids if less(times(H, volumes(bids)), counted(bids, b, is_up_to))])
 
 
 def sq1(tables: Tables) -> Results:
     bids = tables["bids"]
-    return turnovers(
-        [
-            b
-            for b in bids
-            if less(
-                times(H, volumes(bids, lambda b1, b=b: above(b1[4], b[4]))),
-                volumes(bids, lambda b2, b=b: at_most(b2[4], b[4])),
-            )
-        ]
-    )
+    return turnovers([b for b in bids if less(times(H, counted(bids, b, is_above)), counted(bids, b, is_up_to))])
 
 
 def sq1b(tables: Tables) -> Results:
     bids = tables["bids"]
-    return turnovers(
-        [
-            b
-            for b in bids
-            if less(
-                times(H, volumes(bids, lambda b1, b=b: b1[2] == b[2])),
-                volumes(bids, lambda b2, b=b: at_most(b2[4], b[4])),
-            )
-        ]
-    )
+
+    def is_of_broker(b1: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+        return bool(b1[2] == b[2])
+
+    return turnovers([b for b in bids if less(times(H, counted(bids, b, is_of_broker)), counted(bids, b, is_up_to))])
 
 
 def sq2(tables: Tables) -> Results:
@@ -183,27 +176,25 @@ def sq2(tables: Tables) -> Results:
     def is_below(b2: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
         return b2[4] is not None and b[4] is not None and 2 * b2[4] <= b[4] + 10_000
 
-    return turnovers([b for b in bids if less(times(H, volumes(bids)), volumes(bids, lambda b2, b=b: is_below(b2, b)))])
+    return turnovers([b for b in bids if less(times(H, volumes(bids)), counted(bids, b, is_below))])
 
 
 def nq1(tables: Tables) -> Results:
     bids = tables["bids"]
 
-    def counts(b2: tuple[Any, ...]) -> bool:
-        return less(times(Q, volumes(bids)), volumes(bids, lambda b4: at_most(b4[4], b2[4])))
+    def counts(b2: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+        return is_up_to(b2, b) and less(times(Q, volumes(bids)), counted(bids, b2, is_up_to))
 
-    return turnovers([b for b in bids if less(times(H, volumes(bids)), volumes(bids, lambda b2, b=b: at_most(b2[4], b[4]) and counts(b2)))])
+    return turnovers([b for b in bids if less(times(H, volumes(bids)), counted(bids, b, counts))])
 
 
 def nq2(tables: Tables) -> Results:
     bids = tables["bids"]
 
     def counts(b2: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-        return less(times(Q, volumes(bids, lambda b3: at_most(b3[4], b[4]))), volumes(bids, lambda b4: at_most(b4[4], b2[4])))
+        return is_up_to(b2, b) and less(times(Q, counted(bids, b, is_up_to)), counted(bids, b2, is_up_to))
 
-    return turnovers(
-        [b for b in bids if less(times(H, volumes(bids)), volumes(bids, lambda b2, b=b: at_most(b2[4], b[4]) and counts(b2, b)))]
-    )
+    return turnovers([b for b in bids if less(times(H, volumes(bids)), counted(bids, b, counts))])
 
 
 def eq(tables: Tables) -> Results:
@@ -220,7 +211,7 @@ def mst(tables: Tables) -> Results:
     asks, bids = tables["asks"], tables["bids"]
 
     def upper(rows: Book) -> list[tuple[Any, ...]]:
-        return [a for a in rows if less(volumes(rows, lambda a2, a=a: above(a2[4], a[4])), times(Q, volumes(rows)))]
+        return [a for a in rows if less(counted(rows, a, is_above), times(Q, volumes(rows)))]
 
     found: dict[Any, list[Any]] = {}
     for a in upper(asks):

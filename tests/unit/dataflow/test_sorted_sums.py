@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,13 @@ class Twin:
         kept = [amount for key, amounts in self.rows.items() if keep(key) for amount in amounts]
         return sum(kept), len(kept)
 
+    def between(self, low: float, high: float) -> tuple[int, int]:
+        """Return the sum and the number of the rows of keys from one to below another."""
+        return self.total(lambda key: low <= key < high)
+
     def first(self, threshold: int, *, is_strict: bool) -> Any:
         for key in sorted(self.rows):
-            below = self.total(lambda other, key=key: other <= key)[0]
+            below = self.between(-inf, key + 1)[0]
             if below > threshold or (below == threshold and not is_strict):
                 return key
         return None
@@ -61,13 +66,13 @@ def check(sums: SortedSums, twin: Twin) -> None:
     assert sums.negatives == [sum(sum(rows) < 0 for rows in twin.rows.values()), 0]
     assert (sums.first(), sums.last()) == (min(twin.rows, default=None), max(twin.rows, default=None))
     for key in range(-10, 32, 3):
-        assert sums.prefix(key) == twin.total(lambda other, key=key: other <= key)
-        assert sums.prefix(key, is_inclusive=False) == twin.total(lambda other, key=key: other < key)
-        assert sums.between((key, 0), (key + 7, 1)) == twin.total(lambda other, key=key: key <= other <= key + 7)
-        assert sums.between((key, 1), None) == twin.total(lambda other, key=key: other > key)
+        assert sums.prefix(key) == twin.between(-inf, key + 1)
+        assert sums.prefix(key, is_inclusive=False) == twin.between(-inf, key)
+        assert sums.between((key, 0), (key + 7, 1)) == twin.between(key, key + 8)
+        assert sums.between((key, 1), None) == twin.between(key + 1, inf)
         backwards = sums.between((key + 7, 0), (key, 0))
-        assert tuple(-each for each in backwards) == twin.total(lambda other, key=key: key <= other < key + 7)
-        assert sums.at(key) == (twin.total(lambda other, key=key: other == key) if key in twin.rows else None)
+        assert tuple(-each for each in backwards) == twin.between(key, key + 7)
+        assert sums.at(key) == (twin.between(key, key + 1) if key in twin.rows else None)
         few = sorted(other for other in twin.rows if key < other <= key + 7)
         assert sums.keys_between((key, 1), (key + 7, 1), 3) in ([few, None] if len(few) <= 3 else [None])
     if len(sums):
