@@ -56,13 +56,20 @@ class Group:
         self.passed: list[Any] = [0] * width
         self.range: KeyRange | None = NOTHING
 
-    def passing(self, new: KeyRange | None, conditions: Sequence[Compiled], states: States) -> list[Any]:
-        """Return the sums of the rows in a range of keys, or of those for which all conditions hold."""
-        if new is None:
-            return self._masked(conditions, states)
-        return [0] * len(self.passed) if new.is_nothing else list(self.rows.between(new.low, new.high))
+    def passing(self, old: KeyRange | None, new: KeyRange, *, is_known: bool) -> list[Any]:
+        """Return the sums of the rows in a range of keys; where ``is_known``, the sums that passed until now are those of the old range."""
+        if new.is_nothing:
+            return [0] * len(self.passed)
+        if is_known and old is not None and not old.is_nothing:
+            # Mostly one end moves a little: what lies between its places is all that changes.
+            if new.high == old.high and new.low is not None and old.low is not None:
+                return list(map(operator.add, self.passed, self.rows.between(new.low, old.low)))
+            if new.low == old.low and new.high is not None and old.high is not None:
+                return list(map(operator.add, self.passed, self.rows.between(old.high, new.high)))
+        return list(self.rows.between(new.low, new.high))
 
-    def _masked(self, conditions: Sequence[Compiled], states: States) -> list[Any]:
+    def masked(self, conditions: Sequence[Compiled], states: States) -> list[Any]:
+        """Return the sums of the rows with keys for which all conditions hold."""
         keys, *columns = self.rows.vectors()
         mask: Mask | None = None
         for condition in conditions:
@@ -121,7 +128,7 @@ class Cell:
             passes = keys is not None and keys.has(key)
         if passes:
             group.passed = list(map(operator.add, group.passed, amounts))
-        if not len(group.rows) and not any(group.without_key):
+        if amounts[-1] < 0 and group.is_empty:
             self.is_to_clean = True
         return passes
 
@@ -160,25 +167,23 @@ class Cell:
             crossed = self._by_key.crossed(old, new)
             if crossed is not None:
                 return [self._passed(group, list(map(operator.add, self.groups[group].passed, sums))) for group, sums in crossed.items()]
-        self.takes_null = takes_null
-        return [self._settled(key, group, new) for key, group in self.groups.items()]
+        was_null, self.takes_null = self.takes_null, takes_null
+        return [self._settled(key, group, old, new, was_null) for key, group in self.groups.items()]
 
     def _settled_apart(self, takes_null: bool) -> list[tuple[Any, Amounts]]:
         """Settle each group by itself."""
         plan, before = self._plan, []
+        was_null, self.takes_null = self.takes_null, takes_null
         for key, group in self.groups.items():
-            new = None if plan.is_general else all_of(plan.conditions, self.states, group.rows)
+            old, new = group.range, None if plan.is_general else all_of(plan.conditions, self.states, group.rows)
             self.is_masked |= new is None
-            if new is None or new != group.range or takes_null or self.takes_null:
-                self.takes_null, was_null = takes_null, self.takes_null
-                before.append(self._settled(key, group, new))
-                self.takes_null = was_null
+            if new is None or new != old or takes_null or was_null:
+                before.append(self._settled(key, group, old, new, was_null))
             group.range = new
-        self.takes_null = takes_null
         return before
 
-    def _settled(self, key: Any, group: Group, new: KeyRange | None) -> tuple[Any, Amounts]:
-        found = group.passing(new, self._plan.conditions, self.states)
+    def _settled(self, key: Any, group: Group, old: KeyRange | None, new: KeyRange | None, was_null: bool) -> tuple[Any, Amounts]:
+        found = group.masked(self._plan.conditions, self.states) if new is None else group.passing(old, new, is_known=not was_null)
         return self._passed(key, list(map(operator.add, found, group.without_key)) if self.takes_null else found)
 
     def _passed(self, key: Any, sums: list[Any]) -> tuple[Any, Amounts]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from imp_driver.dataflow.nested import masks
-from imp_driver.dataflow.nested.description import Comparison, Condition, Constant, Inner, KeyMultiple, Selection, Side
+from imp_driver.dataflow.nested.description import Comparison, Condition, Constant, Inner, KeyMultiple, Selection, Side, Value
 from imp_driver.dataflow.nested.inner_sums import Quotient
 from imp_driver.dataflow.nested.key_ranges import EVERYTHING, NOTHING, KeyRange, after, before
 from imp_driver.dataflow.nested.keys import Key
@@ -106,7 +106,7 @@ class Program:
     """The conditions of a selection, with the inner aggregates that they read, each once.
 
     Attributes:
-        inners: states are numbered as these.
+        inners: states are numbered as these; each stands for all that read the same of the same rows.
     """
 
     inners: tuple[Inner, ...]
@@ -149,8 +149,7 @@ def _side(side: Side, inners: list[Inner], keys: Whole, is_inner: bool) -> Compi
         return Fixed(None if side.value is None else (side.value.numerator, side.value.denominator))
     if isinstance(side, KeyMultiple):
         return OfKey(Fraction(side.factor))
-    inners.append(side)
-    place = len(inners) - 1
+    place = _place(side, inners)
     if side.correlation is None:
         if side.within is not None:
             raise ValueError("a condition within an aggregate needs a correlation of the aggregate")
@@ -161,6 +160,20 @@ def _side(side: Side, inners: list[Inner], keys: Whole, is_inner: bool) -> Compi
         raise ValueError("conditions within conditions within an aggregate are not followed")
     window = None if side.within is None else _condition(side.within, inners, keys, True, is_inner=True)
     return Correlated.of(side, place, window)
+
+
+def _place(inner: Inner, inners: list[Inner]) -> int:
+    """Return the number of the state of an inner aggregate: one state serves all that read the same of the same rows."""
+    read = _read(inner)
+    for place, other in enumerate(inners):
+        if _read(other) == read:
+            return place
+    inners.append(inner)
+    return len(inners) - 1
+
+
+def _read(inner: Inner) -> tuple[str, Value | None, Value | None, Value | None]:
+    return inner.relation, inner.argument, None if inner.correlation is None else inner.correlation.value, inner.partition
 
 
 def all_of(conditions: Sequence[Compiled], states: States, candidates: SortedSums) -> KeyRange | None:
