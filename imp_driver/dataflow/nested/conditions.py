@@ -58,7 +58,7 @@ class Compiled:
             return of_key(self.turned, value, right.factor, are_whole=self.keys.are_whole)
         if not right.is_monotone(states):
             return None
-        window = right.within(states)
+        window = EVERYTHING if right.window is None else right.within(states)
         return None if window is None else right.compared(states, self.turned, value, window)
 
     def _bisected(self, states: States, candidates: SortedSums) -> KeyRange | None:

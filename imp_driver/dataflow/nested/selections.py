@@ -74,7 +74,10 @@ class SelectionSums:
         outer = self._outer_entry(row, weight) if relation == self.selection.relation else None
         for state, partition, key, amount, signed in entries:
             state.add(key, amount, signed)
-            self._touch(partition)
+            if partition is _SHARED:
+                self._is_shared_changed = True
+            else:
+                self._waiting[partition] = self._cells[partition]
         if outer is not None:
             self._add_outer(*outer)
 

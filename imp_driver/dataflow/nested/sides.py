@@ -71,6 +71,8 @@ class Fixed:
             return self.constant
         state = states[self.place]
         assert isinstance(state, Total)
+        if self.measure is Measure.SUM and state.count:
+            return self.multiple.numerator * state.sum, self.multiple.denominator
         return self.multiple.quotient(self.measure, state.sum, state.count)
 
     def at(self, states: States, key: Key | None) -> Quotient | None:
@@ -102,6 +104,7 @@ class Correlated:
         is_growing: it has more rows the greater the key is.
         column: of the state's sums, the one that is compared.
         is_open: rows with the key itself are not in it.
+        may_be_monotone: it grows or falls with the key while it adds nothing negative.
     """
 
     measure: Measure
@@ -112,6 +115,7 @@ class Correlated:
     column: int
     window: Window | None
     is_outermost: bool
+    may_be_monotone: bool
 
     @classmethod
     def of(cls, inner: Inner, place: int, window: Window | None) -> Correlated:
@@ -127,6 +131,7 @@ class Correlated:
             column=Sorted.COUNT if inner.measure is Measure.COUNT else Sorted.SUM,
             window=window,
             is_outermost=inner.correlation.is_outermost,
+            may_be_monotone=inner.measure is not Measure.AVERAGE and inner.factor != 0,
         )
 
     @property
@@ -146,10 +151,8 @@ class Correlated:
 
     def is_monotone(self, states: States) -> bool:
         """Say whether it grows or falls with the key."""
-        if self.measure is Measure.AVERAGE or not self.multiple.numerator:
-            return False
         negatives = self.sums(states).negatives
-        return not negatives[Sorted.COUNT] and not negatives[self.column]
+        return self.may_be_monotone and not negatives[Sorted.COUNT] and not negatives[self.column]
 
     def within(self, states: States) -> KeyRange | None:
         """Return the keys of the rows that count; None where they are no range."""

@@ -96,13 +96,14 @@ class SortedSums:
             if any(amounts):
                 self._insert(number, place, key, amounts)
             return
-        bundle, negatives = number // BUNDLE, self.negatives
-        for index, (column, amount) in enumerate(zip(block.columns, amounts, strict=True)):
+        bundle, columns = number // BUNDLE, block.columns
+        for index, amount in enumerate(amounts):
             if amount:
+                column = columns[index]
                 old = column[place]
                 column[place] = new = old + amount
                 if old < 0 or new < 0:
-                    negatives[index] += (new < 0) - (old < 0)
+                    self.negatives[index] += (new < 0) - (old < 0)
                 self._sums[index][number] += amount
                 self._bundles[index][bundle] += amount
                 self._totals[index] += amount
@@ -113,8 +114,8 @@ class SortedSums:
     def _insert(self, number: int, place: int, key: Key, amounts: Sequence[Any]) -> None:
         block, bundle = self._blocks[number], number // BUNDLE
         block.keys.insert(place, key)
-        for index, (column, amount) in enumerate(zip(block.columns, amounts, strict=True)):
-            column.insert(place, amount)
+        for index, amount in enumerate(amounts):
+            block.columns[index].insert(place, amount)
             if amount < 0:
                 self.negatives[index] += 1
             self._sums[index][number] += amount
