@@ -6,11 +6,12 @@ SUM(a.x - b.y) over A x B is SUM(a.x) times the number of rows of B, less the nu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from imp_driver.dataflow.nested.cells import Amounts
-from imp_driver.dataflow.nested.description import Product, Row, Selection, Strategy, Value
+from imp_driver.dataflow.nested.description import Product, Row, Selection, Strategy, Term, Value
 from imp_driver.dataflow.nested.selections import UNGROUPED, SelectionSums, SignedRow
 from imp_driver.dataflow.nested.told import Change, Results, Told
 
@@ -32,9 +33,14 @@ class ProductSums:
             if len(term.values) != len(product.sides) or not any(value is not None for value in term.values):
                 raise ValueError(f"{term} does not say what it takes of each side")
         self.product = product
-        self._grouped = grouped[0] if grouped else None
-        self._told = Told({} if grouped else {UNGROUPED: (None,)})
         self.sides = [SelectionSums(replace(side, values=jointly(side)), strategy) for side in product.sides]
+        self._is_grouped = bool(grouped)
+        # Results are sums of this side, multiplied by what the others' sums make.
+        place = grouped[0] if grouped else 0
+        self._own = self.sides[place]
+        self._others = [side for side in self.sides if side is not self._own]
+        self._terms = [_reading(term, place) for term in product.terms]
+        self._told = Told({} if grouped else {UNGROUPED: (None,)})
         self._by_relation: dict[str, list[SelectionSums]] = {}
         for side in self.sides:
             for relation in side.relations:
@@ -53,48 +59,47 @@ class ProductSums:
 
     def results(self) -> Results:
         """Return the sum of each group, None for that of nothing; without GROUP BY there is one group, also of no rows."""
-        if self._grouped is None:
-            first, *others = self.sides
-            form = self._form(0, [side.group_sums(UNGROUPED) for side in others])
-            return {UNGROUPED: (form.of(first.group_sums(UNGROUPED)),)}
-        form = self._form_of_groups()
-        if not form.rows:
-            return {}
-        return {group: (form.of(sums),) for group, sums in self.sides[self._grouped].sums().items()}
+        others = [side.group_sums(UNGROUPED) for side in self._others]
+        if not self._is_grouped:
+            return self._combined(others, {UNGROUPED: self._own.group_sums(UNGROUPED)})
+        return self._combined(others, self._own.sums()) if all(sums[-1] for sums in others) else {}
 
     def changed(self) -> dict[Any, Change]:
         """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
-        touched = [side.touched() for side in self.sides]
-        if not any(touched):
-            return {}
-        if self._grouped is None or any(groups for place, groups in enumerate(touched) if place != self._grouped):
+        touched = self._own.touched()
+        of_others = [side.touched() for side in self._others]
+        if any(of_others) or (touched and not self._is_grouped):
             return self._told.all_differences(self.results())
-        form, side = self._form_of_groups(), self.sides[self._grouped]
-        new: dict[Any, tuple[Any, ...] | None] = {}
-        for group in touched[self._grouped]:
-            sums = side.group_sums(group)
-            new[group] = (form.of(sums),) if sums[-1] and form.rows else None
-        return self._told.differences(new)
+        if not touched:
+            return {}
+        others = [side.group_sums(UNGROUPED) for side in self._others]
+        sums = {group: self._own.group_sums(group) for group in touched} if all(sums[-1] for sums in others) else {}
+        found: dict[Any, tuple[Any, ...] | None] = dict.fromkeys(touched)
+        found |= self._combined(others, {group: each for group, each in sums.items() if each[-1]})
+        return self._told.differences(found)
 
-    def _form_of_groups(self) -> _Form:
-        assert self._grouped is not None
-        others = [side for place, side in enumerate(self.sides) if place != self._grouped]
-        return self._form(self._grouped, [side.group_sums(UNGROUPED) for side in others])
-
-    def _form(self, place: int, others: Sequence[Amounts]) -> _Form:
-        """Return what the sums of one side are multiplied by, given those of the others."""
+    def _combined(self, others: Sequence[Amounts], groups: Mapping[Any, Amounts]) -> Results:
+        """Return the sums over combinations of rows of some groups, given those of the other sides."""
+        # All values of a row are NULL together.
         counts = [sums[-1] - sums[1] for sums in others]
-        factors: dict[int | None, Any] = {}
-        for term in self.product.terms:
-            factor: Any = term.coefficient
-            values = [*term.values[:place], *term.values[place + 1 :]]
-            for value, sums, count in zip(values, others, counts, strict=True):
-                factor *= count if value is None else sums[2 * value]
-            own = term.values[place]
-            factors[own] = factors.get(own, 0) + factor
-        of_count = factors.pop(None, 0)
-        of_values = tuple([(2 * value, factor) for value, factor in factors.items() if value is not None])
-        return _Form(all(sums[-1] for sums in others), all(counts), of_count, of_values)
+        of_count: Any = 0
+        of_values: list[tuple[int, Any]] = []
+        for own, coefficient, columns in self._terms:
+            factor: Any = coefficient
+            for sums, count, column in zip(others, counts, columns, strict=True):
+                factor *= count if column is None else sums[column]
+            if own is None:
+                of_count += factor
+            else:
+                of_values.append((own, factor))
+        is_null, found = 0 in counts, {}
+        for group, sums in groups.items():
+            count = sums[-1] - sums[1]
+            total = of_count * count
+            for own, factor in of_values:
+                total += factor * sums[own]
+            found[group] = (None if is_null or not count else total,)
+        return found
 
     @property
     def memory(self) -> int:
@@ -102,30 +107,10 @@ class ProductSums:
         return sum(side.memory for side in self.sides)
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """The sum over combinations as a linear form of one side's sums.
-
-    Attributes:
-        rows: whether there are combinations at all; ``has_values``: whether the other sides have values.
-        of_count: what the number of the side's rows with values is multiplied by; ``of_values``: places of its sums, and by what they are.
-    """
-
-    rows: bool
-    has_values: bool
-    of_count: Any
-    of_values: tuple[tuple[int, Any], ...]
-
-    def of(self, sums: Amounts) -> Any:
-        """Return the sum over combinations; None for NULL."""
-        # All values of a row are NULL together.
-        count = sums[-1] - sums[1]
-        if not count or not self.has_values:
-            return None
-        total = self.of_count * count
-        for place, factor in self.of_values:
-            total += factor * sums[place]
-        return total
+def _reading(term: Term, place: int) -> tuple[int | None, Fraction | int, tuple[int | None, ...]]:
+    """Return which sum of the side at a place a term takes, by what it is multiplied, and which of the other sides; None for counts."""
+    columns = [None if value is None else 2 * value for value in term.values]
+    return columns.pop(place), term.coefficient, tuple(columns)
 
 
 def jointly(selection: Selection) -> tuple[Value, ...]:
