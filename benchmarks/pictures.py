@@ -64,6 +64,10 @@ def _panels(record: Record) -> list[tuple[str, Sequence[Case], Paint]]:
             )
             for number in numbers
         ]
+    if record.workload == "nested_aggregates":
+        queries = dict.fromkeys(case.labels["query"] for case in record.cases)
+        cases = [case for case in record.cases if case.labels["batch"] == 1]
+        return [(str(query), [each for each in cases if each.labels["query"] == query], _growth) for query in queries]
     lines = LINES.get(record.workload)
     if lines is None or not record.cases:
         return []
@@ -78,6 +82,14 @@ def _bars(panel: Any, cases: Sequence[Case]) -> None:
         panel.errorbar(across, [each.median for _, each in found], yerr=_errors(found), fmt="none", ecolor="black", elinewidth=0.8)
     panel.set_xticks(range(len(cases)), [f"{case.labels['mix']}\n{case.labels['delta']}" for case in cases])
     panel.set_ylabel("ms of queries")
+
+
+def _growth(panel: Any, cases: Sequence[Case]) -> None:
+    """Draw what an event takes by the number of rows, one line for each system."""
+    for system in dict.fromkeys(series.system for case in cases for series in case.series if series.quantity is Quantity.EVENT):
+        found = [(case.labels["rows"], summary) for case in cases if (summary := _summary(case, system, Quantity.EVENT))]
+        panel.errorbar([x for x, _ in found], [each.median for _, each in found], yerr=_errors(found), fmt="o-", label=system)
+    panel.set(xscale="log", yscale="log", xlabel="rows", ylabel="µs an event")
 
 
 def _lines(panel: Any, lines: Lines, cases: Sequence[Case]) -> None:

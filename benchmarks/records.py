@@ -46,6 +46,8 @@ class Quantity(StrEnum):
     """The change before the queries, which all systems see."""
     CALL = "call ms"
     """One call of a part of the driver without a query around it; the mean of a turn's calls where it makes many."""
+    EVENT = "event us"
+    """One event of a stream, with the results after it (after its batch), in microseconds; the mean of a turn."""
     BACKGROUND = "background ms"
     """What a thread of the driver spent between the queries; none waits for it."""
     ANSWERED = "answered"

@@ -52,7 +52,8 @@ def code(root: Path = ROOT) -> dict[str, str]:
     """
     benchmarks = root / "benchmarks"
     parts = [*_entries(root / "imp_driver"), *benchmarks.glob("*.py"), *(benchmarks / "workloads").glob("*.py")]
-    parts += [*(benchmarks / "recursion").glob("*.py"), *(benchmarks / "peers").glob("Cargo.*"), *(benchmarks / "peers").glob("src/*.rs")]
+    parts += [path for folder in ("nested", "recursion") for path in (benchmarks / folder).glob("*.py")]
+    parts += [*(benchmarks / "peers").glob("Cargo.*"), *(benchmarks / "peers").glob("src/*.rs")]
     return {part.relative_to(root).as_posix(): _digest(part) for part in sorted(parts)}
 
 

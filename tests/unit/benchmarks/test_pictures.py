@@ -25,7 +25,17 @@ MIXES = record(
 )
 
 
-@pytest.mark.parametrize("drawn", [GROUPS, MIXES], ids=lambda each: each.workload)
+NESTED = record(
+    *(
+        case(*(series(system, Quantity.EVENT, 10.0, 12.0) for system in ("IMP", "recomputed")), query=query, rows=rows, batch=1)
+        for query in ("VWAP", "MST")
+        for rows in (1_000, 10_000)
+    ),
+    workload="nested_aggregates",
+)
+
+
+@pytest.mark.parametrize("drawn", [GROUPS, MIXES, NESTED], ids=lambda each: each.workload)
 def test_a_record_is_drawn(drawn: Record, tmp_path: Path) -> None:
     assert draw(tmp_path / "picture.png", drawn)
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,1 @@
+"""The queries with nested aggregates, their streams of changes, and what they are compared with."""

@@ -1,0 +1,298 @@
+"""A selection that is maintained: sums of rows whose conditions have aggregates of other rows, after each change.
+
+Changes go into sorted sums, which costs little and settles nothing. Which rows pass is found when results are asked for: by descents, from
+which only rows between the old and the new boundary are added up, else by a mask over all keys.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from imp_driver.dataflow.nested.cells import Amounts, Cell, Plan
+from imp_driver.dataflow.nested.conditions import compiled
+from imp_driver.dataflow.nested.description import Inner, Row, Selection, Strategy, Value
+from imp_driver.dataflow.nested.inner_sums import Sorted, State, Total
+from imp_driver.dataflow.nested.keys import Key
+from imp_driver.dataflow.nested.sides import States
+from imp_driver.dataflow.nested.sorted_sums import FEW, SortedSums
+from imp_driver.dataflow.nested.told import Change, Results, Told
+
+SignedRow: TypeAlias = tuple[Row, int]
+"""A row and how often it comes, negative where it goes."""
+_SHARED = object()
+"""Stands for the partition of what all partitions share."""
+UNGROUPED = ()
+"""The group of all rows where there is no GROUP BY; it is there also without a row."""
+_Reading: TypeAlias = tuple[int, State | None, Value | None, Value | None, Value | None]
+"""Number and shared state of an inner aggregate, and what is read of its rows: argument, key, partition."""
+_Entry: TypeAlias = tuple[State, Any, Key | None, Any, int]
+_OuterEntry: TypeAlias = tuple[Any, Any, Key | None, Amounts]
+
+
+class SelectionSums:
+    """Follows a ``Selection`` by prefix descents, or by masks where these do not go or ``strategy`` is GENERAL.
+
+    Attributes:
+        conditions, inners: the conditions, compiled, and the inner aggregates in the order of their states.
+        descents, evaluations: how often rows that pass were found by descents, and by masks.
+    """
+
+    def __init__(self, selection: Selection, strategy: Strategy = Strategy.PREFIX_DESCENT) -> None:
+        program = compiled(selection)
+        self.selection = selection
+        self.descents = self.evaluations = 0
+        self.conditions, self._keys, self.inners = program.conditions, program.keys, program.inners
+        self._width = 2 * len(selection.values) + 1
+        is_general = strategy is Strategy.GENERAL
+        self._plan = Plan(
+            self.conditions,
+            self._width,
+            has_groups=selection.group is not None and selection.key is not None,
+            is_general=is_general,
+            is_one_range=not is_general and not any(condition.needs_candidates for condition in self.conditions),
+        )
+        self._shared: dict[int, State] = {place: _state(each) for place, each in enumerate(self.inners) if each.partition is None}
+        self._by_relation: dict[str, list[_Reading]] = {}
+        for place, inner in enumerate(self.inners):
+            key = None if inner.correlation is None else inner.correlation.value
+            reading = (place, self._shared.get(place), inner.argument, key, inner.partition)
+            self._by_relation.setdefault(inner.relation, []).append(reading)
+        self._cells: dict[Any, Cell] = {}
+        self._waiting: dict[Any, Cell] = {}
+        self._totals: dict[Any, list[Any]] = {}
+        self._touched: dict[Any, None] = {}
+        self._is_shared_changed = False
+        self._told = Told({} if selection.group else {UNGROUPED: (None,) * len(selection.values)})
+        if selection.partition is None:
+            self._cell(None)
+
+    def change(self, relation: str, row: Row, weight: int) -> None:
+        """Follow one row, which comes ``weight`` times or, where that is negative, goes."""
+        entries = self._inner_entries(relation, row, weight)
+        outer = self._outer_entry(row, weight) if relation == self.selection.relation else None
+        for state, partition, key, amount, signed in entries:
+            state.add(key, amount, signed)
+            if partition is _SHARED:
+                self._is_shared_changed = True
+            else:
+                self._waiting[partition] = self._cells[partition]
+        if outer is not None:
+            self._add_outer(*outer)
+
+    def apply(self, changes: Mapping[str, Iterable[SignedRow]]) -> None:
+        """Follow the rows of a batch, by relation; what is read of them is read of all before anything is changed."""
+        entries: list[_Entry] = []
+        outer: list[_OuterEntry] = []
+        for relation, rows in changes.items():
+            for row, weight in rows:
+                entries += self._inner_entries(relation, row, weight)
+                if relation == self.selection.relation:
+                    outer.append(self._outer_entry(row, weight))
+        if len(entries) < FEW:
+            for state, partition, key, amount, signed in entries:
+                state.add(key, amount, signed)
+                self._touch(partition)
+        else:
+            self._add_many(entries)
+        if len(outer) < FEW:
+            for each in outer:
+                self._add_outer(*each)
+        else:
+            self._add_many_outer(outer)
+
+    def _inner_entries(self, relation: str, row: Row, weight: int) -> list[_Entry]:
+        entries: list[_Entry] = []
+        for place, state, argument, key_of, partition_of in self._by_relation.get(relation, ()):
+            amount = 0 if argument is None else argument(row)
+            if amount is None:
+                continue
+            key = None
+            if key_of is not None:
+                key = key_of(row)
+                if key is None:
+                    continue
+                if type(key) is not int:
+                    self._keys.are_whole = False
+            if state is not None:
+                entries.append((state, _SHARED, key, amount, weight))
+            elif partition_of is not None and (partition := partition_of(row)) is not None:
+                entries.append((self._cell(partition).states[place], partition, key, amount, weight))
+        return entries
+
+    def _outer_entry(self, row: Row, weight: int) -> _OuterEntry:
+        selection = self.selection
+        amounts: list[Any] = []
+        for value in selection.values:
+            amount = value(row)
+            amounts += (0, weight) if amount is None else (amount * weight, 0)
+        amounts.append(weight)
+        key = None if selection.key is None else selection.key(row)
+        if key is not None and type(key) is not int:
+            self._keys.are_whole = False
+        partition = None if selection.partition is None else selection.partition(row)
+        return partition, UNGROUPED if selection.group is None else selection.group(row), key, amounts
+
+    def _cell(self, partition: Any) -> Cell:
+        cell = self._cells.get(partition)
+        if cell is None:
+            states = [self._shared.get(place) or _state(inner) for place, inner in enumerate(self.inners)]
+            cell = self._cells[partition] = Cell(states, self._plan)
+            self._touch(partition)
+        return cell
+
+    def _touch(self, partition: Any) -> None:
+        if partition is _SHARED:
+            self._is_shared_changed = True
+        else:
+            self._waiting[partition] = self._cells[partition]
+
+    def _add_outer(self, partition: Any, group: Any, key: Key | None, amounts: Amounts) -> None:
+        cell = self._cells.get(partition) or self._cell(partition)
+        if cell.add(group, key, amounts):
+            self._pass(group, amounts)
+        # What passes is known of a row in a range alone.
+        if key is None or cell.range is None or cell.is_to_clean:
+            self._touch(partition)
+
+    def _add_many(self, entries: list[_Entry]) -> None:
+        by_state: dict[int, tuple[State, Any, list[Key], list[Any], list[int]]] = {}
+        for state, partition, key, amount, weight in entries:
+            found = by_state.setdefault(id(state), (state, partition, [], [], []))
+            found[2].append(key)
+            found[3].append(amount)
+            found[4].append(weight)
+        for state, partition, keys, amounts, weights in by_state.values():
+            state.add_many(keys, amounts, weights)
+            self._touch(partition)
+
+    def _add_many_outer(self, entries: list[_OuterEntry]) -> None:
+        by_group: dict[tuple[Any, Any], list[tuple[Key, Amounts]]] = {}
+        for entry in entries:
+            partition, key_of_group, key, amounts = entry
+            if key is None:
+                self._add_outer(*entry)
+            else:
+                by_group.setdefault((partition, key_of_group), []).append((key, amounts))
+        for (partition, key_of_group), rows in by_group.items():
+            passed = self._cell(partition).add_many(key_of_group, [key for key, _ in rows], [amounts for _, amounts in rows])
+            if passed is not None:
+                self._pass(key_of_group, passed)
+            self._touch(partition)
+
+    def _pass(self, group: Any, amounts: Amounts) -> None:
+        total = self._totals.get(group)
+        self._touched[group] = None
+        self._totals[group] = list(amounts) if total is None else list(map(operator.add, total, amounts))
+
+    def settle(self) -> None:
+        """Find the rows that pass now; nothing to do where nothing changed."""
+        waiting = self._cells if self._is_shared_changed else self._waiting
+        if not waiting:
+            return
+        to_clean = []
+        for partition, cell in waiting.items():
+            for key, old in cell.settle():
+                new = cell.groups[key].passed
+                self._pass(key, list(map(operator.sub, new, old)))
+            if cell.is_masked:
+                self.evaluations += 1
+            else:
+                self.descents += 1
+            if cell.is_to_clean or not cell.groups:
+                to_clean.append((partition, cell))
+        self._is_shared_changed = False
+        if self._waiting:
+            self._waiting = {}
+        for partition, cell in to_clean:
+            self._clean(partition, cell)
+
+    def _clean(self, partition: Any, cell: Cell) -> None:
+        """Forget groups and partitions that have no rows."""
+        cell.is_to_clean = False
+        for key in [key for key, group in cell.groups.items() if group.is_empty]:
+            del cell.groups[key]
+            total = self._totals.get(key)
+            if total is not None and not any(total):
+                del self._totals[key]
+        if self.selection.partition is None or cell.groups:
+            return
+        own = [state for place, state in enumerate(cell.states) if place not in self._shared]
+        if all(state.is_empty for state in own):
+            del self._cells[partition]
+
+    def sums(self) -> Mapping[Any, Amounts]:
+        """Return for each group that has a row that passes: for each value its sum and how many rows have none, then the number of rows."""
+        self.settle()
+        return {key: total for key, total in self._totals.items() if total[-1]}
+
+    def group_sums(self, group: Any) -> Amounts:
+        """Return the same for one group, zeros where no row passes."""
+        self.settle()
+        return self._totals.get(group) or [0] * self._width
+
+    def results(self) -> Results:
+        """Return the sums of each group, None for those of nothing; without GROUP BY there is one group, also of no rows."""
+        self.settle()
+        if self.selection.group is None:
+            return {UNGROUPED: summed(self._totals.get(UNGROUPED) or [0] * self._width)}
+        return {key: summed(total) for key, total in self._totals.items() if total[-1]}
+
+    @property
+    def relations(self) -> frozenset[str]:
+        """The relations whose rows matter."""
+        return frozenset({self.selection.relation, *self._by_relation})
+
+    def touched(self) -> Mapping[Any, None]:
+        """Return the groups whose sums may be others than when this was asked last."""
+        self.settle()
+        touched = self._touched
+        if touched:
+            self._touched = {}
+        return touched
+
+    def changed(self) -> dict[Any, Change]:
+        """Return the rows of those groups whose results differ from when this was asked last, as they were and as they are."""
+        touched = self.touched()
+        if not touched:
+            return {}
+        new: dict[Any, tuple[Any, ...] | None] = {}
+        for group in touched:
+            total = self._totals.get(group)
+            is_there = self.selection.group is None or (total is not None and total[-1])
+            new[group] = summed(total or [0] * self._width) if is_there else None
+        return self._told.differences(new)
+
+    @property
+    def rows(self) -> SortedSums:
+        """The rows by key, where there are neither partitions nor groups."""
+        group = self._cells[None].groups.get(UNGROUPED)
+        return SortedSums(self._width - 1) if group is None else group.rows
+
+    @property
+    def states(self) -> States:
+        """What is kept of the inner aggregates, where there are no partitions."""
+        return self._cells[None].states
+
+    @property
+    def has_null(self) -> bool:
+        """Whether a row without a key has come, where there are no partitions."""
+        return self._cells[None].has_null
+
+    @property
+    def memory(self) -> int:
+        """Bytes, estimated."""
+        own = [state for cell in self._cells.values() for place, state in enumerate(cell.states) if place not in self._shared]
+        states = sum([state.memory for state in (*own, *self._shared.values())])
+        return states + sum([cell.memory for cell in self._cells.values()])
+
+
+def _state(inner: Inner) -> State:
+    return Total() if inner.correlation is None else Sorted()
+
+
+def summed(amounts: Amounts) -> tuple[Any, ...]:
+    """Return the SUM of each value, None where no row has one."""
+    rows = amounts[-1]
+    return tuple([amounts[place] if rows > amounts[place + 1] else None for place in range(0, len(amounts) - 1, 2)])
