@@ -14,6 +14,7 @@ from imp_driver.answer.finish import Finish
 from imp_driver.answer.held import Held
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views
+from imp_driver.answer.nested.followed import FollowedMerges
 from imp_driver.answer.parts import Forks, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
@@ -280,7 +281,8 @@ class Answers:
         with execution.watch.stage("answer"):
             inner = self._inner(held, reading)
             recursions = self._recursions.followed(held, reading, execution) if reading.text.has_recursion else None
-            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions, partials=held.partials)
+            merges = FollowedMerges(self._sketches.relations.merges, reading.settings)
+            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions, partials=held.partials, merges=merges)
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)

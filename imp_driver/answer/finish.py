@@ -17,6 +17,7 @@ from imp_driver.answer.combine import combined, distinct, stacked
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.join import joined, semijoined
 from imp_driver.answer.nested.correlated import Correlated
+from imp_driver.answer.nested.followed import FollowedMerges
 from imp_driver.answer.nested.merged import merged
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.answer.order import first_places, in_order, ties_at
@@ -69,7 +70,7 @@ class Finish:
 
     ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed,
     ``recursions`` the recursive relations that are followed from one reading to the next, ``partials`` what is held of groups from which
-    others are merged.
+    others are merged, and ``merges`` those that are followed too.
     """
 
     def __init__(
@@ -80,9 +81,11 @@ class Finish:
         inner: InnerRows | None = None,
         recursions: Recursions | None = None,
         partials: Partials | None = None,
+        merges: FollowedMerges | None = None,
     ) -> None:
         self._groups = groups
         self._partials = dict(partials or {})
+        self._merges = FollowedMerges() if merges is None else merges
         self._correlated = Correlated(self.rows, self._with_scalar, _filtered, self._partials)
         self._inner = inner
         self._recursions = Recursions() if recursions is None else recursions
@@ -114,7 +117,8 @@ class Finish:
                 known = self._groups.get(plan.name) if plan.output else None
                 return self._regrouped(plan) if known is None else known
             case Merge():
-                return merged(plan, self.rows(plan.child), self._partials)
+                found = self._merges.rows(plan, self.rows, self._partials)
+                return merged(plan, self.rows(plan.child), self._partials) if found is None else found
             case Filter():
                 return _filtered(self.rows(with_equalities(plan.child, plan.conjuncts)), plan.conjuncts)
             case Project():

@@ -159,9 +159,11 @@ class _Asked:
         rows = self._state.rows(every)
         if isinstance(source, Held):
             self._check(source.errors, self.slots)
-            return Partial.of(asked.specification, self._state.held(asked.specification, source.place), rows, self.slots, self._groups)
+            held = self._state.held(asked.specification, source.place)
+            return Partial.of(asked.specification, held, rows, self.slots, self._groups, self._state.names[self.slots])
         if source.argument is None:
-            return Partial.of(asked.specification, loaded(asked.specification, {}, rows), rows, self.slots, self._groups)
+            names = self._state.names[self.slots]
+            return Partial.of(asked.specification, loaded(asked.specification, {}, rows), rows, self.slots, self._groups, names)
         held = self._held_over_keys(source.argument, asked.specification)
         return Partial.of(asked.specification, held, rows[self.slots], np.arange(len(self.slots)), self._groups)
 

@@ -56,6 +56,7 @@ FIRST_SHARE = 0.25
 _MOST_SHAPES = 1_000
 MOST_REPEATS = MOST_INNER = 256
 MOST_RECURSIONS = 32
+MOST_MERGES = 64
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -96,6 +97,7 @@ class Relations:
         self.repeats: BoundedCache[Hashable, object] = BoundedCache(MOST_REPEATS)
         self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
         self.recursions: BoundedCache[Hashable, object] = BoundedCache(MOST_RECURSIONS)
+        self.merges: BoundedCache[Hashable, object] = BoundedCache(MOST_MERGES)
         self._folders = Folders(buckets)
         self._source = source
 

@@ -226,6 +226,11 @@ class ReadGroups:
         return len(self._columns.slots)
 
     @property
+    def names(self) -> IntegerArray:
+        """A number for each place, ascending, that its group keeps while it is there."""
+        return self._columns.slots
+
+    @property
     def _held(self) -> GroupState:
         if self._state is None:
             raise NotThere

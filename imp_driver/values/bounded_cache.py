@@ -52,6 +52,10 @@ class BoundedCache(Generic[KeyT, ValueT]):
                 key, _ = self._values.popitem(last=False)
                 total -= weights[key]
 
+    def values(self) -> tuple[ValueT, ...]:
+        with self._lock:
+            return tuple(self._values.values())
+
     def __len__(self) -> int:
         return len(self._values)
 

@@ -28,6 +28,7 @@ class Partial:
     Attributes:
         held: all that is held of it, of groups as they were; ``rows`` of each of these.
         slots: those of them that the table is of, in the order of ``starts``: row i has those from ``starts[i]`` to ``starts[i + 1]``.
+        names: a number for each row, which its group keeps while it is there; None where it has none.
     """
 
     specification: AggregateSpecification
@@ -35,17 +36,26 @@ class Partial:
     rows: IntegerArray
     slots: IntegerArray
     starts: IntegerArray
+    names: IntegerArray | None = None
 
     @classmethod
     def of(
-        cls, specification: AggregateSpecification, held: Accumulator, rows: IntegerArray, slots: IntegerArray, numbers: RollUp | None
+        cls,
+        specification: AggregateSpecification,
+        held: Accumulator,
+        rows: IntegerArray,
+        slots: IntegerArray,
+        numbers: RollUp | None,
+        names: IntegerArray | None = None,
     ) -> Partial:
         """Take what is held of some slots, which fall into the rows that ``numbers`` gives; None where each is a row."""
         if numbers is None:
-            return cls(specification, held, rows, slots, np.arange(len(slots) + 1))
+            return cls(specification, held, rows, slots, np.arange(len(slots) + 1), names)
         order = np.argsort(numbers.numbers, kind="stable")
         starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(numbers.sizes)))
-        return cls(specification, held, rows, slots[order], starts)
+        # The slot that came first names a group for as long as it is there.
+        firsts = None if names is None else names[order][starts[:-1]]
+        return cls(specification, held, rows, slots[order], starts, firsts)
 
     def merged(self, places: IntegerArray, groups: RollUp) -> Values:
         """Return the aggregate of groups that some rows of the table fall into, of which one may be given several times."""

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from imp_driver.answer.nested import followed
 from imp_driver.reasons import ServedBy
 from imp_driver.values.options import Policy
 from tests.soundness.engine import Row
@@ -120,3 +121,42 @@ def test_levels_of_no_volume_share_a_sum_and_stay_apart() -> None:
     world.warehouse.commit("r", [(1, 0, 1, 5), (2, 0, 2, 4), (3, 0, 3, 1), (4, 0, 4, 2)])
     assert world.ask(text)[0] == [(7,)]
     assert world.checked(text).served_by is ServedBy.STATE
+
+
+FOLLOWED = [
+    *("VWAP", "VWAP, other side", "equality", "both sides", "both ways", "two levels", "product by key"),
+    *("in three ways", "by symbol", "counted", "coalesced", "several conditions"),
+]
+MORE_FORMS = {
+    "in three ways": f"SELECT sum(a) AS v, count(*) AS n, count(x) AS m FROM r WHERE 0.5 * {TOTAL} > {ABOVE}",
+    "by symbol": "SELECT g, sum(a) AS v FROM r WHERE 0.25 * (SELECT sum(q.a) FROM r q WHERE q.g = r.g) <= "
+    "(SELECT sum(q.a) FROM r q WHERE q.g = r.g AND q.x <= r.x) GROUP BY g",
+    "counted": "SELECT sum(a) AS v FROM r WHERE (SELECT count(*) FROM r q WHERE q.x < r.x) <= 2",
+    "coalesced": f"SELECT sum(a) AS v FROM r WHERE 0.25 * {TOTAL} > (SELECT coalesce(sum(q.a), 0) FROM r q WHERE q.x > r.x)",
+    "several conditions": f"SELECT sum(a) AS v FROM r WHERE 0.1 * {TOTAL} < {ABOVE} AND 0.8 * {TOTAL} >= {ABOVE}",
+}
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("form", FOLLOWED)
+def test_merges_that_are_followed_from_one_reading_to_the_next(form: str, negative: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    chance = random.Random(f"followed {form} {negative}")
+    world = _world(chance, negative=negative)
+    text = {**FORMS, **MORE_FORMS}[form]
+    for step in range(12):
+        world.checked(text)
+        assert world.sketches.relations.background.settle(30)
+        _changed(chance, world, chance.choice(("r", "s")) if step != 4 else "r", step, negative=negative)
+    merges = world.sketches.relations.merges
+    assert any(isinstance(each, followed.FollowedMerge) and each.is_followed for each in merges.values()), form
+
+
+def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    chance = random.Random(7)
+    world = _world(chance, negative=False)
+    for form in ("expressions", "by key", "extremes", "between", "two inequalities", "case", "arithmetic", "over a join"):
+        for step in range(3):
+            world.checked(FORMS[form])
+            _changed(chance, world, "r", step, negative=False)

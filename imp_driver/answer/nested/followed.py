@@ -1,0 +1,142 @@
+"""Merges that are asked for again and again, followed from one reading to the next: a change costs a descent, not all groups.
+
+Between two readings the tables of groups differ in few rows; these alone go into sorted sums (dataflow/nested).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from imp_driver.answer.nested.described import COUNTS, Described, Describer
+from imp_driver.answer.nested.exact_columns import NotDescribed, Numbers, Tokens
+from imp_driver.answer.nested.partial import Partials
+from imp_driver.dataflow.nested.maintained import Maintained, maintained
+from imp_driver.plan.attributes import plain_identifier
+from imp_driver.plan.nodes import Aggregate, Filter, Merge, Plan, Scalar
+from imp_driver.plan.signature import signature
+from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.codes import Codec
+
+LEAST_GROUPS = 4_000
+"""Fewer finer groups are evaluated at each reading in less time than their changes take to be found."""
+MOST_TOGETHER = 4_000_000
+"""Rows of groups of all merges of a warehouse that are followed."""
+MOST_FOLLOWED = 64
+
+
+class FollowedMerge:
+    """One merge. Several threads may read it, at whatever versions of its tables."""
+
+    def __init__(self) -> None:
+        self.tokens = (Tokens(), Tokens())
+        self._lock = threading.Lock()
+        self._maintained: Maintained | None = None
+        self._rows: dict[str, Numbers] = {}
+
+    @property
+    def is_followed(self) -> bool:
+        return self._maintained is not None
+
+    @property
+    def count(self) -> int:
+        """Rows of groups."""
+        return sum(len(each.names) for each in self._rows.values())
+
+    def results(self, merge: Merge, describer: Callable[[tuple[Tokens, Tokens]], Describer]) -> Mapping[object, tuple[object, ...]]:
+        """Return the sums of each group. Raises NotDescribed, NotEvaluable."""
+        with self._lock:
+            described = describer(self.tokens).described(merge)
+            try:
+                return self._followed(described)
+            except Exception:
+                # Half of a change would stay.
+                self._maintained, self._rows = None, {}
+                raise
+
+    def _followed(self, described: Described) -> Mapping[object, tuple[object, ...]]:
+        if self._maintained is None:
+            try:
+                self._maintained = maintained(described.selection)
+            except ValueError as error:
+                raise NotDescribed(str(error)) from error
+        new = {name: relation.rows() for name, relation in described.relations.items()}
+        changes = {name: self._rows.get(name, Numbers.none(len(rows.values))).changes_to(rows) for name, rows in new.items()}
+        self._maintained.apply(changes)
+        self._rows = new
+        return self._maintained.results()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A merge that was asked for once, or that is not followed."""
+
+    is_hopeless: bool = False
+
+
+class FollowedMerges:
+    """The merges of queries under the same settings; ``known`` has those of a warehouse."""
+
+    def __init__(self, known: BoundedCache[Hashable, object] | None = None, settings: Hashable = None) -> None:
+        self._known = known
+        self._settings = settings
+
+    def rows(self, merge: Merge, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> pa.Table | None:
+        """Return the groups of a merge, None where they are to be evaluated. Raises NotEvaluable."""
+        finer = _finer(merge)
+        # What is computed from other groups has no numbers that last, and would be computed once more.
+        if self._known is None or finer.name not in partials or rows_of(finer).num_rows < LEAST_GROUPS:
+            return None
+        key = signature(merge), self._settings
+        known = self._known.get(key)
+        if not isinstance(known, FollowedMerge):
+            is_first = known is None
+            if is_first or (isinstance(known, _Asked) and known.is_hopeless):
+                self._known[key] = known or _Asked()
+                return None
+            known = FollowedMerge()
+        try:
+            found = known.results(merge, lambda tokens: Describer(rows_of, partials, tokens))
+        except NotDescribed:
+            self._known[key] = _Asked(is_hopeless=True)
+            return None
+        self._known[key] = known
+        self._known.trim(lambda each: each.count if isinstance(each, FollowedMerge) else 0, MOST_TOGETHER)
+        return _table(merge, found, known.tokens[0], rows_of(finer), partials)
+
+
+def _finer(merge: Merge) -> Aggregate:
+    plan: Plan = merge.child
+    while isinstance(plan, (Filter, Scalar)):
+        plan = plan.child
+    assert isinstance(plan, Aggregate)
+    return plan
+
+
+def _table(merge: Merge, found: Mapping[object, tuple[object, ...]], tokens: Tokens, finer: pa.Table, partials: Partials) -> pa.Table:
+    """Return results as rows, in Spark's types."""
+    groups = list(found)
+    columns = {}
+    for attribute, key in zip(merge.key_attributes, merge.keys, strict=True):
+        kind = finer.schema.field(plain_identifier(key)).type
+        columns[attribute.identifier] = pa.array([None if each is None else tokens.values[int(str(each))] for each in groups], kind)
+    for place, (attribute, function) in enumerate(zip(merge.function_attributes, merge.functions, strict=True)):
+        name = plain_identifier(function)
+        assert name is not None
+        kind, values = finer.schema.field(name).type, [found[each][place] for each in groups]
+        if partials[name].specification.kind in COUNTS:
+            values = [each or 0 for each in values]
+        columns[attribute.identifier] = _array(values, kind)
+    return pa.table(columns)
+
+
+def _array(values: list[object], kind: pa.DataType) -> pa.Array:
+    if not pa.types.is_decimal(kind):
+        return pa.array(values, kind)
+    nulls = np.array([each is None for each in values], dtype=bool)
+    codes = np.array([each or 0 for each in values], dtype=object)
+    return Codec(kind).decode(codes, nulls)
