@@ -15,6 +15,7 @@ from imp_driver.answer.held import Held
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.nested.followed import FollowedMerges
+from imp_driver.answer.nested.told import told_nested
 from imp_driver.answer.parts import Forks, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
@@ -324,7 +325,8 @@ class Answers:
         grouped = reading.text.with_rows() or reading.text.grouped()
         self._permitted.check(grouped)
         lines = self._parts.told(grouped, reading, reading.parameters(execution.parameters))
+        nested = [f"  {line}" for line in told_nested(grouped.plan)]
         beside = [f"  beside the groups, read by Spark: {', '.join('.'.join(each.table) for each in grouped.others)}"] * bool(
             grouped.others
         )
-        return ["Answered from groups, unless a value of theirs is not known exactly:", *lines, *beside]
+        return ["Answered from groups, unless a value of theirs is not known exactly:", *lines, *nested, *beside]

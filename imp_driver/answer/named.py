@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from imp_driver.answer.nested.told import told_nested
 from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.recursion.told import Told, told_recursions, why_not_traced
@@ -59,13 +60,13 @@ class Asked:
     Attributes:
         requests: each with whether it is for different rows.
         has_constants: whether values of scalar subqueries below the groups decide which rows these are.
-        recursions: what stands above them.
+        above: the recursions and correlated subqueries that stand above them.
         why_not_traced: why it could not be said of what base rows the rows are there by; empty where it could.
     """
 
     requests: tuple[tuple[Request, bool], ...]
     has_constants: bool
-    recursions: tuple[Told, ...]
+    above: tuple[Told, ...]
     why_not_traced: str
 
 
@@ -135,7 +136,12 @@ class NamedAnswers:
         reading = self._reader.read(parse(text), execution.of(text), is_told=True)
         grouped = _grouped(reading)
         requests = tuple(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None)))
-        return Asked(requests, bool(grouped.constants), tuple(told_recursions(grouped.plan)), why_not_traced(grouped.plan))
+        return Asked(
+            requests,
+            bool(grouped.constants),
+            (*told_recursions(grouped.plan), *map(Told, told_nested(grouped.plan))),
+            why_not_traced(grouped.plan),
+        )
 
     def note(self, reading: Reading, report: SketchReport) -> None:
         """Remember what was done for the views of a query, unless nothing was to be done."""

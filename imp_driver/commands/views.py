@@ -233,7 +233,7 @@ class ViewCommands:
             every = dict.fromkeys(tuple(followed(request, registry, is_bag=is_bag)) for request, is_bag in asked.requests)
             rows.extend((block, row) for block, each in enumerate(every) for row in each)
             others = [Followed(_CONSTANTS, CAPTURED)] * asked.has_constants
-            others += [Followed(each.operator, IN_PROCESS, reason=each.reason) for each in asked.recursions]
+            others += [Followed(each.operator, IN_PROCESS, reason=each.reason) for each in asked.above]
             rows.extend((block, row) for block, row in enumerate(others, len(every)))
         text = pa.string()
         return LocalStream(

@@ -160,3 +160,21 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
         for step in range(3):
             world.checked(FORMS[form])
             _changed(chance, world, "r", step, negative=False)
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("VWAP", "subquery by `x` <= `x`: prefix descent over the groups in order, O(log n)"),
+        ("equality", "subquery by `x` = `x`: equality map, one group looked up for each row, O(1)"),
+        ("by key", "subquery by `g` = `g` and `x` < `x`: prefix descent over the groups in order within the groups that are equal"),
+        ("two inequalities", "subquery by `x` < `x` and `a` > `a`: prefix descent where all of these rise together, else general"),
+        ("other than", "subquery by `g` <> `g` and `x` = `x`: general, pairs of groups, O(n * m)"),
+        ("between", "subquery by `x` >= `x` - 1 and `x` <= `x` + 1: prefix descent over the groups in order"),
+    ],
+)
+def test_explain_names_the_way_of_each_subquery(form: str, told: str) -> None:
+    world = World()
+    rows, _ = world.ask(f"EXPLAIN SKETCH {FORMS[form]}")
+    lines = [str(row[0]) for row in rows]
+    assert [line for line in lines if line.strip().startswith(told)], lines
