@@ -11,23 +11,28 @@ from dataclasses import replace
 from imp_driver.plan.attributes import by_identifier, reference
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equality
-from imp_driver.plan.nested import spine
+from imp_driver.plan.nested import spine, with_counts
 from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, Plan, Project, Scalar, SemiJoin, children
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.scalars import are_alike, is_there, joined
 
 
-def with_joins(plan: Plan) -> Plan:
-    """Return a plan in which IN over groups, and correlated scalar subqueries, are joins with groups where they can be."""
-    return _with_joins(plan, frozenset())
+def with_joins(plan: Plan, *, is_nested: bool = False) -> Plan:
+    """Return a plan in which IN over groups, and correlated scalar subqueries, are joins with groups where they can be.
+
+    Args:
+        is_nested: what stands below one aggregate with others that cannot be joins is left as it is, for plan/nested.py.
+    """
+    return _with_joins(plan, frozenset() if is_nested else None)
 
 
-def _with_joins(plan: Plan, kept: frozenset[str]) -> Plan:
-    """Leave the subqueries alone whose values are ``kept`` as such."""
-    if isinstance(plan, Aggregate):
+def _with_joins(plan: Plan, kept: frozenset[str] | None) -> Plan:
+    """Leave the subqueries alone whose values are ``kept`` as such; None where all are to be joins."""
+    if kept is not None and isinstance(plan, Aggregate):
+        plan = replace(plan, child=with_counts(plan.child))
         kept |= _values_of_nested(plan)
     plan = with_inputs(plan, tuple(_with_joins(child, kept) for child in children(plan)))
-    if isinstance(plan, Scalar) and plan.correlated and plan.value.identifier not in kept:
+    if isinstance(plan, Scalar) and plan.correlated and plan.value.identifier not in (kept or ()):
         return joined(plan) or plan
     return (_joined(plan) or plan) if isinstance(plan, SemiJoin) and not plan.anti else plan
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from imp_driver.plan.attributes import by_identifier, identifiers, reference, substituted
 from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Merge, Plan, Project, Scalar, children, every
+from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Merge, Plan, Project, Scalar, SemiJoin, children, every
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 
 Values = Mapping[str, exp.Expr]
@@ -62,6 +62,29 @@ def rows_below(plan: Plan) -> Rows:
         case _:
             below = unfold(plan)
             return Rows(below.source, below.where, below.values, ())
+
+
+def with_counts(plan: Plan) -> Plan:
+    """Return rows of an aggregate in which EXISTS by comparisons that are no equality is a count that is above 0, and NOT EXISTS one of 0.
+
+    A join would look at each pair; equalities tell the partners of a row.
+    """
+    if isinstance(plan, (Filter, Project, Scalar)):
+        return replace(plan, child=with_counts(plan.child))
+    if not isinstance(plan, SemiJoin):
+        return plan
+    left = with_counts(plan.left)
+    is_counted = plan.conjuncts and not plan.null_aware and not any(isinstance(each.unnest(), exp.EQ) for each in plan.conjuncts)
+    if not is_counted:
+        return replace(plan, left=left)
+    name = f"partners_{plan.right.output[0].identifier}" if plan.right.output else "partners"
+    number, value = (Attribute(f"{name}_{what}", what, "long", nullable=False) for what in ("count", "scalar"))
+    counted = Aggregate(Filter(plan.right, plan.conjuncts), (), (), (number,), (exp.Count(this=exp.Star()),))
+    known = by_identifier(left.output)
+    correlated = tuple(known[each] for each in sorted(free_identifiers(counted)) if each in known)
+    comparison = exp.EQ if plan.anti else exp.GT
+    has_partner = comparison(this=reference(value), expression=exp.Literal.number(0))
+    return Filter(Scalar(left, counted, value, correlated), (has_partner,))
 
 
 def spine(plan: Plan) -> Iterable[Plan]:

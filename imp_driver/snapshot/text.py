@@ -228,7 +228,10 @@ class Text:
         if self.unordered is not None:
             raise Refused.on(self.unordered)
         if self._plan_of_groups is None:
-            self._plan_of_groups = with_groups(with_nested(with_early_groups(with_joins(with_products(plan)))))
+            # What is merged from finer groups is this driver's alone, and rounds of a recursion may be Spark's.
+            apart = plan if self.has_recursion else with_products(plan)
+            joined = with_early_groups(with_joins(apart, is_nested=not self.has_recursion))
+            self._plan_of_groups = with_groups(joined if self.has_recursion else with_nested(joined))
         return self._plan_of_groups
 
 

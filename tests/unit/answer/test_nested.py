@@ -43,6 +43,8 @@ FORMS = {
     "arithmetic": "SELECT count(*) AS n FROM r WHERE a * 2 > (SELECT sum(q.a) / count(*) - min(q.a) + 1 FROM r q WHERE q.x >= r.x)",
     "having inside": "SELECT count(*) AS n FROM r WHERE a >= (SELECT sum(q.a) FROM r q WHERE q.x < r.x HAVING count(*) > 2)",
     "exists as a count": "SELECT sum(a) AS v FROM r WHERE (SELECT count(*) FROM s WHERE s.y < r.x) > 0",
+    "exists": "SELECT g, sum(a) AS v FROM r WHERE EXISTS (SELECT 1 FROM s WHERE s.y > r.x AND s.b <> r.a) GROUP BY g",
+    "not exists": "SELECT count(*) AS n FROM r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.y > r.x) AND r.a > 0",
     "over a join": "SELECT t.b, sum(r.a) AS v FROM r JOIN s t ON r.g = t.k WHERE r.a > (SELECT avg(q.b) FROM s q WHERE q.y < t.y) "
     "GROUP BY t.b",
     "over a subselect": "SELECT sum(d) AS v FROM (SELECT 2 * x AS d, a FROM r) p WHERE p.a > (SELECT avg(q.a) FROM r q WHERE q.x < p.d)",
