@@ -242,6 +242,7 @@ def test_levels_of_one_aggregate_are_told_apart(strategy: Strategy, least: int) 
 VALUES = st.one_of(st.integers(0, 3), st.integers(1, 4), st.none())
 STEPS = st.lists(st.tuples(st.tuples(VALUES, VALUES, st.integers(0, 2)), st.integers(0, 3)), max_size=16)
 COMPARISONS = st.sampled_from(list(Comparison))
+UNEQUAL = st.sampled_from([each for each in Comparison if each is not Comparison.EQUAL])
 FACTORS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(-2)])
 
 
@@ -265,7 +266,7 @@ def followed(operator: Maintained, description: Selection, steps: list[tuple[Row
 @budget(60)
 @given(
     steps=STEPS,
-    correlation=st.sampled_from([each for each in Comparison if each is not Comparison.EQUAL]),
+    correlation=UNEQUAL,
     comparison=COMPARISONS,
     measure=st.sampled_from([SUM, COUNT]),
     factor=FACTORS,
@@ -394,3 +395,97 @@ def test_conditions_on_both_sides_of_a_range() -> None:
     put(operator, rows)
     assert operator.results() == selected(description, {"bids": rows}) == {(): (4 + 5,)}
     assert operator.evaluations == 0
+
+
+@pytest.mark.parametrize("strategy", [PREFIX, GENERAL, *INDEXES])
+@pytest.mark.parametrize("comparison", [Comparison.AT_MOST, Comparison.GREATER, Comparison.LESS, Comparison.EQUAL])
+def test_zero_is_no_sum_of_nothing(strategy: Strategy, comparison: Comparison) -> None:
+    below = Inner("bids", SUM, queries.volume, correlation=Correlation(queries.price, Comparison.LESS))
+    for limit in (Constant(0), Constant(-1)):
+        description = replace(VWAP, conditions=(Condition(limit, comparison, below),))
+        operator = maintained(description, strategy)
+        rows = [bid(10, 1), bid(20, 1), bid(30, 1)]
+        put(operator, rows)
+        # Below 10 is nothing.
+        assert operator.results() == selected(description, {"bids": rows})
+        assert only(operator) == (50 if comparison is Comparison.AT_MOST or (limit.value, comparison) in [(0, "<"), (-1, "<")] else None)
+
+
+def test_all_groups_or_none_pass_a_condition_of_no_key() -> None:
+    total = Inner("bids", SUM, queries.volume)
+    condition = Condition(Constant(3), Comparison.LESS, total)
+    description = Selection("bids", (queries.volume,), (condition,), key=queries.price, group=queries.broker)
+    operator = maintained(description)
+    put(operator, [bid(10, 2, 1), bid(20, 2, 2)])
+    assert operator.changed() == {1: (None, (2,)), 2: (None, (2,))}
+    put(operator, [bid(10, 2, 1)], weight=-1)
+    assert operator.changed() == {1: ((2,), None), 2: ((2,), None)}
+    put(operator, [bid(30, 4, 2)])
+    assert operator.results() == {2: (6,)}
+
+
+@pytest.mark.parametrize("strategy", [PREFIX, GENERAL])
+def test_a_batch_of_rows_that_no_aggregate_reads_is_seen(strategy: Strategy) -> None:
+    description = replace(VWAP, conditions=(Condition(KeyMultiple(), Comparison.GREATER, Constant(5)),))
+    operator = maintained(description, strategy)
+    assert only(operator) is None
+    operator.apply({"bids": [(bid(price, 1), 1) for price in range(20)]})
+    assert only(operator) == sum(range(6, 20))
+    operator.apply({"bids": [(bid(price, 1), -1) for price in range(19)]})
+    assert only(operator) == 19
+
+
+def test_a_partition_whose_aggregate_becomes_null_leaves_the_map() -> None:
+    own = Inner("t", SUM, queries.second, partition=queries.first)
+    description = Selection(
+        "t", (queries.second,), (Condition(Constant(5), Comparison.EQUAL, own),), partition=queries.first, group=queries.first
+    )
+    operator = maintained(description, Strategy.EQUALITY_MAP)
+    put(operator, [(1, 5), (1, None)], "t")
+    assert operator.results() == {1: (5,)}
+    put(operator, [(1, 5)], "t", -1)
+    assert operator.results() == {}
+    put(operator, [(1, None)], "t", -1)
+    assert operator.memory == 0
+
+
+@budget(150)
+@given(
+    steps=STEPS,
+    comparison=COMPARISONS,
+    correlations=st.tuples(UNEQUAL, UNEQUAL, UNEQUAL),
+    is_turned=st.booleans(),
+    factor=st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(-1)]),
+    least=st.sampled_from([0, 0, -1]),
+)
+def test_conditions_within_that_the_outermost_row_decides(
+    steps: list[tuple[Row, int]],
+    comparison: Comparison,
+    correlations: tuple[Comparison, Comparison, Comparison],
+    is_turned: bool,
+    factor: Fraction,
+    least: int,
+) -> None:
+    first, second, third = (Correlation(queries.first, each) for each in correlations)
+    volume = Inner("t", SUM, queries.second)
+    of_outermost = replace(volume, factor=factor, correlation=replace(second, is_outermost=True))
+    of_own = replace(volume, correlation=third)
+    within = Condition(of_own, comparison, of_outermost) if is_turned else Condition(of_outermost, comparison, of_own)
+    condition = Condition(replace(volume, factor=Fraction(1, 2)), Comparison.LESS, replace(volume, correlation=first, within=within))
+    description = Selection("t", (queries.second,), (condition,), key=queries.first)
+    lowered = [((row[0], None if row[1] is None else row[1] + least, row[2]), fate) for row, fate in steps]
+    followed(maintained(description), description, lowered)
+
+
+def test_masks_of_products_that_no_int64_holds() -> None:
+    [condition] = VWAP.conditions
+    assert isinstance(condition.left, Inner)
+    assert isinstance(condition.right, Inner)
+    sides = (replace(condition.left, factor=Fraction(3_000_000)), replace(condition.right, factor=Fraction(4_000_000)))
+    description = replace(VWAP, conditions=(Condition(sides[0], Comparison.LESS, sides[1]),))
+    rows = [bid(price, 2**50 + price) for price in range(100)]
+    expected = selected(description, {"bids": rows})
+    for strategy in (PREFIX, GENERAL):
+        operator = maintained(description, strategy)
+        operator.apply({"bids": [(row, 1) for row in rows]})
+        assert operator.results() == expected
