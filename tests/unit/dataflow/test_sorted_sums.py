@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.nested import sorted_sums
+from imp_driver.dataflow.nested import descent, sorted_sums
 from imp_driver.dataflow.nested.sorted_sums import SortedSums
 
 STEPS = st.lists(st.tuples(st.integers(-9, 30), st.integers(-4, 9), st.integers(0, 3)), max_size=60)
@@ -94,7 +94,7 @@ def test_changes_one_at_a_time(block: int, steps: list[tuple[int, int, int]]) ->
     sums, twin = SortedSums(1, block), Twin()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorted_sums, "BUNDLE", 3)
-        patch.setattr(sorted_sums, "_SMALL", 2)
+        patch.setattr(descent, "SMALL", 2)
         for key, amount, rows in follow(twin, steps):
             sums.add(key, (amount,), rows)
         check(sums, twin)
@@ -113,7 +113,7 @@ def test_the_first_key_that_passes_is_found_through_bundles_and_blocks(amounts: 
     sums, twin = SortedSums(1, 2), Twin()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorted_sums, "BUNDLE", 3)
-        patch.setattr(sorted_sums, "_SMALL", 2)
+        patch.setattr(descent, "SMALL", 2)
         for key, amount in enumerate(amounts):
             sums.add(key, (amount,))
             twin.rows[key] = [amount]
