@@ -62,7 +62,8 @@ class SelectionSums:
         self._cells: dict[Any, Cell] = {}
         self._waiting: dict[Any, Cell] = {}
         self._totals: dict[Any, list[Any]] = {}
-        self._touched: dict[Any, None] = {}
+        # Not kept before someone asks for it: it is emptied by whoever asks.
+        self._touched: dict[Any, None] | None = None
         self._is_shared_changed = False
         self._told = Told({} if selection.group else {UNGROUPED: (None,) * len(selection.values)})
         if selection.partition is None:
@@ -183,7 +184,8 @@ class SelectionSums:
 
     def _pass(self, group: Any, amounts: Amounts) -> None:
         total = self._totals.get(group)
-        self._touched[group] = None
+        if self._touched is not None:
+            self._touched[group] = None
         self._totals[group] = list(amounts) if total is None else list(map(operator.add, total, amounts))
 
     def settle(self) -> None:
@@ -245,9 +247,12 @@ class SelectionSums:
         return frozenset({self.selection.relation, *self._by_relation})
 
     def touched(self) -> Mapping[Any, None]:
-        """Return the groups whose sums may be others than when this was asked last."""
+        """Return the groups whose sums may be others than when this was asked last; the first time all groups."""
         self.settle()
         touched = self._touched
+        if touched is None:
+            self._touched = {}
+            return dict.fromkeys(self._totals)
         if touched:
             self._touched = {}
         return touched
