@@ -62,7 +62,8 @@ class SelectionSums:
         self._cells: dict[Any, Cell] = {}
         self._waiting: dict[Any, Cell] = {}
         self._totals: dict[Any, list[Any]] = {}
-        self._touched: dict[Any, None] = {}
+        # Not kept before someone asks for it: it is emptied by whoever asks.
+        self._touched: dict[Any, None] | None = None
         self._is_shared_changed = False
         self._told = Told({} if selection.group else {UNGROUPED: (None,) * len(selection.values)})
         if selection.partition is None:
@@ -151,7 +152,7 @@ class SelectionSums:
     def _add_outer(self, partition: Any, group: Any, key: Key | None, amounts: Amounts) -> None:
         cell = self._cells.get(partition) or self._cell(partition)
         if cell.add(group, key, amounts):
-            self._pass(group, amounts)
+            self._pass(cell, group, amounts)
         # What passes is known of a row in a range alone.
         if key is None or cell.range is None or cell.is_to_clean:
             self._touch(partition)
@@ -176,14 +177,20 @@ class SelectionSums:
             else:
                 by_group.setdefault((partition, key_of_group), []).append((key, amounts))
         for (partition, key_of_group), rows in by_group.items():
-            passed = self._cell(partition).add_many(key_of_group, [key for key, _ in rows], [amounts for _, amounts in rows])
+            cell = self._cell(partition)
+            passed = cell.add_many(key_of_group, [key for key, _ in rows], [amounts for _, amounts in rows])
             if passed is not None:
-                self._pass(key_of_group, passed)
+                self._pass(cell, key_of_group, passed)
             self._touch(partition)
 
-    def _pass(self, group: Any, amounts: Amounts) -> None:
+    def _pass(self, cell: Cell, group: Any, amounts: Amounts) -> None:
+        """Take in by how much the sums that pass of a partition's group have changed."""
+        if self._touched is not None:
+            self._touched[group] = None
+        if self.selection.partition is None:
+            self._totals[group] = cell.groups[group].passed
+            return
         total = self._totals.get(group)
-        self._touched[group] = None
         self._totals[group] = list(amounts) if total is None else list(map(operator.add, total, amounts))
 
     def settle(self) -> None:
@@ -191,11 +198,10 @@ class SelectionSums:
         waiting = self._cells if self._is_shared_changed else self._waiting
         if not waiting:
             return
-        to_clean = []
+        to_clean, is_whole = [], self.selection.partition is None
         for partition, cell in waiting.items():
             for key, old in cell.settle():
-                new = cell.groups[key].passed
-                self._pass(key, list(map(operator.sub, new, old)))
+                self._pass(cell, key, () if is_whole else list(map(operator.sub, cell.groups[key].passed, old)))
             if cell.is_masked:
                 self.evaluations += 1
             else:
@@ -245,9 +251,12 @@ class SelectionSums:
         return frozenset({self.selection.relation, *self._by_relation})
 
     def touched(self) -> Mapping[Any, None]:
-        """Return the groups whose sums may be others than when this was asked last."""
+        """Return the groups whose sums may be others than when this was asked last; the first time all groups."""
         self.settle()
         touched = self._touched
+        if touched is None:
+            self._touched = {}
+            return dict.fromkeys(self._totals)
         if touched:
             self._touched = {}
         return touched

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from imp_driver.dataflow.nested.descent import descended
 from imp_driver.dataflow.nested.keys import Cut, Key
 from imp_driver.dataflow.nested.vectors import Column, consolidated, vector
 
@@ -24,7 +25,6 @@ BUNDLE = 24
 """Blocks of a bundle."""
 FEW = 10
 """Changes from which on they are consolidated by vectors before they meet the blocks."""
-_SMALL = 24
 _UNCHANGED: tuple[Column, ...] = ()
 
 
@@ -282,11 +282,11 @@ class SortedSums:
             return None
         bundles, sums, begin = self._bundles[index], self._sums[index], 0
         if len(bundles) > 1:
-            bundle, threshold = _descended(bundles, 0, len(bundles), threshold, is_strict)
+            bundle, threshold = descended(bundles, 0, len(bundles), threshold, is_strict)
             begin = bundle * BUNDLE
-        number, threshold = _descended(sums, begin, min(begin + BUNDLE, len(sums)), threshold, is_strict)
+        number, threshold = descended(sums, begin, min(begin + BUNDLE, len(sums)), threshold, is_strict)
         block = self._blocks[number]
-        return block.keys[_descended(block.columns[index], 0, len(block.keys), threshold, is_strict)[0]]
+        return block.keys[descended(block.columns[index], 0, len(block.keys), threshold, is_strict)[0]]
 
     def first_where(self, holds: Callable[[Key], bool]) -> Key | None:
         """Return the first key for which a condition holds that holds for all keys after it too; None where it holds for none."""
@@ -335,21 +335,3 @@ class SortedSums:
             if not block.vectors:
                 block.vectors = (vector(block.keys), *map(vector, block.columns))
         return tuple(np.concatenate(parts) for parts in zip(*(block.vectors for block in self._blocks), strict=True))
-
-
-def _descended(values: list[Any], begin: int, end: int, threshold: Any, is_strict: bool) -> tuple[int, Any]:
-    """Return the first place up to which values, none negative, add up beyond a threshold, and what of it is left there."""
-    while end - begin > _SMALL:
-        middle = (begin + end) // 2
-        part = sum(values[begin:middle])
-        if part > threshold or (part == threshold and not is_strict):
-            end = middle
-        else:
-            begin = middle
-            threshold -= part
-    for place in range(begin, end - 1):
-        value = values[place]
-        if value > threshold or (value == threshold and not is_strict):
-            return place, threshold
-        threshold -= value
-    return end - 1, threshold

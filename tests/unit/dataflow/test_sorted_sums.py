@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.nested import sorted_sums
+from imp_driver.dataflow.nested import descent, sorted_sums
 from imp_driver.dataflow.nested.sorted_sums import SortedSums
 
 STEPS = st.lists(st.tuples(st.integers(-9, 30), st.integers(-4, 9), st.integers(0, 3)), max_size=60)
@@ -94,7 +94,7 @@ def test_changes_one_at_a_time(block: int, steps: list[tuple[int, int, int]]) ->
     sums, twin = SortedSums(1, block), Twin()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorted_sums, "BUNDLE", 3)
-        patch.setattr(sorted_sums, "_SMALL", 2)
+        patch.setattr(descent, "SMALL", 2)
         for key, amount, rows in follow(twin, steps):
             sums.add(key, (amount,), rows)
         check(sums, twin)
@@ -106,6 +106,18 @@ def test_changes_one_at_a_time(block: int, steps: list[tuple[int, int, int]]) ->
                 else:
                     assert sums.first_passing(0, threshold, is_strict=is_strict) == twin.first(threshold, is_strict=is_strict)
         assert sums.first_where(lambda key: key >= 7) == min((key for key in twin.rows if key >= 7), default=None)
+
+
+@given(amounts=st.lists(st.integers(0, 3), min_size=1, max_size=60), threshold=st.integers(-1, 120), is_strict=st.booleans())
+def test_the_first_key_that_passes_is_found_through_bundles_and_blocks(amounts: list[int], threshold: int, is_strict: bool) -> None:
+    sums, twin = SortedSums(1, 2), Twin()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sorted_sums, "BUNDLE", 3)
+        patch.setattr(descent, "SMALL", 2)
+        for key, amount in enumerate(amounts):
+            sums.add(key, (amount,))
+            twin.rows[key] = [amount]
+        assert sums.first_passing(0, threshold, is_strict=is_strict) == twin.first(threshold, is_strict=is_strict)
 
 
 @given(batches=st.lists(STEPS, max_size=4), kind=st.sampled_from([int, Fraction]))
@@ -182,3 +194,9 @@ def test_many_keys_come_and_go() -> None:
     for key in [*there]:
         sums.add(key, (-there[key],), -1)
     assert (len(sums), sums.total, sums.first()) == (0, (0, 0), None)
+
+
+def test_a_batch_whose_sum_no_int64_holds() -> None:
+    sums = SortedSums(1)
+    sums.add_many([7] * 4_096, [[2**52 - 1] * 4_096], [1] * 4_096)
+    assert sums.total == (4_096 * (2**52 - 1), 4_096)
