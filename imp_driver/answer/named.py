@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
-from imp_driver.answer.recursion.told import Told, told_recursions, why_not_traced
+from imp_driver.answer.recursion.told import Told, told_recursions
 from imp_driver.answer.summary import Groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.errors import OperationalError
@@ -21,7 +21,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement, parse, table_name
-from imp_driver.plan.nodes import scans
+from imp_driver.plan.nodes import Plan, scans
 from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import Session, View
 from imp_driver.reasons import Decision, Reason
@@ -60,13 +60,13 @@ class Asked:
         requests: each with whether it is for different rows.
         has_constants: whether values of scalar subqueries below the groups decide which rows these are.
         recursions: what stands above them.
-        why_not_traced: why it could not be said of what base rows the rows are there by; empty where it could.
+        plan: of the rows.
     """
 
     requests: tuple[tuple[Request, bool], ...]
     has_constants: bool
     recursions: tuple[Told, ...]
-    why_not_traced: str
+    plan: Plan
 
 
 class NamedAnswers:
@@ -135,7 +135,7 @@ class NamedAnswers:
         reading = self._reader.read(parse(text), execution.of(text), is_told=True)
         grouped = _grouped(reading)
         requests = tuple(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None)))
-        return Asked(requests, bool(grouped.constants), tuple(told_recursions(grouped.plan)), why_not_traced(grouped.plan))
+        return Asked(requests, bool(grouped.constants), tuple(told_recursions(grouped.plan)), grouped.plan)
 
     def note(self, reading: Reading, report: SketchReport) -> None:
         """Remember what was done for the views of a query, unless nothing was to be done."""

@@ -21,6 +21,7 @@ from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
 from imp_driver.plan.recursive_form import is_recursive, unrolled, unrolled_text
+from imp_driver.plan.traceable import traceable
 from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.provenance.library import check_installed
 from imp_driver.reasons import Reason, ServedBy
@@ -63,13 +64,19 @@ class ViewCommands:
             # Nobody else would compute it either.
             self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
         if wanted.has_provenance:
-            why = self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made").why_not_traced
-            if why:
-                raise NotSupportedError(f"{qualified(wanted.name)} is not made: it could not be said why its rows are there: {why}.")
+            self._check_traced(wanted, execution)
         if there is not None:
             self._sketches.relations.views.renew(there.name)
         with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
             self._make(wanted, execution)
+
+    def _check_traced(self, wanted: NewView, execution: Execution) -> None:
+        """Raise NotSupportedError where it could not be said by which base rows the rows of a view are there."""
+        begin = f"{qualified(wanted.name)} is not made"
+        try:
+            traceable(self._asked(wanted.query, execution, begin).plan)
+        except Refused as refused:
+            raise NotSupportedError(f"{begin}: it could not be said why its rows are there: {refused.grounds.detail}.") from None
 
     @contextmanager
     def _tried(self, wanted: NewView, execution: Execution) -> Iterator[None]:
