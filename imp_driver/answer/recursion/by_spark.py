@@ -37,7 +37,7 @@ from imp_driver.plan.nodes import (
     every,
 )
 from imp_driver.plan.rebuild import with_inputs
-from imp_driver.plan.recursion import open_recurrences, reads_recursion
+from imp_driver.plan.recursion import as_begun, open_recurrences, reads_recursion
 from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
 from imp_driver.plan.signature import signature
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, KeptSize, Session
@@ -71,9 +71,6 @@ class _Branch:
     plan: Plan
     given: _Texts
     readings: tuple[Recurrence, ...]
-
-    def reads_only(self, numbers: Mapping[int, object]) -> bool:
-        return all(each.number in numbers for each in self.readings)
 
 
 @dataclass(slots=True, eq=False)
@@ -174,18 +171,13 @@ class EngineRounds:
 
     def _relations(self, plan: Fixpoint) -> dict[int, _Relation]:
         """Return the relations of a recursion, without rows, by number; their columns have the types of the first branch that is known."""
-        branches = {each.number: (tuple(map(self._base, each.bases)), tuple(map(self._step, each.steps))) for each in plan.relations}
         found: dict[int, _Relation] = {}
-        left = list(plan.relations)
-        while left:
-            # One without a base has the columns of a step over those that are known.
-            ready = next(each for each in left if each.bases or any(step.reads_only(found) for step in branches[each.number][1]))
-            bases, steps = branches[ready.number]
-            first = bases[0] if bases else next(step for step in steps if step.reads_only(found))
-            types = self._types(first, found)
+        for each, first in as_begun(plan):
+            bases, steps = tuple(map(self._base, each.bases)), tuple(map(self._step, each.steps))
+            begun = next(made for made, own in zip((*bases, *steps), (*each.bases, *each.steps), strict=True) if own is first)
+            types = self._types(begun, found)
             form = RelationForm(tuple(name for name, _ in types), _certain(plan.best, [kind for _, kind in types]))
-            found[ready.number] = _Relation(form, ready.output, bases, steps)
-            left.remove(ready)
+            found[each.number] = _Relation(form, each.output, bases, steps)
         for each in plan.relations:
             self._check(each, found)
         return found
