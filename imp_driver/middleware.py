@@ -21,6 +21,7 @@ from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
+from imp_driver.commands.left_to_spark import check_recursion
 from imp_driver.errors import NotSupportedError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
@@ -85,6 +86,7 @@ class Middleware:
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._commands.run(statement, execution)
         if statement.kind is not StatementKind.QUERY:
+            check_recursion(statement)
             if statement.kind is StatementKind.DEFINITION:
                 self._commands.views.check_properties(statement.text)
             outcome = self._changes.run(statement, execution)
