@@ -45,6 +45,15 @@ def arrow_type(type_name: str) -> pa.DataType | None:
     return _PLAIN.get(type_name)
 
 
+def sql_name(kind: pa.DataType) -> str:
+    """Return the SQL name of an Arrow type; what no operator handles is called as Arrow does."""
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if pa.types.is_null(kind):
+        return "VOID"
+    return next((_SPARK_NAMES[name] for name, each in _PLAIN.items() if each == kind), str(kind))
+
+
 def spark_type(type_name: str) -> str:
     """Return the SQL name of a Delta type that arrow_type knows."""
     return type_name.upper() if type_name.startswith("decimal") else _SPARK_NAMES[type_name]

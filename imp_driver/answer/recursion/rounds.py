@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.answer.combine import distinct, stacked
+from imp_driver.answer.recursion.column_types import told_types
 from imp_driver.answer.rounding import rounded_in
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.ranks import first_of_each, in_turn, numbered
@@ -18,6 +19,7 @@ from imp_driver.plan.recursion import as_begun, open_recurrences
 from imp_driver.reasons import Reason
 from imp_driver.values.codes import as_grouped, one_array
 from imp_driver.values.refusal import Refused
+from imp_driver.values.types import sql_name
 
 RowsOf: TypeAlias = Callable[[Plan], pa.Table]
 
@@ -74,7 +76,7 @@ def _added(
     found = [table for step in relation.steps for table in _stepped(step, total, added, rows, recurrences)]
     both = _together(relation.output, [known, *found])
     if both.schema.types != known.schema.types:
-        raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
+        raise NotEvaluable(told_types(relation.output, list(map(sql_name, known.schema.types)), list(map(sql_name, both.schema.types))))
     return _new(both, known.num_rows)
 
 

@@ -159,7 +159,15 @@ def test_values_of_markers_have_recursions_of_their_own() -> None:
             "rounds",
         ),
         ("WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT a + 1 FROM p) SELECT a FROM p", "2000 rounds"),
-        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p", "CAST them there"),
+        (
+            "WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p",
+            "g is INT where it begins and DOUBLE",
+        ),
+        (
+            "WITH RECURSIVE p(h, a) AS (SELECT id, a + 1 FROM q UNION SELECT id, x FROM p JOIN r ON p.h = r.g), "
+            "q(id, a) AS (SELECT id, g FROM r UNION SELECT id, CAST(a AS BIGINT) FROM q UNION SELECT h, a FROM p) SELECT a FROM q",
+            "columns of different types: a is INT where it begins and BIGINT in another branch; CAST them there",
+        ),
         ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT l.x FROM r l LEFT JOIN p ON p.g = l.g) SELECT g FROM p", "outer join"),
     ],
 )
