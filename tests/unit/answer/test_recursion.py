@@ -164,6 +164,10 @@ def test_values_of_markers_have_recursions_of_their_own() -> None:
             "g is INT where it begins and DOUBLE",
         ),
         (
+            "WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT CAST(l.x AS BIGINT) FROM p LEFT JOIN r l ON l.g = p.a) SELECT a FROM p",
+            "a is INT where it begins and BIGINT in another branch",
+        ),
+        (
             "WITH RECURSIVE p(h, a) AS (SELECT id, a + 1 FROM q UNION SELECT id, x FROM p JOIN r ON p.h = r.g), "
             "q(id, a) AS (SELECT id, g FROM r UNION SELECT id, CAST(a AS BIGINT) FROM q UNION SELECT h, a FROM p) SELECT a FROM q",
             "columns of different types: a is INT where it begins and BIGINT in another branch; CAST them there",
