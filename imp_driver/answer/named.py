@@ -28,6 +28,7 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
+from imp_driver.snapshot.versions import of_recursion
 from imp_driver.state.named_views import Below, LastAction, NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
@@ -156,7 +157,8 @@ class NamedAnswers:
         if found is not None:
             name, view = found
             self._session.describe(execution.with_text(statement.text))
-            raise NotAnswered(name, self._why_lost(name) or grounds, is_recursive=view.is_recursive)
+            why = self._why_lost(name) or (of_recursion(grounds) if view.is_recursive else grounds)
+            raise NotAnswered(name, why, is_recursive=view.is_recursive)
 
     def _why_lost(self, name: tuple[str, ...]) -> Grounds | None:
         """Return why the rows of a view are held no longer; None where they are, or never were."""
