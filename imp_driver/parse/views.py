@@ -16,7 +16,7 @@ from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.expiry import UNITS, Expiry, with_expiries
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, SHOWN_END, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
@@ -88,7 +88,7 @@ class NewView:
             "this is a recursive view: imp_driver alone computes its rows, on a connection with the options sketch and answers on. "
             "CREATE MATERIALIZED VIEW .. AS SELECT * FROM this view puts them into a table that everybody reads"
         )
-        return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
+        return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n{SHOWN_END}"
 
 
 def read_new_view(text: str) -> NewView:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -99,6 +100,27 @@ def test_a_materialized_view_has_the_rows_of_a_recursion(cursor: imp_driver.Curs
     cursor.execute(f"DELETE FROM {table} WHERE src = 2 AND dst = 1")
     cursor.execute(f"REFRESH MATERIALIZED VIEW {table}_m")
     assert sorted(cursor.execute(f"SELECT * FROM {table}_m").fetchall()) == closure(cursor, table)
+
+
+def test_a_view_is_shown_by_its_own_query(cursor: imp_driver.Cursor, table: str) -> None:
+    query = REACH.format(t=table) + " WHERE src <> length('(x\"') \n OR src = 2"
+    head = f"CREATE INCREMENTAL VIEW {table}_v (a COMMENT 'an \\'a\\'', b) COMMENT 'all (of them)' POLICY FULL"
+    cursor.execute(f"{head} AS {query}")
+    definition = cursor.connection.definition(f"{table}_v")
+    assert definition is not None
+    assert definition.view_text == query
+    described = cursor.execute(f"DESCRIBE EXTENDED {table}_v").fetchall()
+    assert {row[1] for row in described if str(row[0]) in ("View Text", "View Original Text")} == {query}
+    ((text,),) = cursor.execute(f"DESCRIBE TABLE EXTENDED {table}_v AS JSON").fetchall()
+    assert json.loads(text)["view_text"] == query
+    ((text,),) = cursor.execute(f"SHOW CREATE TABLE {table}_v").fetchall()
+    assert "raise_error" not in text
+    cursor.execute(f"DROP VIEW {table}_v")
+    cursor.execute(text)
+    assert cursor.execute(f"SHOW CREATE TABLE {table}_v").fetchall() == [(text,)]
+    ((listed,),) = [row[3:] for row in cursor.execute(f"SHOW TABLE EXTENDED LIKE '{table}_v'").fetchall()]
+    assert f"View Text: {query}" in listed
+    assert "raise_error" not in listed
 
 
 def test_what_if(cursor: imp_driver.Cursor, table: str) -> None:
