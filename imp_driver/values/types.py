@@ -8,6 +8,8 @@ import pyarrow as pa
 
 INSTANT, LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
 """What TIMESTAMP and TIMESTAMP_NTZ are."""
+LENGTHS = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
+"""Microseconds of units that are always as long, where no clocks are put back or on."""
 _PLAIN: dict[str, pa.DataType] = {
     "byte": pa.int8(),
     "short": pa.int16(),

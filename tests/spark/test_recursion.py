@@ -167,6 +167,24 @@ def test_rows_expire_by_the_newest_time_of_their_table(cursor: imp_driver.Cursor
     assert cursor.execute(f"SELECT * FROM {name}_w").fetchall() == [(1, 3)]
 
 
+DAYS = "DATE'2026-01-01'", "DATE'2026-01-04'", "DATE'2026-01-11'"
+LOCAL = "TIMESTAMP_NTZ'2026-01-01 00:00:00'", "TIMESTAMP_NTZ'2026-01-04 00:00:00'", "TIMESTAMP_NTZ'2026-01-11 00:00:00'"
+
+
+@pytest.mark.parametrize(("kind", "times", "age"), [("DATE", DAYS, "1 WEEK"), ("TIMESTAMP_NTZ", LOCAL, "168 HOURS")])
+def test_rows_expire_by_days_and_by_times_without_a_zone(cursor: imp_driver.Cursor, kind: str, times: tuple[str, ...], age: str) -> None:
+    name = f"timed{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts {kind}) USING DELTA")
+    cursor.execute(f"INSERT INTO {name} VALUES (1, 2, {times[0]}), (2, 3, {times[1]}), (4, 5, NULL)")
+    cursor.execute(
+        f"CREATE INCREMENTAL VIEW {name}_v POLICY STRICT WITH EXPIRY {name} AFTER INTERVAL {age} ON ts AS {REACH.format(t=name)}"
+    )
+    assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == [(1, 2), (1, 3), (2, 3)]
+    # Exactly as old as is too old.
+    cursor.execute(f"INSERT INTO {name} VALUES (7, 8, {times[2]})")
+    assert cursor.execute(f"SELECT * FROM {name}_v").fetchall() == [(7, 8)]
+
+
 def test_rows_expire_by_the_clock(cursor: imp_driver.Cursor, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"timed{next(_numbers)}"
     cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts TIMESTAMP) USING DELTA")
@@ -187,7 +205,7 @@ UNFIT = (
     ("WITH EXPIRY {t} AFTER INTERVAL 1 FORTNIGHT ON ts", "FORTNIGHT"),
     ("WITH EXPIRY {t} AFTER 10 MINUTES ON ts", "INTERVAL"),
     ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON nope", "`nope`"),
-    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost"),
+    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost of `links.*` is INT; rows expire by a TIMESTAMP, a TIMESTAMP_NTZ or a DATE"),
     ("WITH EXPIRY default.{t} AFTER INTERVAL 1 DAY ON ts", "in one way"),
 )
 

@@ -12,8 +12,9 @@ from imp_driver.commands.own_query import with_own_queries
 from imp_driver.commands.views import typed_view
 from imp_driver.parse.views import NewView, read_new_view
 from imp_driver.ports import TableDefinition
+from imp_driver.values.execution import Execution
 from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, recursive_query
-from tests.soundness.engine import TableStream, drained
+from tests.soundness.engine import DuckSession, TableStream, Warehouse, drained
 
 QUERY_TEXT = 'WITH RECURSIVE p(a) AS (SELECT 1 UNION SELECT a + 1 FROM p WHERE a < length("x\ny")) SELECT a FROM p'
 FIELDS = [{"name": "a", "type": "integer", "nullable": True, "metadata": {"comment": "it's"}}]
@@ -22,7 +23,7 @@ PROPERTIES = {PROPERTY: "STRICT", QUERY: QUERY_TEXT, PROVENANCE: "true"}
 
 def view(text: str) -> tuple[NewView, str]:
     """Return a recursive view with what the catalog has for its query."""
-    wanted = typed_view(read_new_view(text))
+    wanted = typed_view(read_new_view(text), DuckSession(Warehouse()), Execution(text))
     return wanted, wanted.text[wanted.text.index(SHOWN) :]
 
 
