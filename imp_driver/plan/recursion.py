@@ -20,6 +20,7 @@ from imp_driver.plan.nodes import (
     Fixpoint,
     Join,
     JoinKind,
+    OneRow,
     Plan,
     Project,
     Recurrence,
@@ -114,8 +115,8 @@ def has_recursion(plan: Plan) -> bool:
 
 
 def is_of_recursion(plan: Plan) -> bool:
-    """Say whether rows of a part of a plan come from a recursion, its own or that it is a part of."""
-    return any(isinstance(each, (Fixpoint, Recurrence)) for each in every(plan))
+    """Say whether rows of a part of a plan come from a recursion, its own or that it is a part of, or from no table beside one."""
+    return any(isinstance(each, (Fixpoint, Recurrence, OneRow)) for each in every(plan))
 
 
 def reads_recursion(plan: Plan) -> bool:

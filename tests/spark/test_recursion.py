@@ -66,6 +66,9 @@ def test_types_and_names_are_those_that_spark_gives_them(cursor: imp_driver.Curs
     assert [column[0] for column in cursor.description] == ["i", "twice", "cost"]
     cursor.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n")
     assert cursor.fetchall() == [(6,)]
+    values = "SELECT i, t FROM n JOIN VALUES (2, 'two'), (3, NULL) AS w(k, t) ON k = i UNION ALL SELECT 9, 'nine'"
+    cursor.execute(f"WITH RECURSIVE n(i) AS (VALUES (1), (2) UNION SELECT i + 1 FROM n WHERE i < 3) {values}")
+    assert sorted(cursor.fetchall(), key=repr) == [(2, "two"), (3, None), (9, "nine")]
 
 
 @pytest.mark.parametrize("policy", ["STRICT", "AUTO"])
