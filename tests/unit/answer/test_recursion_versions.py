@@ -6,6 +6,8 @@ import pytest
 
 from imp_driver.errors import Error, NotSupportedError, OperationalError
 from imp_driver.ports import View, ViewColumn
+from imp_driver.reasons import Decision, ServedBy
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import RecursionPlace
 from tests.unit.answer.viewing import Viewed
 
@@ -13,8 +15,8 @@ REACH = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM {} UNION SELECT l.g, p.b FR
 OLD = "r VERSION AS OF 1"
 
 
-def world() -> Viewed:
-    found = Viewed(recursion=RecursionPlace.PROCESS)
+def world(place: RecursionPlace = RecursionPlace.PROCESS) -> Viewed:
+    found = Viewed(recursion=place)
     found.warehouse.commit("r", [(1, 1, 2, 0)])
     found.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
     found.view("v", REACH.format("r", "r"))
@@ -50,3 +52,45 @@ def test_the_version_that_is_held_is_read() -> None:
     one = world()
     rows = sorted(one.ask(REACH.format("r", "r"))[0])
     assert sorted(one.ask(REACH.format("r VERSION AS OF 2", "r VERSION AS OF 2"))[0]) == rows == [(1, 2), (1, 3), (2, 3)]
+
+
+def at_once(one: Viewed, text: str) -> None:
+    one.path.run(Execution(text))
+
+
+@pytest.mark.parametrize("text", [REACH.format("r", "r"), "SELECT * FROM v"])
+def test_a_transaction_captures_what_is_the_newest_still(text: str) -> None:
+    one = world()
+    at_once(one, "BEGIN")
+    rows, report = one.ask(text)
+    assert (report.served_by, report.decision) == (ServedBy.STATE, Decision.CAPTURED)
+    one.warehouse.now = 1e18
+    one.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 4, 0)])
+    assert one.ask(text)[0] == rows
+    at_once(one, "COMMIT")
+    after, report = one.ask(text)
+    # A view is brought up to date before it is read.
+    assert report.decision is (Decision.FRESH if text.endswith("v") else Decision.MAINTAINED)
+    assert (len(rows), len(after)) == (3, 6)
+
+
+def test_a_transaction_captures_no_old_version_and_says_what_to_do() -> None:
+    one = world()
+    at_once(one, "BEGIN")
+    one.warehouse.now = 1e18
+    one.warehouse.commit("r", [(1, 1, 2, 0)])
+    with pytest.raises(NotSupportedError, match=r"OLD_VERSION: .* COMMIT and ask again, or have Spark compute it there"):
+        one.ask(REACH.format("r", "r"))
+    with pytest.raises(OperationalError, match=r"OLD_VERSION: .* COMMIT and ask again"):
+        one.ask("SELECT * FROM v")
+    at_once(one, "COMMIT")
+    assert one.ask(REACH.format("r", "r"))[0] == [(1, 2)]
+
+
+def test_a_transaction_asks_spark_for_an_old_version_where_it_may() -> None:
+    one = world(RecursionPlace.AUTO)
+    at_once(one, "BEGIN")
+    one.warehouse.now = 1e18
+    one.warehouse.commit("r", [(1, 1, 2, 0)])
+    rows, report = one.ask(REACH.format("r", "r"))
+    assert (len(rows), report.served_by) == (3, ServedBy.SPARK_BY_ROUNDS)
