@@ -21,6 +21,8 @@ from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
+from imp_driver.commands.left_to_spark import check_recursion
+from imp_driver.commands.own_query import with_own_queries
 from imp_driver.errors import NotSupportedError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
@@ -85,11 +87,14 @@ class Middleware:
         if statement.kind is StatementKind.SKETCH_COMMAND:
             return self._commands.run(statement, execution)
         if statement.kind is not StatementKind.QUERY:
+            check_recursion(statement)
             if statement.kind is StatementKind.DEFINITION:
                 self._commands.views.check_properties(statement.text)
             outcome = self._changes.run(statement, execution)
             if statement.kind is StatementKind.DEFINITION and "VIEW" in statement.text.upper():
                 self._commands.views.check_known()
+            if statement.kind is StatementKind.INSPECTION and outcome.stream is not None:
+                return replace(outcome, stream=with_own_queries(statement.text, outcome.stream, self._session.definition))
             return outcome
         outcome = self._query(statement, execution)
         self._advisor.record(execution, statement, outcome.report)

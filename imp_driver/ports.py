@@ -153,7 +153,7 @@ class TableDefinition:
         schema: Spark's JSON form of a struct. Metadata of its fields hold comments, declared lengths and defaults (``CURRENT_DEFAULT``),
             in a Delta table also ``delta.generationExpression`` and ``delta.identity.*``.
         properties: properties of the table with some facts that Spark adds, such as ``clusteringColumns``.
-        view_text: query of a view; None for a table.
+        view_text: query of a view, of a recursive one its own; None for a table.
     """
 
     schema: str

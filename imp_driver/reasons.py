@@ -44,7 +44,7 @@ class Reason(Enum):
     SAMPLE = "TABLESAMPLE differs from run to run"
     TABLE_FUNCTION = "the query reads a table function, VALUES or LATERAL VIEW"
     TIME_TRAVEL = "the query asks for versions of its tables in a way that the driver does not follow"
-    OLD_VERSION = "no sketch of the version that is asked for is kept, and for an old version none is captured"
+    OLD_VERSION = "no sketch of the version that is asked for is kept, and for an old version none is captured; a recursion at a version"
     LIMIT_WITHOUT_ORDER = "LIMIT without ORDER BY may return any rows"
     ORDER_NOT_TOTAL = "an order that picks or numbers rows (LIMIT, row_number) may tie, and ties cannot be checked where it stands"
     TIE_AT_LIMIT = "at this table version rows may tie where ORDER BY with LIMIT ends, so its answer is not determined"

@@ -14,7 +14,7 @@ from sqlglot import exp
 from imp_driver.answer.nested.told import told_nested
 from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
-from imp_driver.answer.recursion.told import Told, told_recursions, why_not_traced
+from imp_driver.answer.recursion.told import Told, told_recursions
 from imp_driver.answer.summary import Groups
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.errors import OperationalError
@@ -22,13 +22,14 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.statement import Statement, parse, table_name
-from imp_driver.plan.nodes import scans
+from imp_driver.plan.nodes import Plan, scans
 from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import Session, View
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
+from imp_driver.snapshot.versions import of_recursion
 from imp_driver.state.named_views import Below, LastAction, NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, SketchMode
@@ -61,13 +62,13 @@ class Asked:
         requests: each with whether it is for different rows.
         has_constants: whether values of scalar subqueries below the groups decide which rows these are.
         above: the recursions and correlated subqueries that stand above them.
-        why_not_traced: why it could not be said of what base rows the rows are there by; empty where it could.
+        plan: of the rows.
     """
 
     requests: tuple[tuple[Request, bool], ...]
     has_constants: bool
     above: tuple[Told, ...]
-    why_not_traced: str
+    plan: Plan
 
 
 class NamedAnswers:
@@ -136,12 +137,8 @@ class NamedAnswers:
         reading = self._reader.read(parse(text), execution.of(text), is_told=True)
         grouped = _grouped(reading)
         requests = tuple(self._parts[ViewPolicy.INCREMENTAL].requests(grouped, reading, reading.parameters(None)))
-        return Asked(
-            requests,
-            bool(grouped.constants),
-            (*told_recursions(grouped.plan), *map(Told, told_nested(grouped.plan))),
-            why_not_traced(grouped.plan),
-        )
+        above = (*told_recursions(grouped.plan), *map(Told, told_nested(grouped.plan)))
+        return Asked(requests, bool(grouped.constants), above, grouped.plan)
 
     def note(self, reading: Reading, report: SketchReport) -> None:
         """Remember what was done for the views of a query, unless nothing was to be done."""
@@ -162,7 +159,8 @@ class NamedAnswers:
         if found is not None:
             name, view = found
             self._session.describe(execution.with_text(statement.text))
-            raise NotAnswered(name, self._why_lost(name) or grounds, is_recursive=view.is_recursive)
+            why = self._why_lost(name) or (of_recursion(grounds) if view.is_recursive else grounds)
+            raise NotAnswered(name, why, is_recursive=view.is_recursive)
 
     def _why_lost(self, name: tuple[str, ...]) -> Grounds | None:
         """Return why the rows of a view are held no longer; None where they are, or never were."""

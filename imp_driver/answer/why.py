@@ -18,8 +18,7 @@ from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.recursion.traced import Traced
 from imp_driver.plan.nodes import Attribute, Filter, Fixpoint, Plan, Project, Sort, TopK
-from imp_driver.reasons import Reason
-from imp_driver.values.refusal import Refused
+from imp_driver.plan.traceable import traceable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,7 @@ class Why:
 
     def __init__(self, held: Held, recursions: Recursions, *, may_round: bool) -> None:
         """Raises NotEvaluable and Refused, also where the query does more than to filter and compute rows of one recursion."""
+        traceable(held.plan)
         self._finish = Finish(held.rows, may_round=may_round, recursions=recursions)
         self._recursions = recursions
         self._rows, self._traced, own = self._read(held.plan)
@@ -51,11 +51,8 @@ class Why:
                 yield tuple(Support(number + 1, values, place + 1, base) for base in found)
 
     def _read(self, plan: Plan) -> tuple[pa.Table, Traced, Sequence[Attribute]]:
-        """Return rows that have, beside the columns of a plan, those of the recursion below it."""
+        """Return rows that have, beside the columns of a traceable plan, those of the recursion below it."""
         match plan:
-            case Fixpoint():
-                traced = self._recursions.traced(plan, self._finish.rows)
-                return traced.rows.rename_columns([each.identifier for each in plan.output]), traced, plan.output
             case Filter():
                 rows, traced, own = self._read(plan.child)
                 return self._finish.filtered(rows, plan.conjuncts), traced, own
@@ -68,6 +65,6 @@ class Why:
             case Sort() | TopK():
                 rows, traced, own = self._read(plan.child)
                 return self._finish.ordered(plan, rows), traced, own
-            case _:
-                what = "reads rows of one recursive view and does no more than to filter, to compute and to order them"
-                raise Refused(Reason.RECURSION, f"what EXPLAIN WHY explains {what}; this one has {type(plan).__name__.lower()}")
+        assert isinstance(plan, Fixpoint)
+        traced = self._recursions.traced(plan, self._finish.rows)
+        return traced.rows.rename_columns([each.identifier for each in plan.output]), traced, plan.output

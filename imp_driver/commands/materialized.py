@@ -84,7 +84,7 @@ class MaterializedViews:
             ProgrammingError: the name is that of something else, or the query cannot be read.
             OperationalError: the policy is STRICT, and Spark would compute the rows.
         """
-        wanted = typed_view(read_new_view(text))
+        wanted = typed_view(read_new_view(text), self._session, execution)
         if wanted.has_provenance:
             raise ProgrammingError("WITH PROVENANCE is for incremental views, whose rows are computed here: CREATE INCREMENTAL VIEW.")
         if self._session.resolve(wanted.name) is not None:

@@ -18,9 +18,11 @@ from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
+from imp_driver.parse.expiry import Expiry, with_expiries
 from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
 from imp_driver.plan.recursive_form import is_recursive, unrolled, unrolled_text
+from imp_driver.plan.traceable import traceable
 from imp_driver.ports import Relation, RelationKind, Session, View
 from imp_driver.provenance.library import check_installed
 from imp_driver.reasons import Reason, ServedBy
@@ -51,7 +53,7 @@ class ViewCommands:
             NotSupportedError: its policy asks for changes to be followed that could only be captured again.
             ProgrammingError: the statement or its query cannot be read.
         """
-        wanted = typed_view(read_new_view(text))
+        wanted = typed_view(read_new_view(text), self._session, execution)
         there = self._session.resolve(wanted.name)
         if wanted.may_exist and there is not None:
             return
@@ -63,13 +65,19 @@ class ViewCommands:
             # Nobody else would compute it either.
             self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
         if wanted.has_provenance:
-            why = self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made").why_not_traced
-            if why:
-                raise NotSupportedError(f"{qualified(wanted.name)} is not made: it could not be said why its rows are there: {why}.")
+            self._check_traced(wanted, execution)
         if there is not None:
             self._sketches.relations.views.renew(there.name)
         with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
             self._make(wanted, execution)
+
+    def _check_traced(self, wanted: NewView, execution: Execution) -> None:
+        """Raise NotSupportedError where it could not be said by which base rows the rows of a view are there."""
+        begin = f"{qualified(wanted.name)} is not made"
+        try:
+            traceable(self._asked(wanted.query, execution, begin).plan)
+        except Refused as refused:
+            raise NotSupportedError(f"{begin}: it could not be said why its rows are there: {refused.grounds.detail}.") from None
 
     @contextmanager
     def _tried(self, wanted: NewView, execution: Execution) -> Iterator[None]:
@@ -247,9 +255,18 @@ class ViewCommands:
         )
 
 
-def typed_view(wanted: NewView) -> NewView:
-    """Return a new view with what the catalog needs to know of its query. Raises ProgrammingError where that is none."""
+def typed_view(wanted: NewView, session: Session, execution: Execution) -> NewView:
+    """Return a new view with what expires of its tables in its query, and with what the catalog needs to know of that.
+
+    Raises ProgrammingError where it is no query, or nothing can expire so.
+    """
     check_query(wanted.query, "What follows AS in a view")
+
+    def kind_of(expiry: Expiry) -> pa.DataType:
+        asked = f"SELECT {qualified((expiry.column,))} FROM {qualified(expiry.table)}"
+        return session.describe(execution.of(asked)).schema.field(0).type
+
+    wanted = replace(wanted, query=with_expiries(wanted.query, wanted.expiries, kind_of), expiries=())
     if wanted.has_provenance and not is_recursive(parse(wanted.query).tree):
         raise ProgrammingError("WITH PROVENANCE is for views whose own query is WITH RECURSIVE .. UNION.")
     if wanted.has_provenance:

@@ -62,6 +62,11 @@ MOST_MERGES = 64
 FETCHED = 3
 """Times that groups may be larger when they are fetched, with a text for each, than when they are held."""
 
+_NOT_HELD = (
+    "the rows of its tables are not held at the versions that are asked for (by a transaction, option snapshot or VERSION AS OF), "
+    "which are no longer the newest; COMMIT and ask again, or have Spark compute it there (option recursion=auto)"
+)
+
 
 class Relations:
     """Shared by all connections of a process to one warehouse; relations are keyed by everything that changes their meaning.
@@ -164,8 +169,8 @@ class Relations:
         source = ""
         if not relation.is_ready and relation.stored is not None and self._read_back(request, relation, means):
             source = "read back from the store"
-        if request.is_pinned and (not relation.is_ready or relation.is_ahead_of(request.tables)):
-            raise Refused(Reason.OLD_VERSION)
+        if request.is_pinned and not self._can_be_at(request, relation):
+            raise Refused(Reason.OLD_VERSION, _NOT_HELD if request.is_named else "")
         if not relation.is_ready:
             self._admit(request, relation, means.token.query_id)
         if relation.is_ready and relation.is_ahead_of(request.tables):
@@ -184,6 +189,13 @@ class Relations:
         self._count(upkeep)
         self.note_read(relation, request, means.token.query_id)
         return request, upkeep
+
+    def _can_be_at(self, request: Request, relation: Maintained) -> bool:
+        """Say whether a relation is to stand for versions that are asked for: none goes back, and none is captured for old versions."""
+        if relation.is_ready:
+            return not relation.is_ahead_of(request.tables)
+        # Of a recursion nobody else may have the rows, and a transaction often begins at the newest versions.
+        return request.is_named and all(self._source.snapshot(each.location).version == each.version for each in request.tables)
 
     def note_read(self, relation: Maintained, request: Request, run: str | None = None) -> None:
         """Learn that a query reads a relation, which need not be held; ``run`` is None where it cannot have captured it."""

@@ -6,23 +6,28 @@ The clock is the newest time in the table, so that a view depends on its tables 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.statement import parse, table_name
 from imp_driver.values.quoting import qualified
+from imp_driver.values.types import LENGTHS, LOCAL, sql_name
 
-UNITS = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
-"""Microseconds. By the newest time a day has 24 hours, by the clock it is one of the session's zone."""
+_WHOLE_DAYS = {"day": 1, "week": 7}
+"""Units in which the age of a date is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """Rows of a table leave a view when a time of theirs is ``count`` units old (a key of ``UNITS``)."""
+    """Rows of a table leave a view when a time of theirs is ``count`` units old (a key of ``LENGTHS``).
+
+    By the newest time a day has 24 hours, by the clock it is one of the session's zone.
+    """
 
     table: tuple[str, ...]
     count: int
@@ -30,21 +35,47 @@ class Expiry:
     column: str
     by_clock: bool
 
-    def condition(self, table: exp.Table) -> exp.Expr:
-        """Return what holds for the rows of a table that are not too old; one without a time is."""
-        column = exp.column(exp.to_identifier(self.column, quoted=True))
+    def condition(self, table: exp.Table, kind: pa.DataType) -> exp.Expr:
+        """Return what holds for the rows of a table that are not too old; one without a time is. ``kind`` is the type of the column.
+
+        Raises ProgrammingError for a column of another type, or a unit that it does not count.
+        """
+        own = exp.column(exp.to_identifier(self.column, quoted=True))
+        begin = f"{self.column} of {qualified(self.table)} is"
+        if pa.types.is_date32(kind):
+            if self.unit not in _WHOLE_DAYS:
+                raise ProgrammingError(f"{begin} a DATE, whose age is counted in DAYS or WEEKS, not in {self.unit.upper()}S.")
+            return self._younger(own, exp.CurrentDate() if self.by_clock else _newest(own, table), _WHOLE_DAYS[self.unit], "day")
+        if not pa.types.is_timestamp(kind):
+            raise ProgrammingError(f"{begin} {sql_name(kind)}; rows expire by a TIMESTAMP, a TIMESTAMP_NTZ or a DATE.")
         if self.by_clock:
-            age = exp.Interval(this=exp.Literal.string(str(self.count)), unit=exp.var(self.unit.upper()))
-            return exp.GT(this=column, expression=exp.Sub(this=exp.CurrentTimestamp(), expression=age))
-        own = exp.UnixMicros(this=column)
-        newest = exp.select(exp.Max(this=own.copy())).from_(table.copy()).subquery()
-        return exp.GT(this=own, expression=exp.Sub(this=newest, expression=exp.Literal.number(self.count * UNITS[self.unit])))
+            found = self._younger(own, exp.CurrentTimestamp())
+            if kind == LOCAL:
+                found.set("expression", exp.Cast(this=found.expression, to=exp.DType.TIMESTAMPNTZ.into_expr()))
+            return found
+        if kind == LOCAL:
+            return self._younger(own, _newest(own, table))
+        micros = exp.UnixMicros(this=own)
+        age = exp.Literal.number(self.count * LENGTHS[self.unit])
+        return exp.GT(this=micros, expression=exp.Sub(this=_newest(micros, table), expression=age))
+
+    def _younger(self, own: exp.Expr, clock: exp.Expr, times: int = 1, unit: str = "") -> exp.GT:
+        """Return whether a time is after what the clock showed before; an age may be counted in another unit."""
+        age = exp.Interval(this=exp.Literal.string(str(self.count * times)), unit=exp.var((unit or self.unit).upper()))
+        return exp.GT(this=own, expression=exp.Sub(this=clock, expression=age))
 
 
-def with_expiries(query: str, expiries: Sequence[Expiry]) -> str:
+def _newest(own: exp.Expr, table: exp.Table) -> exp.Expr:
+    return exp.select(exp.Max(this=own.copy())).from_(table.copy()).subquery()
+
+
+def with_expiries(query: str, expiries: Sequence[Expiry], kind_of: Callable[[Expiry], pa.DataType]) -> str:
     """Return a query that reads only such rows of some tables as are not too old.
 
-    Raises ProgrammingError where it does not read one of these tables.
+    Args:
+        kind_of: returns the Arrow type of a column by which rows expire.
+
+    Raises ProgrammingError where it does not read one of these tables, or rows cannot expire by a column.
     """
     if not expiries:
         return query
@@ -61,8 +92,9 @@ def with_expiries(query: str, expiries: Sequence[Expiry]) -> str:
             raise ProgrammingError(f"{told}. Write its name in one way, in the query and in WITH EXPIRY.")
         if not found:
             raise ProgrammingError(f"The query of the view does not read {qualified(expiry.table)}, whose rows are to expire.")
+        kind = kind_of(expiry)
         for table in found:
-            _replace(table, expiry)
+            _replace(table, expiry, kind)
     return tree.sql(dialect=SparkText)
 
 
@@ -81,7 +113,7 @@ def _is_alike(table: exp.Table, expiry: Expiry, common: set[str]) -> bool:
     return one != other and one[-shorter:] == other[-shorter:]
 
 
-def _replace(table: exp.Table, expiry: Expiry) -> None:
+def _replace(table: exp.Table, expiry: Expiry, kind: pa.DataType) -> None:
     unfit = [name for name, value in table.args.items() if value and name not in ("this", "db", "catalog", "alias", "joins")]
     if unfit:
         raise ProgrammingError(
@@ -91,7 +123,7 @@ def _replace(table: exp.Table, expiry: Expiry) -> None:
     plain = table.copy()
     plain.set("alias", None)
     plain.set("joins", None)
-    kept = exp.select("*").from_(plain).where(expiry.condition(plain)).subquery()
+    kept = exp.select("*").from_(plain).where(expiry.condition(plain, kind)).subquery()
     kept.set("alias", exp.TableAlias(this=exp.to_identifier(table.name, quoted=True)) if own is None else own.copy())
     if table.args.get("joins"):
         kept.set("joins", table.args["joins"])

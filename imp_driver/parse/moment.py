@@ -51,7 +51,7 @@ def is_of_moment(node: exp.Expr) -> bool:
         case exp.Add() | exp.Sub():
             return interval_of(node.right) is not None or (isinstance(node, exp.Add) and interval_of(node.left) is not None)
         case exp.Cast():
-            return node.to.this is exp.DType.DATE
+            return node.to.this in (exp.DType.DATE, exp.DType.TIMESTAMPNTZ)
         case exp.TsOrDsToDate():
             return not node.args.get("format")
         case _:

@@ -22,6 +22,16 @@ def tokens_of(text: str, form: str) -> list[Token]:
         raise ProgrammingError(f"The statement cannot be read: {str(error).splitlines()[0]} Its form is {form}.") from error
 
 
+def beyond(tokens: Sequence[Token], inside: int) -> int | None:
+    """Return the place of the bracket that closes those around ``inside``; None where it is in none."""
+    depth = 0
+    for place in range(inside, len(tokens)):
+        depth += _DEPTHS.get(tokens[place].token_type, 0)
+        if depth < 0:
+            return place
+    return None
+
+
 def closing(tokens: Sequence[Token], opening: int) -> int | None:
     """Return the place of the bracket that closes the one at ``opening``; None where there is none."""
     depth = 0

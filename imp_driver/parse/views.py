@@ -13,10 +13,11 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.expiry import UNITS, Expiry, with_expiries
+from imp_driver.parse.expiry import Expiry
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, ViewPolicy
+from imp_driver.values.types import LENGTHS
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, SHOWN_END, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
@@ -37,7 +38,7 @@ class NewView:
         query: its SELECT.
         columns, comment: as they are written, empty without any.
         seconds: between two refreshes of a materialized view; None where these are asked for.
-        expiries: which rows of its tables leave it after some time; they are in ``query`` already.
+        expiries: which rows of its tables leave it after some time, until they are in ``query``.
         has_provenance: whether it is to be kept why each row is there.
         typed: a query that Spark runs, with the columns of a recursive one, which it does not; empty for any other.
     """
@@ -88,7 +89,7 @@ class NewView:
             "this is a recursive view: imp_driver alone computes its rows, on a connection with the options sketch and answers on. "
             "CREATE MATERIALIZED VIEW .. AS SELECT * FROM this view puts them into a table that everybody reads"
         )
-        return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n) AS __imp_rows ON __imp_told.told IS NULL"
+        return f"{SHOWN}{quoted_text(told)}) AS told) AS __imp_told LEFT JOIN ({self.typed}\n{SHOWN_END}"
 
 
 def read_new_view(text: str) -> NewView:
@@ -128,9 +129,8 @@ def read_new_view(text: str) -> NewView:
         raise ProgrammingError("CREATE OR REPLACE and IF NOT EXISTS exclude each other.")
     if seconds is not None and "MATERIALIZED" not in found.group().upper():
         raise ProgrammingError("EVERY n SECONDS is for materialized views; an incremental one is up to date whenever it is read.")
-    query = with_expiries(words.rest(), expiries)
     return NewView(
-        name, query, ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries), has_provenance
+        name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries), has_provenance
     )
 
 
@@ -194,7 +194,7 @@ class _Words:
         count = self._next()
         text = count.text if count.token_type in (TokenType.NUMBER, TokenType.STRING) else ""
         unit = self.word().lower().removesuffix("s")
-        if not text.isdecimal() or len(text) > _MOST_DIGITS or unit not in UNITS:
+        if not text.isdecimal() or len(text) > _MOST_DIGITS or unit not in LENGTHS:
             self._place -= 1
             raise self.unexpected()
         self.expect("ON")

@@ -19,7 +19,6 @@ _REFUSED: tuple[tuple[type[exp.Expr], Reason], ...] = (
     # What the driver follows has been taken out of the text (parse/time_travel.py).
     (exp.Version, Reason.TIME_TRAVEL),
     (exp.Lateral, Reason.TABLE_FUNCTION),
-    (exp.Values, Reason.TABLE_FUNCTION),
     (exp.Unnest, Reason.TABLE_FUNCTION),
     (exp.Qualify, Reason.WINDOW_FUNCTION),
     (exp.Pivot, Reason.UNSUPPORTED_EXPRESSION),

@@ -76,7 +76,8 @@ class Context:
 
     Attributes:
         views: the views whose text is being resolved, the outermost first.
-        recursions: in how many recursive common tables what is being resolved stands; those may begin with a row of no table.
+        recursions: in how many recursive common tables what is being resolved stands.
+        made: why rows of no table that stand in none of these (SELECT without FROM, VALUES) are read beside a recursion alone.
         asked: what recursive views ask of the moment of the query (``parse/moment.py``).
         unfolded: each view reference met so far by the identity of its place; a CTE that is read twice meets one again.
     """
@@ -88,6 +89,7 @@ class Context:
     unfolded: dict[int, ViewReference] = field(default_factory=dict)
     recursions: int = 0
     asked: set[str] = field(default_factory=set)
+    made: list[Reason] = field(default_factory=list)
 
     def find(self, table: exp.Table) -> Definition:
         """Return what a reference stands for in the text that is being resolved. Raises Refused: nothing that can be sketched."""
@@ -100,6 +102,11 @@ class Context:
         found = self.tables.find((*around.view.namespace, *name) if len(name) == 1 else name)
         around.names.append((table, found.name))
         return found
+
+    def note_made(self, reason: Reason) -> None:
+        """Note rows of no table that are being resolved."""
+        if not self.recursions:
+            self.made.append(reason)
 
     def column(self, column: SchemaColumn, occurrence: int) -> Attribute:
         """Make the attribute of a table's column. Its identifier is the same whichever other columns the tables have."""

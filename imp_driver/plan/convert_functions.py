@@ -13,7 +13,7 @@ from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.date_patterns import is_known
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
-from imp_driver.values.types import LOCAL
+from imp_driver.values.types import LENGTHS, LOCAL
 
 Convert: TypeAlias = Callable[[exp.Expr], Expression]
 
@@ -237,11 +237,11 @@ def _field(name: str, value: exp.Expr, convert: Convert) -> Expression | None:
 
 
 def _later(value: exp.Expr, interval: exp.Interval, sign: int, convert: Convert) -> Expression | None:
-    """Return a date some days or months later; other intervals make a time of it."""
+    """Return a date some days or months later, or a time without zone; other intervals make a time of a date."""
     count, unit = interval_of(interval) or (0, "")
     if unit in _MONTHS:
         return Function("add_months", (convert(value),), (sign * count * _MONTHS[unit],))
-    return Function("date_add", (convert(value), Constant(sign * count))) if unit == "day" else None
+    return Function("later", (convert(value),), (sign * count, unit)) if unit in LENGTHS else None
 
 
 def _by_name(name: str, operands: list[exp.Expr], convert: Convert) -> Expression | None:

@@ -124,6 +124,9 @@ def _value(node: exp.Expr, clocks: Clocks) -> datetime.date | None:
             return None if moment is None else _truncated(moment, str(node.args["unit"].name).lower(), clocks)
         case exp.Cast() if node.to.this is exp.DType.DATE:
             return _day(node.this, clocks)
+        case exp.Cast() if node.to.this is exp.DType.TIMESTAMPNTZ:
+            moment = time_at_utc(node.this)
+            return None if moment is None else clocks.shown(moment)
         case exp.TsOrDsToDate() if not node.args.get("format"):
             return _day(node.this, clocks)
         case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -19,6 +20,7 @@ from imp_driver.plan.nodes import (
     Fixpoint,
     Join,
     JoinKind,
+    OneRow,
     Plan,
     Project,
     Recurrence,
@@ -29,7 +31,7 @@ from imp_driver.plan.nodes import (
     children,
     every,
 )
-from imp_driver.plan.recursive_form import branches, columns_of, components, name_of, reads
+from imp_driver.plan.recursive_form import beginnings, branches, columns_of, components, name_of, reads
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -65,31 +67,17 @@ def fixpoint(common: CommonTable, context: Context, query: ResolveQuery) -> Fixp
 def _fixpoint(common: CommonTable, context: Context, query: ResolveQuery) -> Fixpoint:
     names = {name_of(each) for each in common.component}
     inside: dict[str, CommonTable] = dict(common.visible)
-    numbers, bases = dict[str, int](), dict[str, tuple[Plan, ...]]()
-    left = list(common.component)
-    while left:
-        ready = next((each for each in left if _begins(each, names, names - set(numbers))), None)
-        if ready is None:
-            raise Refused(Reason.RECURSION, f"{name_of(left[0])} has no branch that does not read it")
+    bases = dict[str, tuple[Plan, ...]]()
+    for ready, begun in beginnings(common.component):
         name = name_of(ready)
         bases[name] = tuple(query(each, common.visible, None) for each in branches(ready.this) if not reads(each, names))
-        first = bases[name][0] if bases[name] else query(_first(ready, names - set(numbers)), inside, None)
-        numbers[name] = next(context.numbers)
+        first = bases[name][0] if bases[name] else query(begun, inside, None)
+        # ``as_begun`` has them in this order.
+        number = next(context.numbers)
         columns = _columns(columns_of(ready), first.output, context)
-        inside[name] = CommonTable(ready.this, (), common.visible, common.component, (numbers[name], columns))
-        left.remove(ready)
+        inside[name] = CommonTable(ready.this, (), common.visible, common.component, (number, columns))
     relations = tuple(_recursive(each, names, inside, bases[name_of(each)], query) for each in common.component)
     return Fixpoint(relations, is_traced=any(each.view.has_provenance for each in context.views))
-
-
-def _begins(common: exp.CTE, names: set[str], unknown: set[str]) -> bool:
-    """Say whether the columns of a recursive table are known, by a branch that is none of the recursion or reads known ones."""
-    every_branch = branches(common.this)
-    return any(not reads(each, names) for each in every_branch) or any(not reads(each, unknown) for each in every_branch)
-
-
-def _first(common: exp.CTE, unknown: set[str]) -> exp.Expr:
-    return next(each for each in branches(common.this) if not reads(each, unknown))
 
 
 def _columns(names: tuple[str, ...], first: Sequence[Attribute], context: Context) -> tuple[Attribute, ...]:
@@ -127,8 +115,8 @@ def has_recursion(plan: Plan) -> bool:
 
 
 def is_of_recursion(plan: Plan) -> bool:
-    """Say whether rows of a part of a plan come from a recursion, its own or that it is a part of."""
-    return any(isinstance(each, (Fixpoint, Recurrence)) for each in every(plan))
+    """Say whether rows of a part of a plan come from a recursion, its own or that it is a part of, or from no table beside one."""
+    return any(isinstance(each, (Fixpoint, Recurrence, OneRow)) for each in every(plan))
 
 
 def reads_recursion(plan: Plan) -> bool:
@@ -143,6 +131,19 @@ def open_recurrences(plan: Plan) -> tuple[Recurrence, ...]:
     found = tuple(each for child in children(plan) for each in open_recurrences(child))
     own = {each.number for each in plan.relations} if isinstance(plan, Fixpoint) else set()
     return tuple(each for each in found if each.number not in own)
+
+
+def as_begun(plan: Fixpoint) -> list[tuple[Recursive, Plan]]:
+    """Return the relations of a recursion in the order in which they begin, each with the branch that its first rows are of.
+
+    That is a base, or a step that reads relations before it alone.
+    """
+    ordered = sorted(plan.relations, key=lambda each: each.number)
+    return [(each, each.bases[0] if each.bases else next(filter(partial(_follows, each), each.steps))) for each in ordered]
+
+
+def _follows(relation: Recursive, step: Plan) -> bool:
+    return all(each.number < relation.number for each in open_recurrences(step))
 
 
 def _check_monotone(plan: Plan) -> None:

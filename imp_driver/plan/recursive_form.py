@@ -96,6 +96,24 @@ def _steps(common: exp.CTE, names: Collection[str]) -> list[exp.Expr]:
     return [each for each in branches(common.this) if reads(each, names)]
 
 
+def beginnings(component: Sequence[exp.CTE]) -> Iterator[tuple[exp.CTE, exp.Expr]]:
+    """Yield recursive tables that read each other in the order in which they begin, each with the branch that its first rows are of.
+
+    That reads none of them where there is such a branch, else those before it alone. Raises Refused where nothing begins the next one.
+    """
+    names = {name_of(each) for each in component}
+    left = {name_of(each): (each, branches(each.this)) for each in component}
+    while left:
+        for name, (common, every) in left.items():
+            first = next((each for unknown in (names, left) for each in every if not reads(each, unknown)), None)
+            if first is not None:
+                yield common, first
+                del left[name]
+                break
+        else:
+            raise Refused(Reason.RECURSION, f"{next(iter(left))} has no branch that does not read it")
+
+
 def is_recursive(tree: exp.Expr | None) -> bool:
     """Say whether a query has a recursion by UNION, of which Spark knows none."""
     for clause in () if tree is None else tree.find_all(exp.With):
@@ -129,16 +147,11 @@ def unrolled_text(text: str) -> str:
 
 
 def _unroll(clause: exp.With, component: Sequence[exp.CTE]) -> None:
-    names = {name_of(common) for common in component}
-    bases, left = dict[str, exp.CTE](), list(component)
-    while left:
-        ready = next((common for common in left if _base(common, names, bases) is not None), None)
-        if ready is None:
-            raise Refused(Reason.RECURSION, f"{name_of(left[0])} has no branch that does not read it")
-        base = _base(ready, names, bases)
-        assert base is not None
-        bases[name_of(ready)] = exp.CTE(this=base, alias=_alias(_BASE + name_of(ready), columns_of(ready)))
-        left.remove(ready)
+    names, bases = {name_of(common) for common in component}, []
+    for common, first in beginnings(component):
+        own = [each.copy() for each in branches(common.this) if not reads(each, names)]
+        base = exp.union(*own) if len(own) > 1 else _over_bases(first, names)
+        bases.append(exp.CTE(this=base, alias=_alias(_BASE + name_of(common), columns_of(common))))
     whole = []
     for common in component:
         first = exp.select("*").from_(exp.to_identifier(_BASE + name_of(common), quoted=True))
@@ -148,17 +161,7 @@ def _unroll(clause: exp.With, component: Sequence[exp.CTE]) -> None:
     place = others.index(component[0])
     kept = [each for each in others if not any(each is common for common in component)]
     before = [each for each in kept if others.index(each) < place]
-    clause.set("expressions", [*before, *bases.values(), *whole, *kept[len(before) :]])
-
-
-def _base(common: exp.CTE, names: Collection[str], known: Collection[str]) -> exp.Expr | None:
-    """Return the rows with which a recursive table begins; None where others must begin first."""
-    every = branches(common.this)
-    bases = [each.copy() for each in every if not reads(each, names)]
-    if bases:
-        return exp.union(*bases) if len(bases) > 1 else bases[0]
-    begun = next((each for each in every if not reads(each, set(names) - set(known))), None)
-    return None if begun is None else _over_bases(begun, names)
+    clause.set("expressions", [*before, *bases, *whole, *kept[len(before) :]])
 
 
 def _over_bases(step: exp.Expr, names: Collection[str]) -> exp.Expr:

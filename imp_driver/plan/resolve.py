@@ -15,7 +15,7 @@ from imp_driver.plan.grouping import Grouped, aggregates_in, grouped, ordinal
 from imp_driver.plan.grouping_sets import grouped_by_sets, keys_of, written_sets
 from imp_driver.plan.lookup import Lookup, own_column
 from imp_driver.plan.nodes import Aggregate, OneRow, OrderKey, Plan
-from imp_driver.plan.recursion import with_common_tables
+from imp_driver.plan.recursion import has_recursion, with_common_tables
 from imp_driver.plan.scope import Scope, Source
 from imp_driver.plan.sets import resolve_set
 from imp_driver.plan.sources import resolve_from
@@ -34,7 +34,11 @@ def resolve(tree: exp.Expr, tables: Tables, *, keeps_order: bool = False, asked:
         Refused: something has no rule, or a name cannot be resolved with certainty.
     """
     check(tree)
-    return _Resolver(Context(tables, asked=set() if asked is None else asked)).query(tree, {}, None, is_last=keeps_order)
+    context = Context(tables, asked=set() if asked is None else asked)
+    plan = _Resolver(context).query(tree, {}, None, is_last=keeps_order)
+    if context.made and not has_recursion(plan):
+        raise Refused(context.made[0], "the query reads rows of no table")
+    return plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class _Resolver:
         found = (each for item in select.expressions for each in item.find_all(exp.Query) if _has_one_row(each))
         first = next(found, None)
         others = any(select.args.get(clause) for clause in ("where", "group", "having"))
-        if first is None and self.context.recursions and not others:
+        if first is None and not others:
             return self._one_row(select)
         if first is None or others or any(aggregates_in(item) or item.find(exp.Window) for item in select.expressions):
             raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
@@ -118,10 +122,11 @@ class _Resolver:
         return finish(select, above.plan, [name for name, _ in items], expressions, order, self.context)
 
     def _one_row(self, select: exp.Select) -> Plan:
-        """Resolve a SELECT without FROM with which a recursion begins."""
-        items = _items(select, Scope(()))
-        if any(aggregates_in(value) or value.find(exp.Window, exp.Query) for _, value in items):
+        """Resolve a SELECT without FROM with which a recursion begins, or which stands beside one."""
+        if any(aggregates_in(value) or value.find(exp.Window, exp.Query) for value in select.expressions):
             raise Refused(Reason.NO_AGGREGATION, "the query reads no table")
+        self.context.note_made(Reason.NO_AGGREGATION)
+        items = _items(select, Scope(()))
         return finish(select, OneRow(), [name for name, _ in items], [value for _, value in items], (), self.context)
 
     def _having(self, group: Grouped, condition: exp.Expr, scope: Scope, subqueries: _Subqueries) -> Plan:

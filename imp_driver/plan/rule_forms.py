@@ -74,7 +74,8 @@ def _is_renaming(plan: Plan) -> bool:
 
 def _is_one_table(plan: Plan) -> bool:
     is_join = isinstance(plan, Join) and plan.kind is JoinKind.INNER
-    return not (is_join or isinstance(plan, (Filter, Project, Distinct, UnionAll)) or (isinstance(plan, SemiJoin) and not plan.anti))
+    is_parted = is_join or isinstance(plan, (Filter, Project, Distinct, UnionAll)) or (isinstance(plan, SemiJoin) and not plan.anti)
+    return isinstance(plan, Recurrence) or not (is_parted or reads_recursion(plan))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

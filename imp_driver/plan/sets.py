@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from imp_driver.plan.attributes import reference
 from imp_driver.plan.context import Context
 from imp_driver.plan.finish import ended
-from imp_driver.plan.nodes import Attribute, Distinct, OrderKey, Plan, SetKind, SetOperation, UnionAll
+from imp_driver.plan.nodes import Attribute, Distinct, OneRow, OrderKey, Plan, Project, SetKind, SetOperation, UnionAll
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -37,6 +37,26 @@ def resolve_set(node: exp.SetOperation, context: Context, query: Callable[[exp.E
     else:
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, node.key)
     return _ordered(node, plan, is_last=is_last)
+
+
+def written_rows(node: exp.Values, context: Context) -> Plan:
+    """Resolve VALUES: each row is one of no table. Raises Refused where a value is no constant, or rows differ in width."""
+    context.note_made(Reason.TABLE_FUNCTION)
+    rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+    if len({len(row) for row in rows}) != 1 or any(each.find(exp.Column, exp.Query, exp.Alias, exp.Window) for row in rows for each in row):
+        raise Refused(Reason.TABLE_FUNCTION, "VALUES of different width, or of what is no constant")
+    branches = tuple(_written(row, context) for row in rows)
+    if len(branches) == 1:
+        return branches[0]
+    output = branches[0].output
+    for other in branches[1:]:
+        output = tuple(_merged(one, each, context) for one, each in zip(output, other.output, strict=True))
+    return UnionAll(branches, output)
+
+
+def _written(row: Sequence[exp.Expr], context: Context) -> Project:
+    output = tuple(context.computed(f"col{place}", value, ()) for place, value in enumerate(row, 1))
+    return Project(OneRow(), output, tuple(row))
 
 
 def _merged(one: Attribute, other: Attribute, context: Context) -> Attribute:

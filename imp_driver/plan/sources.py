@@ -11,6 +11,7 @@ from imp_driver.plan.context import CommonTable, Context, ResolveQuery, ViewDefi
 from imp_driver.plan.nodes import Attribute, Join, JoinKind, Plan, Scan, SemiJoin
 from imp_driver.plan.recursion import fixpoint, recurrence
 from imp_driver.plan.scope import Scope, Source
+from imp_driver.plan.sets import written_rows
 from imp_driver.plan.views import unfold, view_columns
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -55,6 +56,9 @@ def _item(node: exp.Expr, context: Context, visible: Visible, query: ResolveQuer
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         plan = query(node, visible, None)
         return plan, Source(node.alias.lower(), _named(plan.output, names, context))
+    if isinstance(node, exp.Values):
+        rows = written_rows(node, context)
+        return rows, Source(node.alias.lower(), _named(rows.output, names, context))
     raise Refused(Reason.TABLE_FUNCTION, node.key)
 
 

@@ -186,7 +186,8 @@ class _Snapshots:
             raise Refused(Reason.NOT_PERMITTED, ".".join(name))
         if relation is not None and relation.kind is RelationKind.VIEW and relation.view is not None:
             if not self._versions.reads_views:
-                raise Refused(Reason.TIME_TRAVEL, f"{'.'.join(name)} is a view")
+                reason = Reason.OLD_VERSION if relation.view.is_recursive else Reason.TIME_TRAVEL
+                raise Refused(reason, f"{'.'.join(name)} is a view")
             return ViewDefinition(relation.name, relation.view)
         if relation is None or relation.location is None or relation.kind is not RelationKind.DELTA_TABLE:
             reason = Reason.NOT_A_DELTA_TABLE if relation is None else _NOT_DELTA.get(relation.kind, Reason.NOT_A_DELTA_TABLE)

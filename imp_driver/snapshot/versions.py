@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from imp_driver.parse.statement import CommandKind, Statement, StatementKind, ta
 from imp_driver.parse.time_travel import Asked
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
-from imp_driver.values.refusal import Refused
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.tables import ChangeSource
 
 TRANSACTION_COMMANDS = frozenset({CommandKind.BEGIN, CommandKind.COMMIT, CommandKind.ROLLBACK})
@@ -74,6 +75,11 @@ class TextVersions:
         if version is None:
             raise Refused(Reason.TIME_TRAVEL, "a time, of which a Spark Connect server does not say which version it reads")
         return version
+
+
+def of_recursion(grounds: Grounds) -> Grounds:
+    """Return why a recursion is not answered: of any old version by one code, as there is nobody else to read it so."""
+    return replace(grounds, reason=Reason.OLD_VERSION) if grounds.reason is Reason.TIME_TRAVEL else grounds
 
 
 class ReadTransaction:

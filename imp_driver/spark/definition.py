@@ -12,6 +12,7 @@ from imp_driver.ports import TableDefinition
 from imp_driver.spark.classes import java_class
 from imp_driver.spark.errors import converted, is_denial
 from imp_driver.values.quoting import has_variable, qualified
+from imp_driver.values.view_policy import recursive_query
 
 _CATALOG = "spark_catalog"
 _DELTA_TABLE = "org.apache.spark.sql.delta.catalog.DeltaTableV2"
@@ -62,4 +63,5 @@ def _read(table: Any) -> TableDefinition | None:
     properties = {str(key): str(value) for key, value in dict(table.properties()).items()}
     text = None if kind == _DELTA_TABLE else table.v1Table().viewText()
     view_text = str(text.get()) if text is not None and text.isDefined() else None
-    return TableDefinition(str(schema.json()), partitions, properties, properties.get("comment"), view_text)
+    own_text = recursive_query(view_text, properties) or view_text
+    return TableDefinition(str(schema.json()), partitions, properties, properties.get("comment"), own_text)

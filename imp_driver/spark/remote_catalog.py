@@ -15,6 +15,7 @@ from imp_driver.ports import Relation, RelationKind, TableDefinition, View, View
 from imp_driver.spark.errors import is_denial
 from imp_driver.spark.locations import plain_path
 from imp_driver.values.quoting import qualified
+from imp_driver.values.view_policy import recursive_query
 
 Row: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[str], list[Row]]
@@ -90,4 +91,5 @@ def read_definition(name: tuple[str, ...], ask: Ask, schema_of: Callable[[str], 
         properties["clusteringColumns"] = json.dumps([[column] for column in detail["clusteringColumns"]])
     comment = detail.get("description") or properties.get("comment")
     text = None if relation.view is None else relation.view.text
-    return TableDefinition(schema, tuple(detail.get("partitionColumns") or ()), properties, comment, text)
+    own_text = recursive_query(text, properties) or text
+    return TableDefinition(schema, tuple(detail.get("partitionColumns") or ()), properties, comment, own_text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from imp_driver.ports import View, ViewColumn
 from imp_driver.spark.classes import scala_object
-from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, policy_named
+from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, policy_named, recursive_query
 
 _CATALOG = "spark_catalog"
 _NO_MATTER = ("spark.databricks.delta.lastCommitVersionInSession", "spark.databricks.delta.snapshotPartitions")
@@ -30,12 +30,11 @@ def read_view(table: Any, state: Any, jvm: Any) -> View:
     problem = next(_problems(table, fields, sources, state, jvm), "")
     is_ansi = bool(state.conf().ansiEnabled())
     text = str(table.viewText().get()) if table.viewText().isDefined() else ""
-    policy, query = policy_named(_property(table, PROPERTY)), _property(table, QUERY)
-    is_recursive = policy is not None and query is not None and text.startswith(SHOWN)
+    properties = {name: value for name in (PROPERTY, QUERY, PROVENANCE) if (value := _property(table, name)) is not None}
+    query = recursive_query(text, properties)
     namespace = _texts(table.viewCatalogAndNamespace())
-    own_text = query if query is not None and is_recursive else text
-    has_provenance = is_recursive and _property(table, PROVENANCE) is not None
-    return View(own_text, namespace, columns, is_ansi, problem, policy, is_recursive, has_provenance)
+    policy, has_provenance = policy_named(properties.get(PROPERTY)), query is not None and PROVENANCE in properties
+    return View(query or text, namespace, columns, is_ansi, problem, policy, query is not None, has_provenance)
 
 
 def _property(table: Any, name: str) -> str | None:

@@ -77,6 +77,12 @@ def _rounded(kinds: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
     return pa.decimal128(min(integral + scale, MOST_DIGITS), scale)
 
 
+def _later(kinds: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
+    """With hours and the like a date is a time of the session's zone."""
+    (kind,), (_, unit) = kinds, arguments
+    return kind if kind == LOCAL or (pa.types.is_date32(kind) and unit == "day") else None
+
+
 def _whole(kinds: Kinds, _: Sequence[Value]) -> pa.DataType | None:
     """Source: dataType of Floor and Ceil."""
     (kind,) = kinds
@@ -110,7 +116,7 @@ _RULES: Mapping[str, Rule] = {
     "unix_micros": _of(pa.int64(), lambda kind: kind == INSTANT),
     "day_start": _of(INSTANT, pa.types.is_date32),
     "trunc_in_zone": _of(INSTANT, lambda kind: kind == INSTANT),
-    "date_add": _of(pa.date32(), pa.types.is_date32, _is_day_count),
+    "later": _later,
     "datediff": _of(pa.int32(), pa.types.is_date32),
     **dict.fromkeys(("negative", "abs"), _same),
     **dict.fromkeys(("round", "bround"), _rounded),

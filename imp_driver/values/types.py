@@ -8,6 +8,8 @@ import pyarrow as pa
 
 INSTANT, LOCAL = pa.timestamp("us", tz="UTC"), pa.timestamp("us")
 """What TIMESTAMP and TIMESTAMP_NTZ are."""
+LENGTHS = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000, "day": 86_400_000_000, "week": 604_800_000_000}
+"""Microseconds of units that are always as long, where no clocks are put back or on."""
 _PLAIN: dict[str, pa.DataType] = {
     "byte": pa.int8(),
     "short": pa.int16(),
@@ -43,6 +45,15 @@ def arrow_type(type_name: str) -> pa.DataType | None:
     if match:
         return pa.decimal128(int(match.group(1)), int(match.group(2)))
     return _PLAIN.get(type_name)
+
+
+def sql_name(kind: pa.DataType) -> str:
+    """Return the SQL name of an Arrow type; what no operator handles is called as Arrow does."""
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if pa.types.is_null(kind):
+        return "VOID"
+    return next((_SPARK_NAMES[name] for name, each in _PLAIN.items() if each == kind), str(kind))
 
 
 def spark_type(type_name: str) -> str:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 PROPERTY = "imp.view.policy"
 """Of a view in the catalog, which any other client reads as the ordinary view that it is; of a materialized one, which is a table."""
 QUERY, NAMESPACE = "imp.view.query", "imp.view.namespace"
-"""Of the table of a materialized view: its SELECT, and the schema in which the names of that are found."""
+"""Of the table of a materialized view: its SELECT, which a recursive view has too, and the schema in which the names of that are found."""
 PROVENANCE = "imp.view.provenance"
 """Of a recursive view of which it is kept why each row is there."""
 SHOWN = "SELECT __imp_rows.* FROM (SELECT raise_error("
 """Begins what the catalog has as the text of a recursive view; one whose text was changed since is none any more."""
+SHOWN_END = ") AS __imp_rows ON __imp_told.told IS NULL"
+"""Ends it."""
 SECONDS = "imp.view.every_seconds"
 """Of a materialized view that is refreshed so often while a connection with ``sketch=eager`` is open."""
 
 TRIED = "__imp_tried_"
 """Begins the name under which a view is made before it takes the place of another one."""
+
+
+def recursive_query(text: str | None, properties: Mapping[str, str]) -> str | None:
+    """Return the own query of a recursive view by what the catalog has of it, its text and its properties; None for any other view."""
+    is_one = text is not None and text.startswith(SHOWN) and PROPERTY in properties
+    return properties.get(QUERY) if is_one else None
 
 
 class ViewPolicy(Enum):

@@ -36,6 +36,7 @@ FUNCTION_MUTANTS = (
     Mutant("every letter is ASCII", f"{_EXPRESSION}/texts.py", "if not pc.all(pc.string_is_ascii(values)).as_py() and", "if False and"),
     Mutant("months of 31 days", f"{_EXPRESSION}/dates.py", "np.minimum(within, last)", "within"),
     Mutant("weeks from Thursday", f"{_EXPRESSION}/dates.py", "(days + 3) // 7 * 7 - 3", "days // 7 * 7"),
+    Mutant("all intervals are later", f"{_EXPRESSION}/dates.py", "+ count * LENGTHS[unit]", "+ abs(count) * LENGTHS[unit]"),
     Mutant(
         "dates without end", f"{_EXPRESSION}/dates.py", "    if np.any(((days < _FIRST_DAY)", "    if False and np.any(((days < _FIRST_DAY)"
     ),

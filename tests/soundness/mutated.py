@@ -27,12 +27,14 @@ from tests.forks import run_forked
 from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
+from tests.soundness.recursion_mutants import RECURSION_MUTANTS
 from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
 from tests.soundness.view_mutants import VIEW_MUTANTS
 from tests.soundness.window_mutants import WINDOW_MUTANTS
 
 ROOT = Path(__file__).parents[2]
 CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS = "calculus", "pairs", "above groups", "types", "supposed", "views"
+RECURSIONS = "recursions"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -54,7 +56,8 @@ _PACKAGES = (
     "commands",
 )
 MUTANT_OF: Mapping[str, Mutant] = {
-    mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS
+    mutant.name: mutant
+    for mutant in (MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS + RECURSION_MUTANTS)
 }
 
 
@@ -214,6 +217,10 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.view_attack import attack as attack_views
 
         return attack_views(case.seed, [case.number]).differences
+    if case.kind == RECURSIONS:
+        from tests.soundness.recursion_attack import attack as attack_recursions
+
+        return attack_recursions(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -244,6 +251,11 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
 
         views = attack_views(0, range(400))
         return (None, "") if views.found_in is None else (Killer(VIEWS, 0, views.found_in), views.differences[0])
+    if mutant in RECURSION_MUTANTS:
+        from tests.soundness.recursion_attack import attack as attack_recursions
+
+        recursions = attack_recursions(0, range(600))
+        return (None, "") if recursions.found_in is None else (Killer(RECURSIONS, 0, recursions.found_in), recursions.differences[0])
     if mutant in WINDOW_MUTANTS:
         from tests.soundness.driver_attack import attack_kind
 

@@ -10,6 +10,7 @@ from tests.seeds import SEED, WIDE
 from tests.soundness.answer_attack import attack
 from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.killers import of_today, problems
+from tests.soundness.recursion_mutants import RECURSION_MUTANTS
 
 _OPERATORS = ("Aggregate", "Distinct", "Filter", "Join", "Project", "Scalar", "SemiJoin", "SetOperation", "Sort", "TopK", "UnionAll")
 
@@ -26,5 +27,5 @@ def test_what_stands_above_groups_is_computed_as_it_is_read(seed: int, record_pr
 
 
 def test_every_wrong_operator_is_found() -> None:
-    """By a case that is known to find it."""
-    assert problems(of_today(ANSWER_MUTANTS)) == []
+    """By a case that is known to find it; those of recursions too."""
+    assert problems([*of_today(ANSWER_MUTANTS), *of_today(RECURSION_MUTANTS)]) == []

@@ -97,6 +97,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         date_sub(d, 90); date_sub(d, h); d + 5; d - 5; 5 + d; d + y; dateadd(d, 3); add_months(d, 1); add_months(d, -13);
         d + INTERVAL '1' DAY; d - INTERVAL '90' DAY; d + INTERVAL 3 MONTHS; d - INTERVAL '1' YEAR; d + INTERVAL '1' MONTH;
         try_add(d, 5); try_subtract(d, a); INTERVAL '2' YEAR + d; d + INTERVAL '-1' DAY; d + INTERVAL 2 DAYS;
+        n + INTERVAL '1' DAY; n - INTERVAL 26 HOURS; n - INTERVAL 10 MINUTES; INTERVAL 2 WEEKS + n; n - INTERVAL '90' SECOND;
         DATE'1998-12-01' - INTERVAL '90' DAY;
         CAST('1995-01-01' AS DATE) + INTERVAL '1' YEAR; d >= DATE'1994-01-01'; d < DATE'1994-01-01' + INTERVAL '1' YEAR;
         d BETWEEN e AND DATE'2024-02-29'; d IN (DATE'2024-02-29', DATE'1582-10-04'); d = e; n >= TIMESTAMP_NTZ'1970-01-01 00:00:00';

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -65,6 +66,9 @@ def test_types_and_names_are_those_that_spark_gives_them(cursor: imp_driver.Curs
     assert [column[0] for column in cursor.description] == ["i", "twice", "cost"]
     cursor.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n")
     assert cursor.fetchall() == [(6,)]
+    values = "SELECT i, t FROM n JOIN VALUES (2, 'two'), (3, NULL) AS w(k, t) ON k = i UNION ALL SELECT 9, 'nine'"
+    cursor.execute(f"WITH RECURSIVE n(i) AS (VALUES (1), (2) UNION SELECT i + 1 FROM n WHERE i < 3) {values}")
+    assert sorted(cursor.fetchall(), key=repr) == [(2, "two"), (3, None), (9, "nine")]
 
 
 @pytest.mark.parametrize("policy", ["STRICT", "AUTO"])
@@ -99,6 +103,27 @@ def test_a_materialized_view_has_the_rows_of_a_recursion(cursor: imp_driver.Curs
     cursor.execute(f"DELETE FROM {table} WHERE src = 2 AND dst = 1")
     cursor.execute(f"REFRESH MATERIALIZED VIEW {table}_m")
     assert sorted(cursor.execute(f"SELECT * FROM {table}_m").fetchall()) == closure(cursor, table)
+
+
+def test_a_view_is_shown_by_its_own_query(cursor: imp_driver.Cursor, table: str) -> None:
+    query = REACH.format(t=table) + " WHERE src <> length('(x\"') \n OR src = 2"
+    head = f"CREATE INCREMENTAL VIEW {table}_v (a COMMENT 'an \\'a\\'', b) COMMENT 'all (of them)' POLICY FULL"
+    cursor.execute(f"{head} AS {query}")
+    definition = cursor.connection.definition(f"{table}_v")
+    assert definition is not None
+    assert definition.view_text == query
+    described = cursor.execute(f"DESCRIBE EXTENDED {table}_v").fetchall()
+    assert {row[1] for row in described if str(row[0]) in ("View Text", "View Original Text")} == {query}
+    ((text,),) = cursor.execute(f"DESCRIBE TABLE EXTENDED {table}_v AS JSON").fetchall()
+    assert json.loads(text)["view_text"] == query
+    ((text,),) = cursor.execute(f"SHOW CREATE TABLE {table}_v").fetchall()
+    assert "raise_error" not in text
+    cursor.execute(f"DROP VIEW {table}_v")
+    cursor.execute(text)
+    assert cursor.execute(f"SHOW CREATE TABLE {table}_v").fetchall() == [(text,)]
+    ((listed,),) = [row[3:] for row in cursor.execute(f"SHOW TABLE EXTENDED LIKE '{table}_v'").fetchall()]
+    assert f"View Text: {query}" in listed
+    assert "raise_error" not in listed
 
 
 def test_what_if(cursor: imp_driver.Cursor, table: str) -> None:
@@ -145,6 +170,24 @@ def test_rows_expire_by_the_newest_time_of_their_table(cursor: imp_driver.Cursor
     assert cursor.execute(f"SELECT * FROM {name}_w").fetchall() == [(1, 3)]
 
 
+DAYS = "DATE'2026-01-01'", "DATE'2026-01-04'", "DATE'2026-01-11'"
+LOCAL = "TIMESTAMP_NTZ'2026-01-01 00:00:00'", "TIMESTAMP_NTZ'2026-01-04 00:00:00'", "TIMESTAMP_NTZ'2026-01-11 00:00:00'"
+
+
+@pytest.mark.parametrize(("kind", "times", "age"), [("DATE", DAYS, "1 WEEK"), ("TIMESTAMP_NTZ", LOCAL, "168 HOURS")])
+def test_rows_expire_by_days_and_by_times_without_a_zone(cursor: imp_driver.Cursor, kind: str, times: tuple[str, ...], age: str) -> None:
+    name = f"timed{next(_numbers)}"
+    cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts {kind}) USING DELTA")
+    cursor.execute(f"INSERT INTO {name} VALUES (1, 2, {times[0]}), (2, 3, {times[1]}), (4, 5, NULL)")
+    cursor.execute(
+        f"CREATE INCREMENTAL VIEW {name}_v POLICY STRICT WITH EXPIRY {name} AFTER INTERVAL {age} ON ts AS {REACH.format(t=name)}"
+    )
+    assert sorted(cursor.execute(f"SELECT * FROM {name}_v").fetchall()) == [(1, 2), (1, 3), (2, 3)]
+    # Exactly as old as is too old.
+    cursor.execute(f"INSERT INTO {name} VALUES (7, 8, {times[2]})")
+    assert cursor.execute(f"SELECT * FROM {name}_v").fetchall() == [(7, 8)]
+
+
 def test_rows_expire_by_the_clock(cursor: imp_driver.Cursor, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"timed{next(_numbers)}"
     cursor.execute(f"CREATE TABLE {name} (src INT, dst INT, ts TIMESTAMP) USING DELTA")
@@ -165,7 +208,7 @@ UNFIT = (
     ("WITH EXPIRY {t} AFTER INTERVAL 1 FORTNIGHT ON ts", "FORTNIGHT"),
     ("WITH EXPIRY {t} AFTER 10 MINUTES ON ts", "INTERVAL"),
     ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON nope", "`nope`"),
-    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost"),
+    ("WITH EXPIRY {t} AFTER INTERVAL 1 DAY ON cost", "cost of `links.*` is INT; rows expire by a TIMESTAMP, a TIMESTAMP_NTZ or a DATE"),
     ("WITH EXPIRY default.{t} AFTER INTERVAL 1 DAY ON ts", "in one way"),
 )
 

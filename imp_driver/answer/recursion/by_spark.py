@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from imp_driver.answer.recursion.column_types import told_types
 from imp_driver.answer.recursion.round_texts import RelationForm
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
 from imp_driver.dataflow.recursion.levels import MOST_LEVELS
@@ -37,7 +38,7 @@ from imp_driver.plan.nodes import (
     every,
 )
 from imp_driver.plan.rebuild import with_inputs
-from imp_driver.plan.recursion import open_recurrences, reads_recursion
+from imp_driver.plan.recursion import as_begun, open_recurrences, reads_recursion
 from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
 from imp_driver.plan.signature import signature
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, KeptSize, Session
@@ -72,15 +73,13 @@ class _Branch:
     given: _Texts
     readings: tuple[Recurrence, ...]
 
-    def reads_only(self, numbers: Mapping[int, object]) -> bool:
-        return all(each.number in numbers for each in self.readings)
-
 
 @dataclass(slots=True, eq=False)
 class _Relation:
     """Mutable: ``parts`` has all rows that are found, ``newest`` those of the last round."""
 
     form: RelationForm
+    kinds: list[pa.DataType]
     output: tuple[Attribute, ...]
     bases: tuple[_Branch, ...]
     steps: tuple[_Branch, ...]
@@ -174,18 +173,14 @@ class EngineRounds:
 
     def _relations(self, plan: Fixpoint) -> dict[int, _Relation]:
         """Return the relations of a recursion, without rows, by number; their columns have the types of the first branch that is known."""
-        branches = {each.number: (tuple(map(self._base, each.bases)), tuple(map(self._step, each.steps))) for each in plan.relations}
         found: dict[int, _Relation] = {}
-        left = list(plan.relations)
-        while left:
-            # One without a base has the columns of a step over those that are known.
-            ready = next(each for each in left if each.bases or any(step.reads_only(found) for step in branches[each.number][1]))
-            bases, steps = branches[ready.number]
-            first = bases[0] if bases else next(step for step in steps if step.reads_only(found))
-            types = self._types(first, found)
-            form = RelationForm(tuple(name for name, _ in types), _certain(plan.best, [kind for _, kind in types]))
-            found[ready.number] = _Relation(form, ready.output, bases, steps)
-            left.remove(ready)
+        for each, first in as_begun(plan):
+            bases, steps = tuple(map(self._base, each.bases)), tuple(map(self._step, each.steps))
+            begun = next(made for made, own in zip((*bases, *steps), (*each.bases, *each.steps), strict=True) if own is first)
+            types = self._types(begun, found)
+            kinds = [kind for _, kind in types]
+            form = RelationForm(tuple(name for name, _ in types), _certain(plan.best, kinds))
+            found[each.number] = _Relation(form, kinds, each.output, bases, steps)
         for each in plan.relations:
             self._check(each, found)
         return found
@@ -210,8 +205,10 @@ class EngineRounds:
         """Raise Refused where branches differ in types, or equal values of a column are not the same."""
         own = relations[plan.number]
         types = [self._types(branch, relations) for branch in (*own.bases, *own.steps)]
-        if any([kind for _, kind in each] != [kind for _, kind in types[0]] for each in types):
-            raise Refused(Reason.RECURSION, "a step of a recursion has columns of other types than its base; CAST them there")
+        for each in types:
+            if [kind for _, kind in each] != own.kinds:
+                told = told_types(plan.output, [name.upper() for name in own.form.types], [name.upper() for name, _ in each])
+                raise Refused(Reason.RECURSION, told)
         names = {attribute.type_name or "" for each in (*plan.bases, *plan.steps) for attribute in each.output}
         is_char = any(name.startswith("char(") or name in (COLLATED, NESTED_CHAR) for name in names)
         if is_char or any("collate" in name for each in types for name, _ in each):

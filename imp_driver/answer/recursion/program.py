@@ -9,6 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.columns import expression_over
+from imp_driver.answer.recursion.column_types import told_types
 from imp_driver.answer.recursion.convert import as_column, as_rows, is_same_kind, is_temporal
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed, truth
@@ -19,9 +20,11 @@ from imp_driver.dataflow.recursion.selection import Selection
 from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.best_rows import Best
 from imp_driver.plan.nodes import Aggregate, Fixpoint, Plan, Recurrence
+from imp_driver.plan.recursion import as_begun
 from imp_driver.plan.rule_forms import RuleForm, equal_columns, rule_forms
 from imp_driver.plan.signature import signature
 from imp_driver.values.expressions import And, Expression, Opaque, walk
+from imp_driver.values.types import sql_name
 from imp_driver.values.widening import is_number
 
 _FEW = 500
@@ -102,23 +105,26 @@ class Program:
         numbers = {each.number: place for place, each in enumerate(forms.plan.relations)}
         types: dict[int, tuple[pa.DataType, ...]] = {}
         bodies = [_Body(rule, reads, numbers) for rule, reads in zip(forms.rules, forms.reads, strict=True)]
-        left = list(bodies)
-        while left:
-            # A rule is ready when the types of all that it reads are known.
-            ready = next((each for each in left if each.is_ready(types)), None)
-            if ready is None:
-                raise NotEvaluable("a recursion whose column types are not known")
-            found = ready.compiled(forms, types, given).types
-            known = types.setdefault(ready.head, found)
-            if known != found:
-                raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
-            left.remove(ready)
-        rules = tuple(each.compiled(forms, types, given).rule for each in bodies)
+        for relation, _ in as_begun(forms.plan):
+            head = numbers[relation.number]
+            first = next(each for each in bodies if each.head == head and each.is_ready(types))
+            types[head] = first.compiled(forms, types, given).types
+        compiled = [each.compiled(forms, types, given) for each in bodies]
+        for body, each in zip(bodies, compiled, strict=True):
+            if types[body.head] != each.types:
+                raise NotEvaluable(_told(forms.plan, body.head, types[body.head], each.types))
+        rules = tuple(each.rule for each in compiled)
         best = forms.plan.best
         places = tuple(range(len(types[0]))) if best is None else best.kept
         selection = None if best is None else _selection(best, types[0])
         selections = {} if selection is None else {0: selection}
         return cls(rules, tuple(types[place] for place in range(len(numbers))), places, selections)
+
+
+def _told(plan: Fixpoint, place: int, begun: Sequence[pa.DataType], other: Sequence[pa.DataType]) -> str:
+    output = plan.relations[place].output
+    kept = output if plan.best is None else [output[each] for each in plan.best.kept]
+    return told_types(kept, list(map(sql_name, begun)), list(map(sql_name, other)))
 
 
 def _selection(best: Best, types: Sequence[pa.DataType]) -> Selection | None:

@@ -19,6 +19,7 @@ from imp_driver.parse.moment import NOW, TODAY
 from imp_driver.plan.nodes import Fixpoint, Plan, every, scans
 from imp_driver.plan.rule_forms import NoRule, RuleForm
 from imp_driver.plan.signature import signature
+from imp_driver.plan.traceable import is_traced
 from imp_driver.reasons import Reason
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.refusal import Refused
@@ -83,21 +84,19 @@ class Recursions:
         program = Program.of(forms, [table.schema.types for table in given])
         if not is_best:
             program = replace(program, selections={})
-        provenance = Provenance(program.rules) if forms.plan.is_traced and not program.selections else None
+        provenance = Provenance(program.rules) if is_traced(forms.plan) else None
         followed = self._known[key] = Followed(program, len(given), len(forms.plan.output), provenance)
         return followed
 
     def traced(self, plan: Fixpoint, rows: RowsOf) -> Traced:
-        """Return what tells why the rows of a recursive relation are there, which is as they are now.
+        """Return what tells why the rows of a traceable recursive relation are there, which is as they are now.
 
         Raises:
             NotEvaluable: Spark alone knows a value.
             Refused: there are too many rows, or it is not kept why they are there.
         """
         _, forms, name = _FORMS.get(id(plan)) or _formed(plan)
-        if forms is None or plan.best is not None:
-            what = "the best rows of a group" if forms is not None else "rows that are computed round by round"
-            raise Refused(Reason.RECURSION, f"it is not kept why {what} are there")
+        assert forms is not None
         given = [_given(each, rows(each.plan)) for each in forms.given]
         followed = self._followed(self._key(plan, name, given), forms, given)
         if followed.provenance is None:

@@ -9,14 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.answer.combine import distinct, stacked
+from imp_driver.answer.recursion.column_types import told_types
 from imp_driver.answer.rounding import rounded_in
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.ranks import first_of_each, in_turn, numbered
 from imp_driver.dataflow.recursion.levels import MOST_LEVELS, MOST_ROWS
-from imp_driver.plan.nodes import Attribute, Fixpoint, Plan, Recurrence, Recursive, every
+from imp_driver.plan.nodes import Attribute, Fixpoint, Plan, Recursive
+from imp_driver.plan.recursion import as_begun, open_recurrences
 from imp_driver.reasons import Reason
 from imp_driver.values.codes import as_grouped, one_array
 from imp_driver.values.refusal import Refused
+from imp_driver.values.types import sql_name
 
 RowsOf: TypeAlias = Callable[[Plan], pa.Table]
 
@@ -40,14 +43,9 @@ def by_rounds(plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) ->
         Refused: there are too many.
     """
     total: dict[int, pa.Table] = {}
-    left = list(plan.relations)
-    while left:
-        # One without a base begins with what its steps make of those that have one.
-        ready = next(each for each in left if each.bases or any(_reads_only(step, total) for step in each.steps))
-        total[ready.number] = distinct(
-            _together(ready.output, [rows(each) for each in ready.bases] or _begin(ready, total, rows, recurrences))
-        )
-        left.remove(ready)
+    for each, first in as_begun(plan):
+        _name_all(first, total, recurrences)
+        total[each.number] = distinct(_together(each.output, [rows(base) for base in each.bases or (first,)]))
     added, rounds = dict(total), 0
     while any(table.num_rows for table in added.values()):
         rounds += 1
@@ -65,16 +63,10 @@ def endless(what: str) -> str:
     return f"{what}; what counts or adds up along a cycle never ends: bound it in the step, or ask for MIN or MAX of it alone"
 
 
-def _reads_only(step: Plan, known: dict[int, pa.Table]) -> bool:
-    return all(each.number in known for each in every(step) if isinstance(each, Recurrence))
-
-
-def _begin(relation: Recursive, total: dict[int, pa.Table], rows: RowsOf, recurrences: dict[str, pa.Table]) -> list[pa.Table]:
-    step = next(step for step in relation.steps if _reads_only(step, total))
-    for each in every(step):
-        if isinstance(each, Recurrence):
-            recurrences[each.output[0].identifier] = _named(total[each.number], each.output)
-    return [rows(step)]
+def _name_all(branch: Plan, total: dict[int, pa.Table], recurrences: dict[str, pa.Table]) -> None:
+    """Have a branch read all rows of the relations that it reads."""
+    for each in open_recurrences(branch):
+        recurrences[each.output[0].identifier] = _named(total[each.number], each.output)
 
 
 def _added(
@@ -84,7 +76,7 @@ def _added(
     found = [table for step in relation.steps for table in _stepped(step, total, added, rows, recurrences)]
     both = _together(relation.output, [known, *found])
     if both.schema.types != known.schema.types:
-        raise NotEvaluable("a step of a recursion has columns of other types than its base; CAST them there")
+        raise NotEvaluable(told_types(relation.output, list(map(sql_name, known.schema.types)), list(map(sql_name, both.schema.types))))
     return _new(both, known.num_rows)
 
 
@@ -92,12 +84,10 @@ def _stepped(
     step: Plan, total: dict[int, pa.Table], added: dict[int, pa.Table], rows: RowsOf, recurrences: dict[str, pa.Table]
 ) -> list[pa.Table]:
     """Return what a step makes of rows that one of its readings of a relation has for the first time, the others having all of them."""
-    readings = [each for each in every(step) if isinstance(each, Recurrence) and each.number in total]
     made = []
-    for first in readings:
-        for each in readings:
-            own = added[each.number] if each is first else total[each.number]
-            recurrences[each.output[0].identifier] = _named(own, each.output)
+    for first in open_recurrences(step):
+        _name_all(step, total, recurrences)
+        recurrences[first.output[0].identifier] = _named(added[first.number], first.output)
         if added[first.number].num_rows:
             made.append(rows(step))
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from imp_driver.plan.nodes import Filter, Fixpoint, Plan, Project, Sort, TopK, every
+from imp_driver.plan.nodes import Fixpoint, Plan, every
 from imp_driver.plan.rule_forms import NoRule, rule_forms
 
 
@@ -26,22 +26,6 @@ def told_recursions(plan: Plan) -> Iterator[Told]:
                 yield Told(f"recursion ({names}) by {len(rule_forms(each))} rules, in levels{_best(each)}")
             except NoRule as error:
                 yield Told(f"recursion ({names}), round by round", f"a step has no rule: {error}")
-
-
-def why_not_traced(plan: Plan) -> str:
-    """Say why it cannot be told by which base rows the rows of a plan are there; empty where it can, and where it has no recursion."""
-    inner = plan
-    while isinstance(inner, (Project, Filter, Sort, TopK)):
-        inner = inner.child
-    if not isinstance(inner, Fixpoint):
-        return f"its query does more than to filter, compute and order rows of one recursion ({type(inner).__name__.lower()})"
-    if inner.best is not None:
-        return "of the best rows of a group it is not kept"
-    try:
-        rule_forms(inner)
-    except NoRule as error:
-        return f"its rows are computed round by round, since a step has no rule: {error}"
-    return ""
 
 
 def _best(plan: Fixpoint) -> str:

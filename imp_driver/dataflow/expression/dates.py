@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.values.codes import BooleanArray
+from imp_driver.values.types import LENGTHS
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """Days since 1970 of the years 1 to 9999."""
@@ -34,8 +35,8 @@ _PARTS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
 }
 _PARTS_OF_TIMES: Mapping[str, Callable[[pa.Array], pa.Array]] = {"hour": pc.hour, "minute": pc.minute, "second": pc.second}
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_LENGTHS = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
-"""Of units that have no calendar, in microseconds."""
+_TIMES = ("hour", "minute", "second")
+"""Units that have no calendar."""
 _MONTHS_OF = {"year": 12, "quarter": 3, "month": 1}
 
 
@@ -68,6 +69,17 @@ def days_later(dates: pa.Array, days: pa.Array) -> pa.Array:
     counts = days.cast(pa.int64())
     nulls = pc.or_(dates.is_null(), counts.is_null()).to_numpy(zero_copy_only=False)
     return _dates(_days(dates) + counts.fill_null(0).to_numpy(zero_copy_only=False), nulls)
+
+
+def later(values: pa.Array, count: int, unit: str) -> pa.Array:
+    """Return dates, or times without zone, so many units later (a key of ``LENGTHS``; of dates a day). Raises NotEvaluable."""
+    if pa.types.is_date32(values.type):
+        return _dates(_days(values) + count, _nulls(values))
+    to_dates(values)
+    moments = values.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False) + count * LENGTHS[unit]
+    found = pa.array(moments, mask=_nulls(values)).cast(values.type)
+    to_dates(found)
+    return found
 
 
 def months_later(dates: pa.Array, months: int) -> pa.Array:
@@ -106,10 +118,10 @@ def truncated(dates: pa.Array, unit: str) -> pa.Array:
 def times_truncated(times: pa.Array, unit: str) -> pa.Array:
     """Return where the unit of each time without zone begins. Raises NotEvaluable."""
     days = to_dates(times)
-    if unit not in _LENGTHS:
+    if unit not in _TIMES:
         return (days if unit == "day" else truncated(days, unit)).cast(times.type)
     moments = times.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return pa.array(moments // _LENGTHS[unit] * _LENGTHS[unit], mask=_nulls(times)).cast(times.type)
+    return pa.array(moments // LENGTHS[unit] * LENGTHS[unit], mask=_nulls(times)).cast(times.type)
 
 
 def date_of_text(text: str) -> datetime.date | None:

@@ -95,7 +95,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "startswith": lambda operands, arguments, kind: pc.starts_with(texts.text(operands[0]), arguments[0]),
     "endswith": lambda operands, arguments, kind: pc.ends_with(texts.text(operands[0]), arguments[0]),
     "contains": lambda operands, arguments, kind: pc.match_substring(texts.text(operands[0]), arguments[0]),
-    "date_add": lambda operands, _, kind: dates.days_later(operands[0], operands[1]),
+    "later": lambda operands, arguments, kind: dates.later(operands[0], arguments[0], arguments[1]),
     "datediff": lambda operands, _, kind: dates.days_between(operands[0], operands[1]),
     "add_months": lambda operands, arguments, kind: dates.months_later(operands[0], arguments[0]),
     "last_day": lambda operands, _, kind: dates.last_day(operands[0]),

@@ -13,11 +13,12 @@ from imp_driver.answer.recursion.program import Forms
 from imp_driver.errors import NotSupportedError
 from imp_driver.plan.nodes import Fixpoint
 from imp_driver.plan.rule_forms import NoRule
-from imp_driver.reasons import Decision, ServedBy
+from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.options import RecursionPlace
 from tests.soundness.engine import Row
 from tests.unit.answer.keeping import Left
 from tests.unit.answer.test_answers import World
+from tests.unit.answer.viewing import Viewed
 
 REACH = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM r UNION SELECT l.g, p.b FROM r l JOIN p ON l.x = p.a) "
 QUERIES = {
@@ -56,6 +57,12 @@ QUERIES = {
     "windows in their order": REACH + "SELECT a, b, rank() OVER (PARTITION BY a ORDER BY b) AS k FROM p ORDER BY k, a, b",
     "scalar inside": "WITH RECURSIVE p(g) AS (SELECT g FROM r WHERE g = 1 "
     "UNION SELECT r.x FROM p JOIN r ON p.g = r.g WHERE r.x > (SELECT min(id) FROM r)) SELECT g FROM p",
+    "from values": "WITH RECURSIVE p(a) AS (VALUES (1), (3) UNION SELECT l.x FROM p JOIN r l ON l.g = p.a "
+    "JOIN (SELECT 4 AS m) w ON w.m >= l.x) SELECT a FROM p",
+    "beside rows of no table": REACH + "SELECT p.a, w.t, q.k FROM p LEFT JOIN (VALUES (1, 'x'), (2, NULL)) AS w(k, t) ON w.k = p.b "
+    "JOIN (SELECT 1 AS k UNION ALL SELECT 3) q ON q.k = p.a UNION ALL SELECT 7, 'y', NULL",
+    "beside groups of them": REACH + "SELECT r.id, q.n FROM r JOIN (SELECT x, count(*) AS n FROM (SELECT x FROM r UNION ALL SELECT 2) "
+    "GROUP BY x) q ON q.x = r.g WHERE EXISTS (SELECT 1 FROM p WHERE p.a = r.g)",
 }
 """DuckDB computes these as well."""
 
@@ -159,7 +166,19 @@ def test_values_of_markers_have_recursions_of_their_own() -> None:
             "rounds",
         ),
         ("WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT a + 1 FROM p) SELECT a FROM p", "2000 rounds"),
-        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p", "CAST them there"),
+        (
+            "WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p",
+            "g is INT where it begins and DOUBLE",
+        ),
+        (
+            "WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT CAST(l.x AS BIGINT) FROM p LEFT JOIN r l ON l.g = p.a) SELECT a FROM p",
+            "a is INT where it begins and BIGINT in another branch",
+        ),
+        (
+            "WITH RECURSIVE p(h, a) AS (SELECT id, a + 1 FROM q UNION SELECT id, x FROM p JOIN r ON p.h = r.g), "
+            "q(id, a) AS (SELECT id, g FROM r UNION SELECT id, CAST(a AS BIGINT) FROM q UNION SELECT h, a FROM p) SELECT a FROM q",
+            "columns of different types: a is INT where it begins and BIGINT in another branch; CAST them there",
+        ),
         ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT l.x FROM r l LEFT JOIN p ON p.g = l.g) SELECT g FROM p", "outer join"),
     ],
 )
@@ -168,6 +187,30 @@ def test_what_is_refused_says_why(text: str, told: str) -> None:
     world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 1, 0)])
     with pytest.raises(NotSupportedError, match=told):
         world.ask(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT 1", Reason.NO_AGGREGATION),
+        ("SELECT g, sum(x) AS s FROM r JOIN (SELECT 1 AS k) q ON q.k = r.g GROUP BY g HAVING sum(x) > 1", Reason.NO_AGGREGATION),
+        ("SELECT g, sum(x) AS s FROM r JOIN (VALUES (1), (2)) AS q(k) ON q.k = r.g GROUP BY g HAVING sum(x) > 1", Reason.TABLE_FUNCTION),
+    ],
+)
+def test_rows_of_no_table_are_read_beside_recursions_alone(text: str, reason: Reason) -> None:
+    report = World().checked(text)
+    assert (report.served_by, report.reason) == (ServedBy.SPARK, reason)
+
+
+def test_rows_of_no_table_beside_a_view() -> None:
+    world = Viewed()
+    world.view("v", QUERIES["reach"])
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0)])
+    assert sorted(world.ask("SELECT v.b, q.t FROM v JOIN VALUES (1, 'x') AS q(k, t) ON q.k = v.a UNION ALL SELECT 9, 'y'")[0]) == [
+        (2, "x"),
+        (3, "x"),
+        (9, "y"),
+    ]
 
 
 def test_without_a_table() -> None:

@@ -227,7 +227,15 @@ def test_rows_are_kept_until_the_last_one_is_read_or_nobody_reads_on() -> None:
     [
         (COUNTED + "SELECT a FROM p", "it has not ended after 20 rounds and 42 rows; what counts"),
         ("WITH RECURSIVE p AS (SELECT 1 AS a UNION SELECT a + 1 FROM p) SELECT a FROM p", "20 rounds and 21 rows"),
-        ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p", "CAST them there"),
+        (
+            "WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT CAST(g AS DOUBLE) FROM p) SELECT g FROM p",
+            "g is INT where it begins and DOUBLE",
+        ),
+        (
+            "WITH RECURSIVE p(h, a) AS (SELECT id, a + 1 FROM q UNION SELECT id, x FROM p JOIN r ON p.h = r.g), "
+            "q(id, a) AS (SELECT id, g FROM r UNION SELECT id, CAST(a AS BIGINT) FROM q UNION SELECT h, a FROM p) SELECT a FROM q",
+            "columns of different types: a is INT where it begins and BIGINT in another branch; CAST them there",
+        ),
         ("WITH RECURSIVE p AS (SELECT g FROM r UNION SELECT max(g) FROM p) SELECT g FROM p", "inside an aggregate"),
     ],
 )
