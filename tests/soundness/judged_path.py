@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -29,6 +30,11 @@ class JudgedPath(LakePath):
 
     def judged(self, text: str) -> Rows:
         return [tuple(row.values()) for row in self._judge.query(text).to_pylist()]
+
+    def judged_rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table, by the names of its columns."""
+        rows: list[dict[str, Any]] = self._judge.query(f"SELECT * FROM {name}").to_pylist()
+        return rows
 
     def update(self, name: str, changes: dict[str, str], condition: str) -> None:
         """Commit other values, by their expressions, in the rows that pass a condition."""
