@@ -181,7 +181,7 @@ def summary(tally: NestedTally) -> str:
     """Return what was tried as a few lines."""
     lines = [
         f"{tally.triples} triples, {tally.read} read slowly; {tally.followed} from states that were there, {tally.captured} from new ones",
-        f"served by: {({each.name: count for each, count in tally.served_by.most_common()})}",
+        f"served by: { ({each.name: count for each, count in tally.served_by.most_common()}) }",
         *(f"form {name}: {dict(counts.most_common())}" for name, counts in sorted(tally.by_form.items())),
         *(f"with {name}: {dict(counts.most_common())}" for name, counts in sorted(tally.by_feature.items())),
         *(f"not from states, {count} times: {reason}" for reason, count in tally.reasons.most_common()),

@@ -1,4 +1,4 @@
-"""Tables and changes under queries with nested aggregates: ties, NULL, copies, volumes of zero and below, tables that are empty for a while.
+"""Tables and changes under queries with nested aggregates: ties, NULL, copies, volumes of zero and below, tables that are empty at times.
 
 A script is what is committed and asked, in its order, and says everything that happens: a part of it can be tried alone.
 """
@@ -68,24 +68,25 @@ Script: TypeAlias = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """From where the values of a warehouse are drawn: ``least`` is that of volumes, ``nulls`` the share of NULL, ``prices`` their number."""
+    """From where the values of a warehouse are drawn: ``least`` volume, share of ``nulls``, number of ``prices``."""
 
     least: int
     nulls: float
     prices: int
 
     def row(self, chance: random.Random) -> Row:
-        values: tuple[Value, ...] = (
-            *(chance.randint(0, 3), chance.randint(0, self.prices), chance.choice([self.least, 0, 1, 1, 2, 3, chance.randint(self.least, 9)])),
-            *(Decimal(chance.choice([0, 10, 25, 50, 100, 150, 10 * self.least])).scaleb(-2), chance.randint(4 * self.least, 12) / 4 or 0.0),
-            _FIRST + timedelta(days=chance.randint(0, 4)),
-        )
+        volume = chance.choice([self.least, 0, 1, 1, 2, 3, chance.randint(self.least, 9)])
+        amount = Decimal(chance.choice([0, 10, 25, 50, 100, 150, 10 * self.least])).scaleb(-2)
+        # Sums of these are exact in any order, and no zero is below zero.
+        weight = chance.randint(4 * self.least, 12) / 4 or 0.0
+        day = _FIRST + timedelta(days=chance.randint(0, 4))
+        values: tuple[Value, ...] = (chance.randint(0, 3), chance.randint(0, self.prices), volume, amount, weight, day)
         return (chance.randint(0, 30), *(None if chance.random() < self.nulls else each for each in values))
 
     def rows(self, chance: random.Random, count: int) -> tuple[Row, ...]:
         """Draw rows; some are there twice."""
         rows = [self.row(chance) for _ in range(count)]
-        return tuple([*rows, *(each for each in rows if chance.random() < 0.1)])
+        return (*rows, *(each for each in rows if chance.random() < 0.1))
 
 
 def table_of(rows: Sequence[Row]) -> pa.Table:
@@ -121,10 +122,23 @@ def _change(chance: random.Random, values: Values) -> Step:
     condition = chance.choice(
         [
             *(f"id = {chance.randint(0, 30)}", f"x = {chance.randint(0, values.prices)}", f"g = {chance.randint(0, 3)} AND x < 3"),
-            *(f"a = {chance.randint(values.least, 4)}", "g IS NULL", f"m < 0.2 AND id < {chance.randint(5, 30)}", f"id < {chance.randint(3, 8)}"),
+            *(
+                f"a = {chance.randint(values.least, 4)}",
+                "g IS NULL",
+                f"m < 0.2 AND id < {chance.randint(5, 30)}",
+                f"id < {chance.randint(3, 8)}",
+            ),
         ]
     )
     if drawn < 0.78:
         return Delete(table, "id >= 0" if chance.random() < 0.06 else condition)
-    changes = [("a", "a + 1"), ("a", "a - 1" if values.least < 0 else "0"), ("x", "x + 1"), ("x", "g"), ("g", "x"), ("m", "m + m"), ("w", "w + 0.25")]
+    changes = [
+        ("a", "a + 1"),
+        ("a", "a - 1" if values.least < 0 else "0"),
+        ("x", "x + 1"),
+        ("x", "g"),
+        ("g", "x"),
+        ("m", "m + m"),
+        ("w", "w + 0.25"),
+    ]
     return Update(table, *chance.choice(changes), condition)

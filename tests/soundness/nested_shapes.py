@@ -1,7 +1,8 @@
 """Queries with nested aggregates, of the class of the RPAI paper (4.1) and around it, whose constants are drawn anew each time.
 
-SUM, COUNT, AVG, MIN and MAX, arithmetic over them, AND, OR and NOT, all comparisons, one to three levels, correlated with the query around
-or with the outermost one by equalities, inequalities or both; products of two relations, groups, HAVING, CASE, the SELECT list, EXISTS and IN.
+SUM, COUNT, AVG, MIN and MAX, arithmetic over them, AND, OR and NOT, all comparisons, one to three levels, correlated with the query
+around or with the outermost one by equalities, inequalities or both; products of two relations, groups, HAVING, CASE, the SELECT list,
+EXISTS and IN.
 
 What DuckDB computes otherwise than Spark is left out: averages and quotients of decimals.
 """
@@ -25,7 +26,14 @@ _AGGREGATES = (
 _DATES = ("MIN({0}.d)", "MAX({0}.d)")
 _INEQUALITIES = (
     *("{i}.x {c} {o}.x",) * 6,
-    *("{i}.x {c} {o}.x + 1", "2 * {i}.x {c} {o}.x + 3", "{i}.x {c} 2 * {o}.x", "{i}.x + {i}.g {c} {o}.x", "{o}.x {c} {i}.x", "-{i}.x {c} {o}.x"),
+    *(
+        "{i}.x {c} {o}.x + 1",
+        "2 * {i}.x {c} {o}.x + 3",
+        "{i}.x {c} 2 * {o}.x",
+        "{i}.x + {i}.g {c} {o}.x",
+        "{o}.x {c} {i}.x",
+        "-{i}.x {c} {o}.x",
+    ),
     *("{i}.m {c} {o}.m", "{i}.w {c} {o}.w", "{i}.d {c} {o}.d", "{i}.d {c} {o}.d", "{i}.a {c} {o}.a", "{i}.x {c} {o}.a", "{i}.g {c} {o}.g"),
     *("{i}.m {c} {o}.x", "{i}.w {c} {o}.x", "{i}.x - {o}.x {c} 1", "NOT {i}.x {c} {o}.x", "{i}.x {c} {o}.w * 2", "{i}.x * {i}.x {c} {o}.x"),
     *("{i}.x {c} COALESCE({o}.x, 2)", "COALESCE({i}.x, 2) {c} {o}.x", "{i}.x {c} ABS({o}.a)", "{i}.x {c} {o}.x - {o}.a"),
@@ -42,8 +50,25 @@ _TWO_INEQUALITIES = (
 )
 _UNEQUAL = ("{i}.x <> {o}.x", "{i}.g <> {o}.g", "{i}.id <> {o}.id", "NOT {i}.g = {o}.g", "{i}.g = {o}.g AND {i}.id <> {o}.id")
 _EITHER = ("({i}.x < {o}.x OR {i}.g = {o}.g)", "({i}.x <= {o}.x OR {i}.a > 1)", "({i}.g = {o}.g OR {o}.x > 2)")
-_BY_KEY = ("{i}.g {c} {o}.g", "{i}.g {c} {o}.g", "{i}.x {c} {o}.g", "{i}.g = {o}.g", "{i}.g = {o}.g", "{i}.x = {o}.g + 1", "{i}.g = {o}.g AND {i}.x {c} {o}.g")
-_LOCAL = ("{0}.a > {n}", "{0}.g = {n}", "{0}.x <= {n}", "{0}.x IS NOT NULL", "{0}.g IN ({n}, {k})", "{0}.m < {n}", "{0}.a <> 0", "{0}.w >= {n}")
+_BY_KEY = (
+    "{i}.g {c} {o}.g",
+    "{i}.g {c} {o}.g",
+    "{i}.x {c} {o}.g",
+    "{i}.g = {o}.g",
+    "{i}.g = {o}.g",
+    "{i}.x = {o}.g + 1",
+    "{i}.g = {o}.g AND {i}.x {c} {o}.g",
+)
+_LOCAL = (
+    "{0}.a > {n}",
+    "{0}.g = {n}",
+    "{0}.x <= {n}",
+    "{0}.x IS NOT NULL",
+    "{0}.g IN ({n}, {k})",
+    "{0}.m < {n}",
+    "{0}.a <> 0",
+    "{0}.w >= {n}",
+)
 _COLUMNS = ("{0}.a", "{0}.a", "{0}.x", "{0}.x * {0}.a", "2 * {0}.a", "{0}.m", "{0}.w", "{0}.x + {0}.g")
 _ALL = "q.id, q.g, q.x, q.a, q.m, q.w, q.d"
 _GROUPED = "MIN(q.id) AS id, q.g, q.x, SUM(q.a) AS a, SUM(q.m) AS m, SUM(q.w) AS w, MAX(q.d) AS d"
@@ -103,7 +128,9 @@ class _Writer:
         function = self._chance.choice(
             ["SUM(o.x - p.x)", "SUM(o.x * o.a - p.x * p.a)", "COUNT(*)", "SUM(o.a * p.a)", "SUM(o.a)", "MAX(o.x + p.x)", "AVG(o.a - p.a)"]
         )
-        head, tail = self._chance.choice([("", ""), ("", ""), ("o.g AS k, ", " GROUP BY o.g"), ("o.g AS k, p.g AS l, ", " GROUP BY o.g, p.g")])
+        head, tail = self._chance.choice(
+            [("", ""), ("", ""), ("o.g AS k, ", " GROUP BY o.g"), ("o.g AS k, p.g AS l, ", " GROUP BY o.g, p.g")]
+        )
         return f"SELECT {head}{function} AS f FROM {one} o, {other} p WHERE {' AND '.join(conditions)}{tail}"
 
     def _having(self) -> str:
@@ -119,8 +146,9 @@ class _Writer:
 
     def _selected(self) -> str:
         if self._chance.random() < 0.4:
-            text = f"SELECT o.g AS k, SUM(o.a) AS f, {self._nested(['o'], 1, by_key=True)} AS n FROM {self._source('o')}"
-            return f"{text} GROUP BY o.g"
+            # Spark has no scalar subquery beside the functions of a GROUP BY.
+            groups = f"(SELECT q.g, SUM(q.a) AS a, COUNT(*) AS x FROM r q WHERE q.x > {self._constants.randint(-1, 2)} GROUP BY q.g) o"
+            return f"SELECT o.g AS k, o.a AS f, {self._nested(['o'], 1, by_key=True)} AS n FROM {groups}"
         where = f" WHERE {self._condition(['o'])}" if self._chance.random() < 0.3 else ""
         wrapped = self._chance.choice(["{}", "{}", "COALESCE({}, 0)", "o.a - {}", "CASE WHEN o.a > {} THEN 1 ELSE 0 END"])
         return f"SELECT o.id, {wrapped.format(self._nested(['o'], 1))} AS n FROM {self._source('o')}{where}"
@@ -152,7 +180,9 @@ class _Writer:
     def _condition(self, outer: Sequence[str], level: int = 1) -> str:
         drawn = self._chance.random()
         one = self._membership(outer) if drawn < 0.07 else self._comparison(outer, level)
-        form = self._chance.choices(["{0}", "{0} AND {1}", "({0} OR {1})", "NOT ({0})", "{0} AND {2}", "({0} OR {2})"], (12, 2, 1, 1, 3, 1))[0]
+        form = self._chance.choices(
+            ["{0}", "{0} AND {1}", "({0} OR {1})", "NOT ({0})", "{0} AND {2}", "({0} OR {2})"], (12, 2, 1, 1, 3, 1)
+        )[0]
         if form != "{0}":
             self.features.add(form.replace("{0}", "").replace("{1}", "").replace("{2}", "").strip("() ").lower())
         other = self._comparison(outer, level) if "{1}" in form else ""
@@ -190,6 +220,7 @@ class _Writer:
         forms = (
             f"EXISTS (SELECT 1 FROM {table} {alias} WHERE {correlated})",
             f"NOT EXISTS (SELECT 1 FROM {table} {alias} WHERE {correlated})",
+            f"EXISTS (SELECT 1 FROM {table} {alias} WHERE {correlated} HAVING SUM({alias}.a) {comparison} {self._number()})",
             f"{o}.x IN (SELECT {alias}.x FROM {table} {alias} WHERE {correlated})",
             f"{o}.x NOT IN (SELECT {alias}.x FROM {table} {alias} WHERE {alias}.a > {self._number()})",
             f"{o}.g IN (SELECT {alias}.g FROM {table} {alias} GROUP BY {alias}.g HAVING SUM({alias}.a) {comparison} {self._number()})",
@@ -199,7 +230,13 @@ class _Writer:
     # Nested aggregates.
 
     def _nested(
-        self, outer: Sequence[str], level: int, functions: Sequence[str] = _AGGREGATES, correlation: str | None = None, *, by_key: bool = False
+        self,
+        outer: Sequence[str],
+        level: int,
+        functions: Sequence[str] = _AGGREGATES,
+        correlation: str | None = None,
+        *,
+        by_key: bool = False,
     ) -> str:
         """Return a scalar subquery; ``correlation`` "" reads no row around it, and ``by_key`` only the key of the groups around it."""
         alias = self._alias()

@@ -1,6 +1,6 @@
 """An order book from a trace of events: rows that come and go, and a trace of our own in the same form.
 
-A line is ``time, order id, action, volume, price``. ``B`` adds a bid and ``S`` an ask, of the broker whose number is the last digit of the id.
+A line is ``time, order id, action, volume, price``. ``B`` adds a bid and ``S`` an ask, of the broker whose number is the id's last digit.
 ``E`` takes volume from an order, which goes where none is left, ``D`` and ``F`` take the order; both find it in either book, or nowhere.
 Other actions change nothing. Times are milliseconds of a day, prices ten-thousandths.
 

@@ -1,7 +1,7 @@
 """Queries over order books, and what each of them is by its definition, in plain Python over whole numbers and fractions.
 
-VWAP, MST, PSP, AXFINDER are those of the DBToaster benchmark in standard SQL, EQ is example 2.1 of the RPAI paper. SQ1, SQ1B, SQ2, NQ1 and NQ2
-are only described in that paper: the texts are our readings. A sum of no rows is NULL, as in SQL.
+VWAP, MST, PSP, AXFINDER are those of the DBToaster benchmark in standard SQL, EQ is example 2.1 of the RPAI paper. SQ1, SQ1B, SQ2, NQ1
+and NQ2 are only described in that paper: the texts are our readings. A sum of no rows is NULL, as in SQL.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ def _axfinder(bids: Orders, asks: Orders) -> Rows:
 _WORTH = "SELECT SUM(b.price * b.volume) AS worth FROM bids b WHERE"
 _ALL = "0.75 * (SELECT SUM(b1.volume) FROM bids b1)"
 _BELOW = "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price)"
-_NESTED = "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price AND 0.25 * (SELECT SUM(b3.volume) FROM bids b3{}) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
+_NESTED = (
+    "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price AND "
+    "0.25 * (SELECT SUM(b3.volume) FROM bids b3{}) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
+)
 _BEST = "0.25 * (SELECT SUM({0}1.volume) FROM {1} {0}1) > (SELECT SUM({0}2.volume) FROM {1} {0}2 WHERE {0}2.price > {0}.price)"
 _LARGE = "{0}.volume > 0.0001 * (SELECT SUM({0}1.volume) FROM {1} {0}1)"
 
@@ -181,8 +184,6 @@ QUERY_OF: Mapping[str, BookQuery] = {query.name: query for query in QUERIES}
 PUBLISHED: Mapping[str, Rows] = {
     "VWAP": [(28_916_017_900,)],
     "PSP": [(76_452_380_068_302,)],
-    "AXFINDER": list(
-        enumerate([2_446_668, -648_039, -5_363_809, 864_240, 8_384_852, 3_288_320, -2_605_617, 243_551, 1_565_128, 995_180])
-    ),
+    "AXFINDER": list(enumerate([2_446_668, -648_039, -5_363_809, 864_240, 8_384_852, 3_288_320, -2_605_617, 243_551, 1_565_128, 995_180])),
 }
 """What the DBToaster benchmark publishes for the trace of 5,000 lines."""

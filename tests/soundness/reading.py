@@ -33,6 +33,7 @@ class _Reading:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        self._relations: dict[int, list[Row]] = {}
         self._read: dict[int, tuple[str, ...]] = {}
 
     def nested(self, select: exp.Expr, outer: Row) -> list[dict[str, Any]]:
@@ -54,8 +55,8 @@ class _Reading:
             groups: dict[tuple[Any, ...], Scope] = {}
             for row in found:
                 groups.setdefault(tuple(self.value(key, row, [row]) for key in group.expressions), []).append(row)
-            units = [({**outer, **rows[0]}, rows) for rows in groups.values()]
-        elif any(_aggregates(each) for each in select.expressions):
+            units: list[tuple[Row, Scope]] = [({**outer, **rows[0]}, rows) for rows in groups.values()]
+        elif any(_aggregates(each) for each in (*select.expressions, select.args.get("having") or exp.Null())):
             units = [({**outer, **found[0]} if found else outer, found)]
         else:
             units = [(row, [row]) for row in found]
@@ -80,11 +81,10 @@ class _Reading:
 
     def _relation(self, node: exp.Expr) -> list[Row]:
         """Return the rows of a table or of a sub-select, which reads nothing around it."""
-        key = (id(node),)
-        if key not in self._known:
+        if id(node) not in self._relations:
             rows = self.rows(node.this, {}) if isinstance(node, exp.Subquery) else self._tables[node.name]
-            self._known[key] = [{f"{node.alias_or_name}.{column}": value for column, value in row.items()} for row in rows]
-        return self._known[key]
+            self._relations[id(node)] = [{f"{node.alias_or_name}.{column}": value for column, value in row.items()} for row in rows]
+        return self._relations[id(node)]
 
     def _columns(self, node: exp.Expr) -> Iterable[str]:
         assert isinstance(node, exp.Table), "only tables stand on the right of LEFT JOIN"

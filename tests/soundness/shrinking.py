@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import sqlglot
 from sqlglot import exp
@@ -15,34 +16,42 @@ MOST_TRIALS = 600
 
 def shrunk(script: Script, is_wrong: Callable[[Script], bool], trials: int = MOST_TRIALS) -> Script:
     """Return a script of which no part can be left out, or what is found of it in so many trials; ``script`` goes wrong."""
-    is_smaller = True
-    while is_smaller:
-        is_smaller = False
-        for smaller in _smaller(script):
-            if trials <= 0:
-                return script
+    for leave_out in (_queries, _steps, _rows, _texts, _steps):
+        place = 0
+        while trials > 0 and (smaller := next(islice(leave_out(script), place, None), None)) is not None:
             trials -= 1
             if is_wrong(smaller):
-                script, is_smaller = smaller, True
-                break
+                # What stood behind the part that has gone stands in its place now.
+                script = smaller
+            else:
+                place += 1
     return script
 
 
-def _smaller(script: Script) -> Iterator[Script]:
-    """Yield scripts without one part of this one, the largest parts first."""
-    asked = [place for place, step in enumerate(script) if isinstance(step, Ask)]
-    last = script[asked[-1]] if asked else None
-    if isinstance(last, Ask) and any(step != last for step in script if isinstance(step, Ask)):
-        yield tuple(step for step in script if not isinstance(step, Ask) or step == last)
-    for size in (8, 4, 2, 1):
+def _queries(script: Script) -> Iterator[Script]:
+    """Yield the script with one of its queries alone, the last one first: with it ended the script."""
+    asked = list(dict.fromkeys(step for step in script if isinstance(step, Ask)))
+    for query in reversed(asked if len(asked) > 1 else []):
+        yield tuple(step for step in script if not isinstance(step, Ask) or step == query)
+
+
+def _steps(script: Script) -> Iterator[Script]:
+    for size in (16, 8, 4, 2, 1):
         for place in range(0, len(script), size):
             yield script[:place] + script[place + size :]
+
+
+def _rows(script: Script) -> Iterator[Script]:
     for place, step in enumerate(script):
         for other in _smaller_rows(step):
             yield (*script[:place], other, *script[place + 1 :])
-    if isinstance(last, Ask):
-        for text in _smaller_texts(last.text):
-            yield tuple(replace(last, text=text) if step == last else step for step in script)
+
+
+def _texts(script: Script) -> Iterator[Script]:
+    """Yield the script with smaller versions of one of its queries, wherever it is asked."""
+    for asked in dict.fromkeys(step for step in script if isinstance(step, Ask)):
+        for text in _smaller_texts(asked.text):
+            yield tuple(replace(asked, text=text) if step == asked else step for step in script)
 
 
 def _smaller_rows(step: Step) -> Iterator[Step]:
