@@ -126,7 +126,8 @@ class _Replay:
             return f"expected {_shown(expected)}\n  raised {type(error).__name__}: {error}"
         self._tally.count(asked, report)
         if bag(rows) != expected:
-            return f"expected {_shown(expected)}\n  found {_shown(bag(rows))} by {report}"
+            came = f"{report.served_by.name}, {report.decision.name} {report.detail}"
+            return f"expected {_shown(expected)}\n  found {_shown(bag(rows))} by {came}"
         if Reason.INTERNAL in (report.reason, report.not_answered and report.not_answered.reason):
             return f"{report}"
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import TypeAlias
@@ -26,6 +26,7 @@ TABLES = ("r", "s")
 Value: TypeAlias = int | Decimal | float | date | None
 Row: TypeAlias = tuple[Value, ...]
 _FIRST = date(2024, 2, 27)
+_PASSING = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def script_of(seed: int, number: int, rounds: int = 6, templates: int = 5) -> Sc
     """Return the script of one warehouse."""
     chance = random.Random(f"nested {seed} {number}")
     values = Values(chance.choice([0, 0, 0, -2]), chance.choice([0.0, 0.08, 0.08]), chance.choice([2, 5, 5, 12]))
-    steps: list[Step] = [Append(table, values.rows(chance, chance.choice([0, 3, 10, 20]))) for table in TABLES]
+    steps: list[Step] = [Append(table, values.rows(chance, chance.choice([0, 3, 10, 10, 20, 20, 40]))) for table in TABLES]
     shapes = [NestedShape(chance) for _ in range(templates)]
     constants = [chance.random() for _ in shapes]
     for _ in range(rounds):
@@ -108,17 +109,24 @@ def script_of(seed: int, number: int, rounds: int = 6, templates: int = 5) -> Sc
             text = shape.text(random.Random(constants[place]))
             steps.append(Ask(text, shape.form, shape.features))
         steps.append(Settle())
-        steps += [_change(chance, values) for _ in range(chance.choice([1, 1, 1, 2, 2, 3]))]
-    return tuple(steps[: -1 if not isinstance(steps[-1], Settle) else None])
+        for _ in range(chance.choice([1, 1, 1, 2, 2, 3])):
+            steps += _changes(chance, values)
+    while not isinstance(steps[-1], Settle):
+        steps.pop()
+    return tuple(steps)
 
 
-def _change(chance: random.Random, values: Values) -> Step:
+def _changes(chance: random.Random, values: Values) -> list[Step]:
     table = chance.choice(["r", "r", "s"])
     drawn = chance.random()
+    if drawn < 0.08:
+        # Rows that come and leave before anything is asked.
+        passing = tuple((_PASSING, *row[1:]) for row in values.rows(chance, 2))
+        return [Append(table, passing), Delete(table, f"id = {_PASSING}")]
     if drawn < 0.55:
-        # Once in a while a negative volume comes where there was none.
-        given = values if chance.random() < 0.93 else Values(-2, values.nulls, values.prices)
-        return Append(table, given.rows(chance, chance.randint(1, 5)))
+        # Once in a while a negative volume comes where there was none, and sometimes many rows come at once.
+        given = values if chance.random() < 0.93 else replace(values, least=-2)
+        return [Append(table, given.rows(chance, chance.randint(1, 5) if chance.random() < 0.85 else chance.randint(12, 25)))]
     condition = chance.choice(
         [
             *(f"id = {chance.randint(0, 30)}", f"x = {chance.randint(0, values.prices)}", f"g = {chance.randint(0, 3)} AND x < 3"),
@@ -131,7 +139,7 @@ def _change(chance: random.Random, values: Values) -> Step:
         ]
     )
     if drawn < 0.78:
-        return Delete(table, "id >= 0" if chance.random() < 0.06 else condition)
+        return [Delete(table, "id >= 0" if chance.random() < 0.1 else condition)]
     changes = [
         ("a", "a + 1"),
         ("a", "a - 1" if values.least < 0 else "0"),
@@ -141,4 +149,4 @@ def _change(chance: random.Random, values: Values) -> Step:
         ("m", "m + m"),
         ("w", "w + 0.25"),
     ]
-    return Update(table, *chance.choice(changes), condition)
+    return [Update(table, *chance.choice(changes), condition)]

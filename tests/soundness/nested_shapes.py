@@ -124,7 +124,10 @@ class _Writer:
         """Two relations, each with conditions of its own, and sums of differences as in MST and PSP."""
         one, other = self._chance.choice([("r", "s"), ("r", "s"), ("r", "r")])
         conditions = [self._condition(["o"]) if self._chance.random() < 0.9 else "o.a > 0"]
-        conditions += [self._condition(["p"])] * (self._chance.random() < 0.8) + ["o.g <= p.g"] * (self._chance.random() < 0.1)
+        if self._chance.random() < 0.8:
+            conditions.append(self._condition(["p"]))
+        if self._chance.random() < 0.1:
+            conditions.append("o.g <= p.g")
         function = self._chance.choice(
             ["SUM(o.x - p.x)", "SUM(o.x * o.a - p.x * p.a)", "COUNT(*)", "SUM(o.a * p.a)", "SUM(o.a)", "MAX(o.x + p.x)", "AVG(o.a - p.a)"]
         )
