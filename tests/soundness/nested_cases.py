@@ -74,14 +74,14 @@ CASES: Mapping[str, Script] = {
     "half of all, at one level": _case(_EQUAL, Append("r", (row(7, 16),)), Append("r", (row(8, 0),)), Delete("r", "x = 8"), _PLUS_ONE),
     "averages of partitions that come and go": _case(
         _PARTITIONED,
-        Append("r", (row(1, 0, 7), row(2, 9, 7))),
+        Append("r", (row(1, 9, 7), row(2, 1, 7))),
         Delete("r", "g = 7"),
         Append("r", (row(1, 0, None), row(1, 8, None))),
         _PLUS_ONE,
     ),
     "counts of nothing": _case(_COUNTED, Append("s", (row(1, 1), row(2, 1))), Append("s", (row(None, 1),)), Delete("s", "id >= 0")),
     "different volumes, of which copies go": _case(
-        _DISTINCT, Append("r", (row(0, 2, number=80), row(0, 2, number=81))), Delete("r", "id = 80"), Delete("r", "id = 81"), _PLUS_ONE
+        _DISTINCT, Append("r", (row(0, 5, number=80), row(0, 5, number=81))), Delete("r", "id = 80"), Delete("r", "id = 81"), _PLUS_ONE
     ),
     "the greatest volume goes": _case(_EXTREME, Append("r", (row(0, 8),)), Delete("r", "x = 0"), Delete("r", "a >= 5"), _PLUS_ONE),
     "the least price of another table goes": _case(
@@ -99,7 +99,7 @@ CASES: Mapping[str, Script] = {
         Append("s", (row(4, 3), row(5, 1))),
     ),
     "levels of levels": _case(
-        _NESTED, Append("r", (row(0, 4),)), Append("r", (row(4, 9),)), Delete("r", "x = 3"), Append("r", (row(3, 3),))
+        _NESTED, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), Delete("r", "x = 0"), Update("r", "a", "a * 3", "x = 2")
     ),
     "ranges around each row": _case(_TWO_SIDED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(4, -3),)), _PLUS_ONE),
     "an order that is turned": _case(_TURNED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(3, 0),)), _PLUS_ONE),
