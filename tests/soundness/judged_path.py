@@ -11,14 +11,15 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from tests.faults.lake import Lake
+from tests.soundness.engine import connect_engine
 from tests.soundness.lake_path import LakePath, Rows
 
 
 def unoptimised_engine() -> duckdb.DuckDBPyConnection:
-    """Open an engine that runs queries as they are written, so that no rule of its optimizer can be wrong."""
-    engine = duckdb.connect()
-    engine.execute("PRAGMA disable_optimizer")
-    return engine
+    """Connect to an engine that runs queries as they are written, so that no rule of its optimizer can be wrong: not for others that use it."""
+    connection = connect_engine()
+    connection.execute("PRAGMA disable_optimizer")
+    return connection
 
 
 class JudgedPath(LakePath):
