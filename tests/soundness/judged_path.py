@@ -16,7 +16,7 @@ from tests.soundness.lake_path import LakePath, Rows
 
 
 def unoptimised_engine() -> duckdb.DuckDBPyConnection:
-    """Connect to an engine that runs queries as they are written, so that no rule of its optimizer can be wrong: not for others that use it."""
+    """Connect to an engine that runs the queries of this connection as they are written: no rule of its optimizer can then be wrong."""
     connection = connect_engine()
     connection.execute("PRAGMA disable_optimizer")
     return connection

@@ -59,11 +59,13 @@ _READ_EACH = 12
 class NestedTally:
     """What was tried.
 
-    ``followed`` answers came from states that were there before, ``captured`` ones from states that were made for them; ``by_form`` and
+    ``known`` answers have a value that is neither NULL nor 0, ``followed`` ones came from states that were there before,
+    ``captured`` ones from states that were made for them; ``by_form`` and
     ``by_feature`` count where answers came from, ``reasons`` why they did not come from states.
     """
 
     triples: int = 0
+    known: int = 0
     read: int = 0
     followed: int = 0
     captured: int = 0
@@ -125,6 +127,7 @@ class _Replay:
         except Exception as error:  # Whatever it is, the query as it is written has rows.
             return f"expected {_shown(expected)}\n  raised {type(error).__name__}: {error}"
         self._tally.count(asked, report)
+        self._tally.known += any(value for row in rows for value in row)
         if bag(rows) != expected:
             came = f"{report.served_by.name}, {report.decision.name} {report.detail}"
             return f"expected {_shown(expected)}\n  found {_shown(bag(rows))} by {came}"
@@ -181,7 +184,8 @@ def smallest(script: Script, seed: str) -> str:
 def summary(tally: NestedTally) -> str:
     """Return what was tried as a few lines."""
     lines = [
-        f"{tally.triples} triples, {tally.read} read slowly; {tally.followed} from states that were there, {tally.captured} from new ones",
+        f"{tally.triples} triples, {tally.known} with a value, {tally.read} read slowly",
+        f"{tally.followed} from states that were there, {tally.captured} from new ones",
         f"served by: { ({each.name: count for each, count in tally.served_by.most_common()}) }",
         *(f"form {name}: {dict(counts.most_common())}" for name, counts in sorted(tally.by_form.items())),
         *(f"with {name}: {dict(counts.most_common())}" for name, counts in sorted(tally.by_feature.items())),

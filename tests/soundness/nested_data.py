@@ -96,11 +96,11 @@ def table_of(rows: Sequence[Row]) -> pa.Table:
 
 
 def script_of(seed: int, number: int, rounds: int = 6, templates: int = 5) -> Script:
-    """Return the script of one warehouse."""
+    """Return the script of one warehouse; those of even numbers ask plain queries of the class alone."""
     chance = random.Random(f"nested {seed} {number}")
     values = Values(chance.choice([0, 0, 0, -2]), chance.choice([0.0, 0.08, 0.08]), chance.choice([2, 5, 5, 12]))
     steps: list[Step] = [Append(table, values.rows(chance, chance.choice([0, 3, 10, 10, 20, 20, 40]))) for table in TABLES]
-    shapes = [NestedShape(chance) for _ in range(templates)]
+    shapes = [NestedShape(chance, is_plain=number % 2 == 0) for _ in range(templates)]
     constants = [chance.random() for _ in shapes]
     for _ in range(rounds):
         for place, shape in enumerate(shapes):

@@ -10,6 +10,7 @@ What DuckDB computes otherwise than Spark is left out: averages and quotients of
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 
 _LESS_OR_MORE = ("<", "<", "<=", "<=", ">", ">", ">=", ">=")
@@ -76,23 +77,29 @@ MOST_LEVELS = 3
 
 
 class NestedShape:
-    """A template: the structure is drawn once, the constants each time. ``form`` names the outermost block."""
+    """A template: the structure is drawn once, the constants each time. ``form`` names the outermost block.
 
-    def __init__(self, chance: random.Random) -> None:
+    With ``is_plain`` it is of the class for which the paper has indexes: sums over one table or a product, of rows that pass comparisons of
+    nested aggregates with what is constant, or correlated too, by an inequality, equalities or both.
+    """
+
+    def __init__(self, chance: random.Random, *, is_plain: bool = False) -> None:
         self._seed = chance.random()
+        self._is_plain = is_plain
         self.form, self.features = "", frozenset[str]()
 
     def text(self, constants: random.Random) -> str:
         """Return the query with constants of its own."""
-        writer = _Writer(random.Random(self._seed), constants)
+        writer = _Writer(random.Random(self._seed), constants, is_plain=self._is_plain)
         text = writer.query()
         self.form, self.features = writer.form, frozenset(writer.features)
         return text
 
 
 class _Writer:
-    def __init__(self, chance: random.Random, constants: random.Random) -> None:
+    def __init__(self, chance: random.Random, constants: random.Random, *, is_plain: bool) -> None:
         self._chance = chance
+        self._is_plain = is_plain
         self._constants = constants
         self._aliases = 0
         self.form = ""
@@ -103,6 +110,8 @@ class _Writer:
             *((self._sums, 9), (self._rows, 2), (self._product, 4), (self._having, 2)),
             *((self._case, 1), (self._selected, 2), (self._joined, 2), (self._grouped, 3)),
         )
+        if self._is_plain:
+            forms = ((self._sums, 5), (self._product, 3), (self._grouped, 2))
         form = self._chance.choices([each for each, _ in forms], weights=[weight for _, weight in forms])[0]
         self.form = form.__name__.strip("_")
         return form()
@@ -165,7 +174,7 @@ class _Writer:
 
     def _source(self, alias: str) -> str:
         drawn = self._chance.random()
-        if drawn < 0.85:
+        if drawn < 0.85 or self._is_plain:
             return f"r {alias}"
         self.features.add("sub-select")
         if drawn < 0.9:
@@ -181,6 +190,9 @@ class _Writer:
     # Conditions.
 
     def _condition(self, outer: Sequence[str], level: int = 1) -> str:
+        if self._is_plain:
+            comparisons = [self._comparison(outer, level) for _ in range(self._chance.choice([1, 1, 1, 2]))]
+            return " AND ".join([*comparisons, *([self._local(outer[-1])] if self._chance.random() < 0.1 else [])])
         drawn = self._chance.random()
         one = self._membership(outer) if drawn < 0.07 else self._comparison(outer, level)
         form = self._chance.choices(
@@ -201,6 +213,10 @@ class _Writer:
             return f"{outer[-1]}.d {comparison} {self._nested(outer, level, _DATES)}"
         right = self._nested(outer, level)
         drawn = self._chance.random()
+        if self._is_plain and drawn < 0.5 and "FILTER" not in right:
+            # The two sides are alike, so that some rows pass and some do not.
+            whole = re.sub(r" WHERE.*", "", right).rstrip(")")
+            return f"{self._factor()} * {whole}) {comparison} {right}"
         if drawn < 0.4:
             left = f"{self._factor()} * {self._nested(outer, MOST_LEVELS, correlation='')}"
         elif drawn < 0.55:
@@ -255,29 +271,35 @@ class _Writer:
             conditions.append(self._comparison([*outer, alias], level + 1))
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         source = f"{self._table()} {alias}"
-        if self._chance.random() < 0.04:
+        if self._chance.random() < 0.04 and not self._is_plain:
             self.features.add("inner sub-select")
             source = f"(SELECT {_ALL} FROM {self._table()} q WHERE q.x > {self._constants.randint(-1, 2)}) {alias}"
-        return f"(SELECT {self._chance.choice(functions).format(alias)} FROM {source}{where})"
+        function = (
+            "SUM({0}.a)" if self._is_plain and functions is _AGGREGATES and self._chance.random() < 0.5 else self._chance.choice(functions)
+        )
+        return f"(SELECT {function.format(alias)} FROM {source}{where})"
 
     def _correlation(self, alias: str, outer: Sequence[str], kind: str | None) -> str:
         name = outer[-1]
-        if len(outer) > 1 and self._chance.random() < 0.3:
+        if len(outer) > 1 and self._chance.random() < 0.3 and not self._is_plain:
             name = outer[0]
             self.features.add("outermost")
         kinds = ("inequality", "equality", "both", "two inequalities", "unequal", "either")
-        kind = kind or self._chance.choices(kinds, weights=(10, 5, 4, 2, 1, 1))[0]
+        kind = kind or self._chance.choices(kinds, weights=(10, 4, 3, 0, 0, 0) if self._is_plain else (10, 5, 4, 2, 1, 1))[0]
         self.features.add(kind)
         if kind == "both":
             return f"{self._correlation(alias, outer, 'equality')} AND {self._correlation(alias, outer, 'inequality')}"
-        form = {
+        if self._is_plain and self._chance.random() < 0.5:
+            plain = "{i}.x {c} {o}.x" if kind == "inequality" else "{i}.g = {o}.g"
+            return plain.format(i=alias, o=name, c=self._chance.choice(_LESS_OR_MORE))
+        forms = {
             "inequality": _INEQUALITIES,
             "equality": _EQUALITIES,
             "two inequalities": _TWO_INEQUALITIES,
             "unequal": _UNEQUAL,
             "either": _EITHER,
         }[kind]
-        return self._chance.choice(form).format(i=alias, o=name, c=self._chance.choice(_LESS_OR_MORE))
+        return self._chance.choice(forms).format(i=alias, o=name, c=self._chance.choice(_LESS_OR_MORE))
 
     def _alias(self) -> str:
         self._aliases += 1
