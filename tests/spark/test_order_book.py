@@ -111,6 +111,6 @@ def test_types_of_numbers_are_those_of_spark(shadow: imp_driver.Cursor) -> None:
     for change in (None, "UPDATE typed SET a = a + 7, m = m + 0.01 WHERE g = 1", *(("DELETE FROM typed",) if WIDE else ())):
         if change is not None:
             shadow.execute(change)
-        for text in of_today(_TYPED):
+        for text in of_today(_TYPED, 4):
             shadow.execute(text).fetchall()
             assert report_of(shadow).reason is not Reason.INTERNAL, text
