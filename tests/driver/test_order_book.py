@@ -19,10 +19,13 @@ from tests.soundness.judged_path import JudgedPath
 from tests.soundness.order_book import BOOKS, Event, OrderBook, Signed, events_of, made_trace, table_of, trace_file
 from tests.soundness.order_queries import QUERIES, BookQuery
 
-FOLLOWED_FROM_STATES = False
+FOLLOWED_FROM_STATES = True
 """Whether the driver follows nested aggregates: what is ``RECOGNISED`` must then come from states after every commit."""
-RECOGNISED = frozenset({"VWAP", "MST", "PSP", "SQ1", "SQ1B", "SQ2", "NQ1", "NQ2", "EQ"})
-EVENTS, EACH = (2_000, 20) if WIDE else (80, 10)
+RECOGNISED = frozenset({"VWAP", "MST", "PSP", "SQ1", "SQ1B", "SQ2", "NQ1", "EQ", "AXFINDER"})
+"""Not NQ2, which reads a name from two levels further out: Spark does not know it."""
+LEARNING = 5
+"""Rounds until all groups are there: those of all values of the constants come after those of the first ones."""
+EVENTS, EACH = (2_000, 20) if WIDE else (80, 8)
 TINY = trace_file("tiny")
 _FEW = 150
 """Orders up to which a query is computed that takes their cube."""
@@ -76,8 +79,7 @@ def _replay(lines: Sequence[str], each: int, folder: Path) -> list[str]:
             for query in QUERIES:
                 report = market.ask(query)
                 is_followed = report.served_by is ServedBy.STATE and report.decision in (Decision.FRESH, Decision.MAINTAINED)
-                # The first time groups are captured, where they may be all the same.
-                if number > 1 and query.name in RECOGNISED and not is_followed:
+                if number >= LEARNING and query.name in RECOGNISED and not is_followed:
                     missed.append(f"{number}: {query.name} by {report.served_by.name}, {report.decision.name}, {report.not_answered}")
             path.settle()
     return missed

@@ -19,7 +19,7 @@ from tests.soundness.nested_shapes import NestedShape
 from tests.soundness.reading import bag, read
 from tests.soundness.shrinking import shrunk
 
-FOLLOWED_FROM_STATES = False
+FOLLOWED_FROM_STATES = True
 """Whether the driver follows nested aggregates: most answers must then come from states that were there before."""
 
 
