@@ -22,17 +22,30 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from pkgutil import walk_packages
 from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
 
 from tests.forks import run_forked
 from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
+from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
 from tests.soundness.view_mutants import VIEW_MUTANTS
 from tests.soundness.window_mutants import WINDOW_MUTANTS
 
+if TYPE_CHECKING:
+    from tests.soundness.nested_attack import NestedTally
+
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS = "calculus", "pairs", "above groups", "types", "supposed", "views"
+CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS, NESTED = (
+    "calculus",
+    "pairs",
+    "above groups",
+    "types",
+    "supposed",
+    "views",
+    "nested aggregates",
+)
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -54,7 +67,8 @@ _PACKAGES = (
     "commands",
 )
 MUTANT_OF: Mapping[str, Mutant] = {
-    mutant.name: mutant for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS
+    mutant.name: mutant
+    for mutant in MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS + NESTED_MUTANTS
 }
 
 
@@ -214,6 +228,8 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.view_attack import attack as attack_views
 
         return attack_views(case.seed, [case.number]).differences
+    if case.kind == NESTED:
+        return _differences_of_nested(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -225,6 +241,14 @@ def _differences_of_types(seed: int, number: int) -> Sequence[str]:
     tally = TypedTally()
     attack_types(seed, number, tally)
     return tally.differences
+
+
+def _differences_of_nested(seed: int, numbers: Sequence[int]) -> NestedTally:
+    from tests.soundness.nested_attack import NestedTally, attack_nested
+
+    tally = NestedTally()
+    attack_nested(seed, numbers, tally, shrinks=False)
+    return tally
 
 
 def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
@@ -253,6 +277,9 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
                 if windows.found_in is not None:
                     return Killer(kind, 0, windows.found_in), windows.differences[0]
         return None, ""
+    if mutant in NESTED_MUTANTS:
+        nested = _differences_of_nested(0, range(200))
+        return (None, "") if nested.found_in is None else (Killer(NESTED, 0, nested.found_in), nested.differences[0])
     if mutant in MUTANTS:
         from tests.soundness.attack import attack
 

@@ -277,7 +277,8 @@ class _Writer:
         function = (
             "SUM({0}.a)" if self._is_plain and functions is _AGGREGATES and self._chance.random() < 0.5 else self._chance.choice(functions)
         )
-        return f"(SELECT {function.format(alias)} FROM {source}{where})"
+        having = f" HAVING COUNT(*) > {self._number()}" if not self._is_plain and self._chance.random() < 0.06 else ""
+        return f"(SELECT {function.format(alias)} FROM {source}{where}{having})"
 
     def _correlation(self, alias: str, outer: Sequence[str], kind: str | None) -> str:
         name = outer[-1]
