@@ -46,6 +46,7 @@ CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS, NESTED = (
     "views",
     "nested aggregates",
 )
+NESTED_CASES = "cases of nested aggregates"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
 _PACKAGES = (
@@ -228,6 +229,8 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.view_attack import attack as attack_views
 
         return attack_views(case.seed, [case.number]).differences
+    if case.kind == NESTED_CASES:
+        return _differences_of_case(case.number)
     if case.kind == NESTED:
         return _differences_of_nested(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
@@ -241,6 +244,14 @@ def _differences_of_types(seed: int, number: int) -> Sequence[str]:
     tally = TypedTally()
     attack_types(seed, number, tally)
     return tally.differences
+
+
+def _differences_of_case(number: int) -> Sequence[str]:
+    from tests.soundness.nested_attack import NestedTally, difference
+    from tests.soundness.nested_cases import CASES
+
+    found = difference(list(CASES.values())[number], NestedTally())
+    return [] if found is None else [found]
 
 
 def _differences_of_nested(seed: int, numbers: Sequence[int]) -> NestedTally:
@@ -278,6 +289,12 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
                     return Killer(kind, 0, windows.found_in), windows.differences[0]
         return None, ""
     if mutant in NESTED_MUTANTS:
+        from tests.soundness.nested_cases import CASES
+
+        for number in range(len(CASES)):
+            of_case = _differences_of_case(number)
+            if of_case:
+                return Killer(NESTED_CASES, 0, number), of_case[0]
         nested = _differences_of_nested(0, range(200))
         return (None, "") if nested.found_in is None else (Killer(NESTED, 0, nested.found_in), nested.differences[0])
     if mutant in MUTANTS:

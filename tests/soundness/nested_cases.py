@@ -30,6 +30,17 @@ _NESTED = (
 )
 _TWO_SIDED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x BETWEEN o.x - 1 AND o.x + 1)"
 _TURNED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE -j.x < o.x - 4)"
+_EXCHANGED = "SELECT SUM(o.a) AS f FROM r o WHERE 4 < (SELECT SUM(j.a) FROM r j WHERE o.x > j.x)"
+_HAVING = "SELECT COUNT(*) AS f FROM r o WHERE 3 <= (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x HAVING COUNT(*) > 2)"
+_GREATEST = "SELECT SUM(o.a) AS f FROM r o WHERE o.a >= (SELECT MAX(j.a) FROM r j WHERE j.g = o.g AND j.x <= o.x)"
+_PAIRS = (
+    "SELECT SUM(o.x - p.x) AS f, COUNT(p.x) AS n, MAX(o.x) AS m, COUNT(*) AS c FROM r o, s p WHERE o.a > 0.1 * (SELECT SUM(i.a) FROM r i)"
+)
+_WEIGHTED = "SELECT SUM(o.x) AS f, COUNT(o.a) AS n FROM r o WHERE o.a * 2 > (SELECT AVG(j.a) FROM r j WHERE j.x <= o.x)"
+_SOME = "SELECT SUM(o.a) FILTER (WHERE o.x > 2) AS f FROM r o WHERE 2 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
+_OPPOSED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x - 1 AND 8 - j.x > o.x)"
+_UPPER = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.x < o.g + 4)"
+_LOWER = "SELECT SUM(o.a) AS f FROM r o WHERE 7 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x AND j.x > o.g)"
 _TENTH = "SELECT COUNT(*) AS f FROM r o WHERE o.m > 0.1 * (SELECT SUM(i.a) FROM r i)"
 
 
@@ -109,4 +120,33 @@ CASES: Mapping[str, Script] = {
         *(Append("r", (row(0, 50, number=90),)), Delete("r", "id = 90"), Ask(_VWAP)),
         *(Delete("r", "x = 4"), Append("r", (row(4, 3),)), Ask(_VWAP)),
     ),
+    "sides the other way round": _case(_EXCHANGED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4),)), _PLUS_ONE),
+    "nothing where HAVING leaves no row": _case(
+        _HAVING, Append("r", (row(0, 1),)), Append("r", (row(0, 3),)), Delete("r", "x = 0"), _PLUS_ONE
+    ),
+    "the greatest one below, in each partition": _case(
+        _GREATEST, Append("r", (row(1, 1, 1), row(4, 9, 1))), Append("r", (row(0, 7, 2), row(9, 1, 0))), Delete("r", "a = 9"), _PLUS_ONE
+    ),
+    "the greatest one above, in each partition": _case(
+        _GREATEST.replace("<=", ">"),
+        Append("r", (row(1, 1, 1), row(4, 9, 1))),
+        Append("r", (row(7, 7, 2), row(9, 1, 0))),
+        Delete("r", "a = 9"),
+    ),
+    "partners that have no value": _case(
+        _PAIRS, Append("s", (row(4, None), row(None, 1))), Append("s", (row(2, 2), row(2, 2))), Delete("s", "x = 4"), Delete("s", "id >= 0")
+    ),
+    "groups of rows of which some are alike": _case(
+        _WEIGHTED,
+        Append("r", (row(3, 5), row(3, 5, number=9), row(5, 1, 1))),
+        Delete("r", "id = 9"),
+        Append("r", (row(None, 5),)),
+        _PLUS_ONE,
+    ),
+    "some rows of groups": _case(
+        _SOME, Append("r", (row(3, 2), row(4, -1))), Delete("r", "a = 2"), Append("r", (row(6, None),)), _PLUS_ONE
+    ),
+    "two orders against each other": _case(_OPPOSED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(4, 4),)), _PLUS_ONE),
+    "two upper bounds": _case(_UPPER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
+    "two lower bounds": _case(_LOWER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
 }
