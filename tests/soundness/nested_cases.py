@@ -41,6 +41,7 @@ _SOME = "SELECT SUM(o.a) FILTER (WHERE o.x > 2) AS f FROM r o WHERE 2 < (SELECT 
 _OPPOSED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x - 1 AND 8 - j.x > o.x)"
 _UPPER = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.x < o.g + 4)"
 _LOWER = "SELECT SUM(o.a) AS f FROM r o WHERE 7 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x AND j.x > o.g)"
+_ASKING = "SELECT SUM(o.a) AS f FROM r o WHERE 1 > (SELECT COUNT(*) FROM r j WHERE j.x <= o.x AND o.g > 0)"
 _TENTH = "SELECT COUNT(*) AS f FROM r o WHERE o.m > 0.1 * (SELECT SUM(i.a) FROM r i)"
 
 
@@ -149,4 +150,7 @@ CASES: Mapping[str, Script] = {
     "two orders against each other": _case(_OPPOSED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(4, 4),)), _PLUS_ONE),
     "two upper bounds": _case(_UPPER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
     "two lower bounds": _case(_LOWER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
+    "rows that ask about nothing": _case(
+        _ASKING, Append("r", (row(6, 3, 2),)), Delete("r", "x = 2"), Append("r", (row(0, 4, None),)), _PLUS_ONE
+    ),
 }

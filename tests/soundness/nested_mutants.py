@@ -16,18 +16,10 @@ NESTED_MUTANTS = (
     Mutant("sides are exchanged, the comparison is not", _RUNS, "= _MIRRORED[kind], outer, inner", "= kind, outer, inner"),
     Mutant("ranks are turned, the comparison is not", _RUNS, "_Comparison(_MIRRORED[self.kind], inner", "_Comparison(self.kind, inner"),
     Mutant("any order will do", _RUNS, "return each.turned() if np.all(steps <= 0) else None", "return each"),
-    Mutant("the last of two upper bounds", _RUNS, "end = np.minimum(end, ", "end = np.minimum(len(keys), "),
-    Mutant("the last of two lower bounds", _RUNS, "start = np.maximum(start, ", "start = np.maximum(0, "),
     # NULL.
     Mutant("groups without a key are below all", _RUNS, "is_there &= each.inner != NULL", "is_there &= True"),
     Mutant("rows without a key ask as well", _RUNS, "is_asked = is_asked & (each.outer != NULL)", "is_asked = is_asked & True"),
     Mutant("who does not ask is answered", _RUNS, "end=np.where(is_asked, end, start)", "end=end"),
-    Mutant(
-        "conditions on rows around are not asked",
-        _CORRELATED,
-        "is_asked &= found.fill_null(False).to_numpy(zero_copy_only=False)",
-        "is_asked &= True",
-    ),
     Mutant(
         "HAVING that leaves no row has one",
         _CORRELATED,
@@ -39,7 +31,6 @@ NESTED_MUTANTS = (
         "equalities are no partition", _RUNS, "numbers = together(numbers, np.concatenate((each.inner, each.outer)))", "numbers = numbers"
     ),
     Mutant("extremes from the first on run on", _FRAMED, "runs.partition_start * count", "runs.partition_start * 0"),
-    Mutant("extremes to the last one run on", _FRAMED, "(len(rows) - runs.partition_end) * count", "(len(rows) - runs.partition_end) * 0"),
     # Aggregates.
     Mutant(
         "contributions below zero are added",
@@ -47,20 +38,9 @@ NESTED_MUTANTS = (
         "np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))",
         "np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(np.abs(values))))",
     ),
-    Mutant("extremes of any run are of a prefix", _FRAMED, "and (runs.from_first or runs.to_last))", ")"),
     Mutant("extremes of nothing", _FRAMED, "none = empty | (best <= 0)", "none = best <= 0"),
-    Mutant(
-        "groups count once", _MERGED, "weights = rows.column(plan.copies.identifier).to_numpy()", "weights = np.ones(len(rows), np.int64)"
-    ),
-    Mutant(
-        "FILTER above finer groups is forgotten",
-        _MERGED,
-        "rows, groups, function = rows.take(pa.array(passed)), RollUp(groups.numbers[passed], groups.count), function.this",
-        "function = function.this",
-    ),
     # Levels.
     Mutant("what is decided above groups is not", _NESTED, "decided = Filter(groups, above) if above else groups", "decided = groups"),
-    Mutant("a filter of the second level is forgotten", _CORRELATED, "runs = None if inner.late else self._runs", "runs = self._runs"),
     Mutant(
         "a filter of the groups alone is forgotten",
         _CORRELATED,
@@ -82,12 +62,5 @@ NESTED_MUTANTS = (
         "return _where_all_are_positive(others, side.asked(function))",
         "return side.asked(function)",
     ),
-    Mutant("sums of no pairs are 0", _PRODUCTS, "return _where_all_are_positive(counts, total)", "return total"),
     Mutant("groups whose partners are gone", _PRODUCTS, "    if plan.keys:\n", "    if False:\n"),
-    Mutant(
-        "conditions between tables are forgotten",
-        _PRODUCTS,
-        "[reads.of(each) for each in below.where] + [reads.of_scalar",
-        "[reads.of_scalar",
-    ),
 )

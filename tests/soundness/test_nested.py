@@ -12,9 +12,12 @@ import pytest
 from tests.seeds import SEED, WIDE
 from tests.soundness.engine import in_duckdb
 from tests.soundness.judged_path import unoptimised_engine
+from tests.soundness.killers import problems
+from tests.soundness.mutated import NESTED_CASES
 from tests.soundness.nested_attack import NestedTally, attack_nested, difference
 from tests.soundness.nested_cases import CASES
 from tests.soundness.nested_data import SCHEMA, TABLES, Append, Ask, Script, Settle, Values, script_of, table_of
+from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.nested_shapes import NestedShape
 from tests.soundness.reading import bag, read
 from tests.soundness.shrinking import shrunk
@@ -92,6 +95,13 @@ _TABLES: dict[str, list[dict[str, Any]]] = {
 )
 def test_what_is_read_slowly_is_what_sql_says(text: str, rows: list[tuple[object, ...]]) -> None:
     assert bag(read(text, _TABLES)) == bag(rows)
+
+
+def test_every_wrong_step_is_found() -> None:
+    """By a case that is known to find it: a third of them each day."""
+    mutants = NESTED_MUTANTS if WIDE else NESTED_MUTANTS[SEED % 3 :: 3]
+    # Cases are tried without a mutant above.
+    assert problems(mutants, lambda case: case.kind == NESTED_CASES) == []
 
 
 def test_the_smallest_script_has_what_goes_wrong_and_nothing_else() -> None:
