@@ -74,6 +74,8 @@ def evaluate(plan: Plan, tables: Tables, cut: Cut = keep_all, outer: Row | None 
             return sorted(run(plan.child), key=functools.cmp_to_key(functools.partial(_compared, plan.order)))
         case nodes.OneRow() | nodes.Recurrence() | nodes.Fixpoint():
             raise NotImplementedError("a recursion")
+        case nodes.Merge():
+            raise NotImplementedError("groups that are merged from finer ones")
         case nodes.Window():
             return _window(plan, run(plan.child))
 

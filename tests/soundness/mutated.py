@@ -22,18 +22,32 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from pkgutil import walk_packages
 from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
 
 from tests.forks import run_forked
 from tests.soundness.answer_mutants import ANSWER_MUTANTS
 from tests.soundness.driver_mutants import DRIVER_MUTANTS
 from tests.soundness.mutants import MUTANTS, Mutant
+from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.recursion_mutants import RECURSION_MUTANTS
 from tests.soundness.supposed_mutants import SUPPOSED_MUTANTS
 from tests.soundness.view_mutants import VIEW_MUTANTS
 from tests.soundness.window_mutants import WINDOW_MUTANTS
 
+if TYPE_CHECKING:
+    from tests.soundness.nested_attack import NestedTally
+
 ROOT = Path(__file__).parents[2]
-CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS = "calculus", "pairs", "above groups", "types", "supposed", "views"
+CALCULUS, PAIRS, ABOVE, TYPES, SUPPOSED, VIEWS, NESTED = (
+    "calculus",
+    "pairs",
+    "above groups",
+    "types",
+    "supposed",
+    "views",
+    "nested aggregates",
+)
+NESTED_CASES = "cases of nested aggregates"
 RECURSIONS = "recursions"
 _PAIRS_A_TURN = 100
 _LIBRARIES = ("deltalake", "duckdb", "numpy", "pandas", "pyarrow.compute", "pyroaring", "sqlglot.optimizer", "z3")
@@ -57,7 +71,10 @@ _PACKAGES = (
 )
 MUTANT_OF: Mapping[str, Mutant] = {
     mutant.name: mutant
-    for mutant in (MUTANTS + DRIVER_MUTANTS + ANSWER_MUTANTS + SUPPOSED_MUTANTS + VIEW_MUTANTS + WINDOW_MUTANTS + RECURSION_MUTANTS)
+    for mutant in (
+        *(*MUTANTS, *DRIVER_MUTANTS, *ANSWER_MUTANTS, *SUPPOSED_MUTANTS, *VIEW_MUTANTS, *WINDOW_MUTANTS),
+        *(*RECURSION_MUTANTS, *NESTED_MUTANTS),
+    )
 }
 
 
@@ -221,6 +238,10 @@ def _differences(case: Killer) -> Sequence[str]:
         from tests.soundness.recursion_attack import attack as attack_recursions
 
         return attack_recursions(case.seed, [case.number]).differences
+    if case.kind == NESTED_CASES:
+        return _differences_of_case(case.number)
+    if case.kind == NESTED:
+        return _differences_of_nested(case.seed, [case.number]).differences
     from tests.soundness.driver_attack import attack_kind
 
     return attack_kind(case.kind, case.seed, [case.number]).differences
@@ -232,6 +253,22 @@ def _differences_of_types(seed: int, number: int) -> Sequence[str]:
     tally = TypedTally()
     attack_types(seed, number, tally)
     return tally.differences
+
+
+def _differences_of_case(number: int) -> Sequence[str]:
+    from tests.soundness.nested_attack import NestedTally, difference
+    from tests.soundness.nested_cases import CASES
+
+    found = difference(list(CASES.values())[number], NestedTally())
+    return [] if found is None else [found]
+
+
+def _differences_of_nested(seed: int, numbers: Sequence[int]) -> NestedTally:
+    from tests.soundness.nested_attack import NestedTally, attack_nested
+
+    tally = NestedTally()
+    attack_nested(seed, numbers, tally, shrinks=False)
+    return tally
 
 
 def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
@@ -265,6 +302,15 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
                 if windows.found_in is not None:
                     return Killer(kind, 0, windows.found_in), windows.differences[0]
         return None, ""
+    if mutant in NESTED_MUTANTS:
+        from tests.soundness.nested_cases import CASES
+
+        for number in range(len(CASES)):
+            of_case = _differences_of_case(number)
+            if of_case:
+                return Killer(NESTED_CASES, 0, number), of_case[0]
+        nested = _differences_of_nested(0, range(200))
+        return (None, "") if nested.found_in is None else (Killer(NESTED, 0, nested.found_in), nested.differences[0])
     if mutant in MUTANTS:
         from tests.soundness.attack import attack
 

@@ -1,0 +1,156 @@
+"""What is easily wrong with nested aggregates, one small stream of changes each; the query is asked after every change.
+
+A row is ``(id, g, x, a, m, w, d)`` as in ``nested_data``: x stands for prices, a for volumes, g for what partitions them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+
+from tests.soundness.nested_data import Append, Ask, Delete, Row, Script, Settle, Step, Update
+
+_VWAP = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 0.75 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
+_ABOVE = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 0.25 * (SELECT SUM(i.a) FROM r i) > (SELECT SUM(j.a) FROM r j WHERE j.x > o.x)"
+_NOT_BELOW = "SELECT COUNT(*) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) >= (SELECT SUM(j.a) FROM r j WHERE j.x < o.x)"
+_EQUAL = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) = (SELECT SUM(j.a) FROM r j WHERE j.x = o.x)"
+_PARTITIONED = "SELECT SUM(o.a) AS f FROM r o WHERE o.a < (SELECT 0.5 * AVG(j.a) FROM r j WHERE j.g = o.g AND j.x <= o.x)"
+_COUNTED = "SELECT o.g AS k, COUNT(*) AS f FROM r o WHERE 1 >= (SELECT COUNT(*) FROM s j WHERE j.x < o.x) GROUP BY o.g"
+_DISTINCT = "SELECT SUM(o.a) AS f FROM r o WHERE 2 <= (SELECT COUNT(DISTINCT j.a) FROM r j WHERE j.x <= o.x)"
+_EXTREME = "SELECT SUM(o.a) AS f FROM r o WHERE o.a >= (SELECT MAX(j.a) FROM r j WHERE j.x <= o.x)"
+_LEAST = "SELECT COUNT(*) AS f FROM r o WHERE o.x > (SELECT MIN(j.x) FROM s j WHERE j.g = o.g)"
+_PRODUCT = (
+    "SELECT o.g AS k, SUM(o.x - p.x) AS f FROM r o, s p WHERE o.a > 0.25 * (SELECT SUM(i.a) FROM r i) AND "
+    "0.5 * (SELECT SUM(j.a) FROM s j) > (SELECT SUM(n.a) FROM s n WHERE n.x > p.x) GROUP BY o.g"
+)
+_NESTED = (
+    "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND "
+    "0.25 * (SELECT SUM(l.a) FROM r l) < (SELECT SUM(n.a) FROM r n WHERE n.x <= j.x))"
+)
+_TWO_SIDED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x BETWEEN o.x - 1 AND o.x + 1)"
+_TURNED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE -j.x < o.x - 4)"
+_EXCHANGED = "SELECT SUM(o.a) AS f FROM r o WHERE 4 < (SELECT SUM(j.a) FROM r j WHERE o.x > j.x)"
+_HAVING = "SELECT COUNT(*) AS f FROM r o WHERE 3 <= (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x HAVING COUNT(*) > 2)"
+_GREATEST = "SELECT SUM(o.a) AS f FROM r o WHERE o.a >= (SELECT MAX(j.a) FROM r j WHERE j.g = o.g AND j.x <= o.x)"
+_PAIRS = (
+    "SELECT SUM(o.x - p.x) AS f, COUNT(p.x) AS n, MAX(o.x) AS m, COUNT(*) AS c FROM r o, s p WHERE o.a > 0.1 * (SELECT SUM(i.a) FROM r i)"
+)
+_WEIGHTED = "SELECT SUM(o.x) AS f, COUNT(o.a) AS n FROM r o WHERE o.a * 2 > (SELECT AVG(j.a) FROM r j WHERE j.x <= o.x)"
+_SOME = "SELECT SUM(o.a) FILTER (WHERE o.x > 2) AS f FROM r o WHERE 2 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
+_OPPOSED = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x - 1 AND 8 - j.x > o.x)"
+_UPPER = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.x < o.g + 4)"
+_LOWER = "SELECT SUM(o.a) AS f FROM r o WHERE 7 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x AND j.x > o.g)"
+_ASKING = "SELECT SUM(o.a) AS f FROM r o WHERE 1 > (SELECT COUNT(*) FROM r j WHERE j.x <= o.x AND o.g > 0)"
+_TENTH = "SELECT COUNT(*) AS f FROM r o WHERE o.m > 0.1 * (SELECT SUM(i.a) FROM r i)"
+
+
+def row(x: int | None, a: int | None, g: int | None = 0, number: int = 0, m: str = "0.10") -> Row:
+    return (number, g, x, a, Decimal(m), 0.5, date(2024, 2, 29))
+
+
+_LEVELS = (row(1, 2), row(2, 3), row(3, 5), row(3, 4, 1), row(5, 1, 1))
+_PLUS_ONE = Update("r", "a", "a + 1", "x = 3")
+
+
+def _case(text: str, *steps: Step) -> Script:
+    """Ask after every change, twice at first and at last."""
+    script: list[Step] = [Append("r", _LEVELS), Ask(text), Settle(), Append("r", (row(2, 1, number=50),)), Ask(text), Settle()]
+    for step in steps:
+        script += [step, Ask(text), Settle()]
+    return (*script, Ask(text))
+
+
+CASES: Mapping[str, Script] = {
+    "the highest level has nothing above it, and is not there": _case(_ABOVE, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
+    "the lowest level has nothing below it, and is not there": _case(_NOT_BELOW, Append("r", (row(-4, 6),)), Delete("r", "x = -4")),
+    "a threshold that is met exactly": _case(
+        _VWAP, Delete("r", "id >= 0"), Append("r", (row(1, 75), row(2, 25))), Append("r", (row(3, 0),)), Append("r", (row(0, 1),))
+    ),
+    "levels without volume": _case(_VWAP, Append("r", (row(4, 0), row(6, 0))), Append("r", (row(0, 0),)), Delete("r", "x = 4"), _PLUS_ONE),
+    "negative volumes for a while": _case(
+        _VWAP, Append("r", (row(2, -7, number=60),)), Append("r", (row(4, -1, number=61),)), _PLUS_ONE, Delete("r", "id >= 60"), _PLUS_ONE
+    ),
+    "volumes that cancel out": _case(_VWAP, Append("r", (row(4, 5), row(4, -5))), Append("r", (row(6, 2),)), Delete("r", "x = 4")),
+    "no rows, and rows again": _case(_VWAP, Delete("r", "id >= 0"), Append("r", _LEVELS), Append("r", (row(3, 2),))),
+    "prices and volumes that are not known": _case(
+        _VWAP,
+        Append("r", (row(None, 9), row(3, None), row(4, None))),
+        Delete("r", "x = 4"),
+        Append("r", (row(None, 1),)),
+        Delete("r", "x IS NULL"),
+    ),
+    "copies of which one goes": _case(
+        _VWAP, Append("r", (row(4, 6, number=70), row(4, 6, number=71))), Delete("r", "id = 70"), Append("r", (row(4, 6, number=71),) * 2)
+    ),
+    "half of all, at one level": _case(_EQUAL, Append("r", (row(7, 16),)), Append("r", (row(8, 0),)), Delete("r", "x = 8"), _PLUS_ONE),
+    "averages of partitions that come and go": _case(
+        _PARTITIONED,
+        Append("r", (row(1, 9, 7), row(2, 1, 7))),
+        Delete("r", "g = 7"),
+        Append("r", (row(1, 0, None), row(1, 8, None))),
+        _PLUS_ONE,
+    ),
+    "counts of nothing": _case(_COUNTED, Append("s", (row(1, 1), row(2, 1))), Append("s", (row(None, 1),)), Delete("s", "id >= 0")),
+    "different volumes, of which copies go": _case(
+        _DISTINCT, Append("r", (row(0, 5, number=80), row(0, 5, number=81))), Delete("r", "id = 80"), Delete("r", "id = 81"), _PLUS_ONE
+    ),
+    "the greatest volume goes": _case(_EXTREME, Append("r", (row(0, 8),)), Delete("r", "x = 0"), Delete("r", "a >= 5"), _PLUS_ONE),
+    "the least price of another table goes": _case(
+        _LEAST,
+        Append("s", (row(1, 1), row(2, 1), row(4, 1, 1))),
+        Delete("s", "x = 1"),
+        Delete("s", "g = 1"),
+        Append("s", (row(0, 1, None),)),
+    ),
+    "products of which a side is empty": _case(
+        _PRODUCT,
+        Append("s", (row(4, 3), row(6, 1), row(7, 1))),
+        Append("r", (row(6, 9, 2),)),
+        Delete("s", "id >= 0"),
+        Append("s", (row(4, 3), row(5, 1))),
+    ),
+    "levels of levels": _case(
+        _NESTED, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), Delete("r", "x = 0"), Update("r", "a", "a * 3", "x = 2")
+    ),
+    "ranges around each row": _case(_TWO_SIDED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(4, -3),)), _PLUS_ONE),
+    "an order that is turned": _case(_TURNED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(3, 0),)), _PLUS_ONE),
+    "a tenth, exactly": _case(_TENTH, Append("r", (row(1, 1, m="1.70"), row(1, 0, m="1.80"))), Append("r", (row(1, 1),)), _PLUS_ONE),
+    "rows that come and go in between": (
+        *_case(_VWAP, Append("r", (row(4, 3),))),
+        *(Append("r", (row(0, 50, number=90),)), Delete("r", "id = 90"), Ask(_VWAP)),
+        *(Delete("r", "x = 4"), Append("r", (row(4, 3),)), Ask(_VWAP)),
+    ),
+    "sides the other way round": _case(_EXCHANGED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4),)), _PLUS_ONE),
+    "nothing where HAVING leaves no row": _case(
+        _HAVING, Append("r", (row(0, 1),)), Append("r", (row(0, 3),)), Delete("r", "x = 0"), _PLUS_ONE
+    ),
+    "the greatest one below, in each partition": _case(
+        _GREATEST, Append("r", (row(1, 1, 1), row(4, 9, 1))), Append("r", (row(0, 7, 2), row(9, 1, 0))), Delete("r", "a = 9"), _PLUS_ONE
+    ),
+    "the greatest one above, in each partition": _case(
+        _GREATEST.replace("<=", ">"),
+        Append("r", (row(1, 1, 1), row(4, 9, 1))),
+        Append("r", (row(7, 7, 2), row(9, 1, 0))),
+        Delete("r", "a = 9"),
+    ),
+    "partners that have no value": _case(
+        _PAIRS, Append("s", (row(4, None), row(None, 1))), Append("s", (row(2, 2), row(2, 2))), Delete("s", "x = 4"), Delete("s", "id >= 0")
+    ),
+    "groups of rows of which some are alike": _case(
+        _WEIGHTED,
+        Append("r", (row(3, 5), row(3, 5, number=9), row(5, 1, 1))),
+        Delete("r", "id = 9"),
+        Append("r", (row(None, 5),)),
+        _PLUS_ONE,
+    ),
+    "some rows of groups": _case(
+        _SOME, Append("r", (row(3, 2), row(4, -1))), Delete("r", "a = 2"), Append("r", (row(6, None),)), _PLUS_ONE
+    ),
+    "two orders against each other": _case(_OPPOSED, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(4, 4),)), _PLUS_ONE),
+    "two upper bounds": _case(_UPPER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
+    "two lower bounds": _case(_LOWER, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Append("r", (row(0, 4, 2),)), _PLUS_ONE),
+    "rows that ask about nothing": _case(
+        _ASKING, Append("r", (row(6, 3, 2),)), Delete("r", "x = 2"), Append("r", (row(0, 4, None),)), _PLUS_ONE
+    ),
+}
