@@ -15,7 +15,7 @@ from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
 from imp_driver.answer.groups import check_keys, check_maintained, partials_of, repeated, rows_of
 from imp_driver.answer.held import Held
-from imp_driver.answer.matching import own_match
+from imp_driver.answer.matching import HeldWhere, own_match
 from imp_driver.answer.nested.partial import Partials, with_places
 from imp_driver.answer.rounding import check_comparable, rounded_in
 from imp_driver.answer.states import Source, States
@@ -195,6 +195,9 @@ class Parts:
     def _groups_of(self, request: Request, aggregate: Aggregate, kept: Source | None, means: Means) -> Groups:
         """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
         source = kept or self._states.source(request)
+        if aggregate.is_finer and any(isinstance(each, HeldWhere) for each in source.found.aggregates):
+            # What is held of some rows of a group is not held of each.
+            source = Source(request, own_match(request.block))
         for _ in range(_MOST_TRIES):
             try:
                 return self._groups(request, aggregate, source, means)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from imp_driver.answer.columns import value_of
+from imp_driver.answer.spreads import spread_within
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable, to_double
 from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.values.codes import BooleanArray, FloatArray, IntegerArray, one_array
@@ -155,10 +156,7 @@ def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
     for side in (left, right):
         read = identifiers(side)
         if read & rounded:
-            name = plain_identifier(side)
-            if name is None:
-                raise NotEvaluable("a condition on an expression over a sum of doubles")
-            spread = spread + spread_of(rows, name)
+            spread = spread + spread_within(rows, side, lambda each: _spread_of_column(rows, each))
         # What reads no column is one value for all rows.
         over = rows if read else rows.slice(0, 1)
         values.append(to_double(value_of(over, side)).fill_null(np.nan).to_numpy(zero_copy_only=False))
@@ -167,6 +165,11 @@ def _check_apart(rows: pa.Table, left: exp.Expr, right: exp.Expr) -> None:
     # NULL is decided, and so are equal values that are exact.
     if np.any((spread > 0) & ~(distance > spread * _SLACK) & ~np.isnan(distance)):
         raise NotEvaluable("a sum of doubles is too near to what it is compared with")
+
+
+def _spread_of_column(rows: pa.Table, expression: exp.Expr) -> FloatArray | None:
+    name = plain_identifier(expression)
+    return spread_of(rows, name) if name in rounded_in(rows) and name is not None else None
 
 
 def check_order(rows: pa.Table, keys: Sequence[exp.Expr], order: IntegerArray, boundaries: Iterable[int]) -> None:

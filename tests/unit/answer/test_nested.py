@@ -29,6 +29,8 @@ FORMS = {
     "between": "SELECT avg(a) AS v, count(a) AS n FROM r WHERE a > (SELECT avg(q.a) FROM r q WHERE q.x BETWEEN r.x - 1 AND r.x + 1)",
     "extreme between": "SELECT count(*) AS n FROM r WHERE a = (SELECT max(q.a) FROM r q WHERE q.x >= r.x - 1 AND q.x <= r.x + 1)",
     "other than": "SELECT g, sum(a) AS v FROM r WHERE 9 * a > (SELECT sum(q.a) FROM r q WHERE q.g <> r.g AND q.x = r.x) GROUP BY g",
+    "two upper bounds": "SELECT count(*) AS n FROM r WHERE 2 < (SELECT count(*) FROM r q WHERE q.x <= r.x AND q.x < r.x + 3)",
+    "two lower bounds": "SELECT count(*) AS n FROM r WHERE 2 < (SELECT count(*) FROM r q WHERE q.x >= r.x AND q.x > r.x - 3)",
     "two inequalities": "SELECT count(*) AS n, sum(x) AS v FROM r WHERE 3 < (SELECT count(*) FROM r q WHERE q.x < r.x AND q.a > r.a)",
     "counts": "SELECT g, count(DISTINCT x) AS n FROM r WHERE 2 <= (SELECT count(q.a) FROM r q WHERE q.x < r.x) GROUP BY g",
     "distinct inside": "SELECT count(*) AS n FROM r WHERE 2 < (SELECT count(DISTINCT q.a) FROM r q WHERE q.x < r.x)",
