@@ -1,7 +1,7 @@
 """The finance queries of the RPAI paper through Delta and the driver: after each commit of a hundred orders, beside plain Spark.
 
-Orders of a made book: prices of 1,400 steps, volumes of whole numbers. A commit brings fifty orders and takes fifty away, of one side of the
-book. From execute to fetchall. SQ1, SQ2 and NQ1 are readings of what the paper only describes.
+Orders of a made book: prices of 1,400 steps, volumes of whole numbers. A commit brings fifty orders and takes fifty away, of one of
+its sides. From execute to fetchall. SQ1, SQ2 and NQ1 are readings of what the paper only describes.
 """
 
 from __future__ import annotations

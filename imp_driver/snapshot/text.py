@@ -25,6 +25,7 @@ from imp_driver.plan.products import with_products
 from imp_driver.plan.recursion import has_recursion
 from imp_driver.plan.resolve import resolve
 from imp_driver.plan.scalars import with_constants
+from imp_driver.plan.shared import with_shared
 from imp_driver.plan.tops import Top, with_top
 from imp_driver.plan.zones import Times
 from imp_driver.reasons import Reason
@@ -231,7 +232,7 @@ class Text:
             # What is merged from finer groups is this driver's alone, and rounds of a recursion may be Spark's.
             apart = plan if self.has_recursion else with_products(plan)
             joined = with_early_groups(with_joins(apart, is_nested=not self.has_recursion))
-            self._plan_of_groups = with_groups(joined if self.has_recursion else with_nested(joined))
+            self._plan_of_groups = with_groups(joined if self.has_recursion else with_shared(with_nested(joined)))
         return self._plan_of_groups
 
 

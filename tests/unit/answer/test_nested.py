@@ -182,3 +182,10 @@ def test_explain_names_the_way_of_each_subquery(form: str, told: str) -> None:
     rows, _ = world.ask(f"EXPLAIN SKETCH {FORMS[form]}")
     lines = [str(row[0]) for row in rows]
     assert [line for line in lines if line.strip().startswith(told)], lines
+
+
+@pytest.mark.parametrize(("form", "states"), [("VWAP", 1), ("both sides", 1), ("two levels", 2), ("product by key", 2)])
+def test_groups_of_one_table_are_held_once(form: str, states: int) -> None:
+    world = _world(random.Random(form), negative=False)
+    world.checked(FORMS[form])
+    assert len(world.sketches.relations.registry.relations()) == states
