@@ -190,7 +190,10 @@ class Parts:
             own = [Source(request, own_match(request.block)) for request in requests]
             return [self._groups_of(each.request, aggregate, each, means) for each, (aggregate, _) in zip(own, grouped.parts, strict=True)]
         kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
-        return [self._groups_of(request, grouped.parts[place][0], kept.get(place), means) for place, request in enumerate(requests)]
+        # Others follow from finer groups (plan/shared.py) once these are there.
+        order = sorted(range(len(requests)), key=lambda place: not requests[place].is_finer)
+        found = {place: self._groups_of(requests[place], grouped.parts[place][0], kept.get(place), means) for place in order}
+        return [found[place] for place in range(len(requests))]
 
     def _groups_of(self, request: Request, aggregate: Aggregate, kept: Source | None, means: Means) -> Groups:
         """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
