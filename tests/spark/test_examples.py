@@ -18,6 +18,7 @@ from examples import (
     fraud_rings,
     jupysql_magic,
     network_monitoring,
+    order_book,
     pandas_frames,
     polars_frames,
     quickstart,
@@ -88,9 +89,16 @@ def _fraud_rings(warehouse: Path, _: pytest.CaptureFixture[str]) -> None:
     assert seen[-1][1] == {"dune": "dune", "ember": "dune", "fern": "dune"}
 
 
-@pytest.mark.parametrize("check", of_today([_bill_of_materials, _network_monitoring, _fraud_rings], 3))
-def test_a_recursion(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str], check: Check) -> None:
-    """One of the three each day."""
+def _order_book(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = order_book.main(str(warehouse))
+    assert [f"{price:.2f}" for price, _ in seen] == ["117.29", "118.73", "118.20", "117.77", "117.33", "116.70", "116.85", "116.85"]
+    assert {served_by for _, served_by in seen} == {"STATE"}
+    assert capsys.readouterr().out.count("MAINTAINED") == 6
+
+
+@pytest.mark.parametrize("check", of_today([_bill_of_materials, _network_monitoring, _fraud_rings, _order_book], 4))
+def test_what_is_followed(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str], check: Check) -> None:
+    """One of the four each day."""
     check(warehouse, capsys)
 
 
