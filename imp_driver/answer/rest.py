@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from uuid import uuid4
 
 import pyarrow as pa
+from sqlglot import exp
 
 from imp_driver.answer.above import GivenRows, given, passed_on
 from imp_driver.answer.rounding import is_smooth, rounded_in, without_spreads
@@ -16,6 +17,7 @@ from imp_driver.answer.zeros import unsigned
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.expressions import expressions_of
 from imp_driver.plan.nodes import Distinct, Merge, Plan, Project, SetOperation, TopK, Window, children, every
+from imp_driver.plan.overflow import OVERFLOWS
 from imp_driver.plan.render import Renderer, read_identifiers
 from imp_driver.ports import ResultShape, ResultStream, Session
 from imp_driver.reasons import Reason
@@ -47,6 +49,8 @@ def check_left(plan: Plan, groups: GivenRows, *, may_round: bool, may_tie: bool,
     if any(isinstance(each, Merge) for each in every(plan)):
         # Of finer groups the driver alone knows what aggregates are made of.
         raise Refused(Reason.LEFT_TO_SPARK, why)
+    if any(OVERFLOWS in node.meta for each in every(plan) for expression in expressions_of(each) for node in expression.find_all(exp.Case)):
+        raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of pairs that may overflow")
     if any(map(rounded_in, groups.values())) and not may_round:
         raise Refused(Reason.LEFT_TO_SPARK, f"{why}; sums of doubles (option floats)")
     _rounded(plan, groups, why)

@@ -19,13 +19,14 @@ from imp_driver.plan.conjunctive import inner_inputs
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nested import Rows, rows_below
 from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Join, JoinKind, Plan, Project, Scalar, children
+from imp_driver.plan.overflow import adds_exactly, guarded
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.types import infer
 from imp_driver.values.types import arrow_type
 
 _MOST_SCALE = 6
 """Digits after the point that a product of decimals of 38 digits keeps in Spark."""
-_DIGITS, _MORE_DIGITS = 38, 10
+_DIGITS, _MORE_DIGITS, _LONG = 38, 10, 64
 """The most of a decimal, and those that a sum has beyond its argument's."""
 _KEPT = (exp.Min, exp.Max)
 """Functions that are the same however often a row meets others."""
@@ -169,7 +170,7 @@ def _function(function: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa
         return None
     side = _side_of(argument, sides)
     if isinstance(function, exp.Sum):
-        return _sum(argument, sides, infer(argument, dict(types)))
+        return _sum(argument, sides, types)
     if side is None:
         return None
     others = [each.rows for each in sides if each is not side]
@@ -178,10 +179,13 @@ def _function(function: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa
     return _where_all_are_positive(others, side.asked(function))
 
 
-def _sum(argument: exp.Expr, sides: Sequence[_Side], kind: pa.DataType | None) -> exp.Expr | None:
-    """Return the sum of an expression that adds up what it reads of each side."""
-    is_decimal = kind is not None and pa.types.is_decimal(kind)
-    if kind is None or not ((is_decimal and kind.scale <= _MOST_SCALE) or pa.types.is_signed_integer(kind) or pa.types.is_float64(kind)):
+def _sum(argument: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa.DataType | None]) -> exp.Expr | None:
+    """Return the sum of an expression that adds up what it reads of each side, where Spark adds without rounding."""
+    kind = infer(argument, dict(types))
+    kinds = list(_kinds_of_additions(argument, sides, dict(types)))
+    if kind is None or not (pa.types.is_decimal(kind) or pa.types.is_signed_integer(kind) or pa.types.is_float64(kind)):
+        return None
+    if None in kinds or (pa.types.is_decimal(kind) and kind.scale > _MOST_SCALE):
         return None
     terms: dict[int, exp.Expr] = {}
     for sign, term in _terms(argument, 1):
@@ -193,15 +197,31 @@ def _sum(argument: exp.Expr, sides: Sequence[_Side], kind: pa.DataType | None) -
     counts = [each.asked(exp.Count(this=terms[place].copy())) if place in terms else each.rows for place, each in enumerate(sides)]
     sums = []
     for place, term in terms.items():
-        own = sides[place].asked(exp.Sum(this=term))
-        others = [count for other, count in enumerate(counts) if other != place]
-        if is_decimal:
+        own = sides[place].asked(exp.Sum(this=term.copy()))
+        if pa.types.is_decimal(kind):
             own = _decimal(own, _DIGITS, kind.scale)
-        sums.append(_product([own, *others]))
+        sums.append(_product([own, *_others(counts, place)]))
     total: exp.Expr = reduce(lambda one, other: exp.Add(this=one, expression=other), sums)
-    if is_decimal:
+    if pa.types.is_decimal(kind):
         total = _decimal(exp.Paren(this=total), min(_DIGITS, kind.precision + _MORE_DIGITS), kind.scale)
-    return _where_all_are_positive(counts, total)
+    widths = [int(each.bit_width) for each in kinds if each is not None and pa.types.is_signed_integer(each)]
+    return _where_all_are_positive(counts, guarded(total, kind, sides, terms, counts, min(widths, default=_LONG)))
+
+
+def _kinds_of_additions(expression: exp.Expr, sides: Sequence[_Side], types: dict[str, pa.DataType | None]) -> Iterable[pa.DataType | None]:
+    """Yield the type of each addition of what is read of several sides, None where Spark may round it."""
+    inner = expression.unnest()
+    if _side_of(inner, sides) is not None:
+        return
+    operands = (inner.left, inner.right) if isinstance(inner, (exp.Add, exp.Sub)) else (inner.this,) if isinstance(inner, exp.Neg) else ()
+    kind, own = infer(inner, types), [infer(each, types) for each in operands]
+    yield kind if operands and kind is not None and all(each is not None and adds_exactly(kind, each) for each in own) else None
+    for each in operands:
+        yield from _kinds_of_additions(each, sides, types)
+
+
+def _others(counts: Sequence[exp.Expr], place: int) -> list[exp.Expr]:
+    return [count for other, count in enumerate(counts) if other != place]
 
 
 def _decimal(value: exp.Expr, precision: int, scale: int) -> exp.Expr:

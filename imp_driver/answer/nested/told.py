@@ -41,11 +41,14 @@ def _told(scalar: Scalar) -> str:
     inner = {_inner_side(each, own) for each in others}
     if not others and are_apart:
         return f"{names}: equality map, one group looked up for each row, O(1)"
-    if are_apart and all(isinstance(each, _ORDERED) for each in others) and len(inner) == 1:
-        within = " within the groups that are equal" if equal else ""
+    is_ordered = are_apart and all(isinstance(each, _ORDERED) for each in others)
+    within = " within the groups that are equal" if equal else ""
+    if is_ordered and len(others) == 1:
         return f"{names}: prefix descent over the groups in order{within}, O(log n) a change where sums are exact, else running sums, O(n)"
-    if are_apart and all(isinstance(each, _ORDERED) for each in others):
-        return f"{names}: prefix descent where all of these rise together, else general: pairs of groups, O(n * m)"
+    if is_ordered and len(inner) == 1:
+        return f"{names}: running sums over the groups in order{within}, O(n)"
+    if is_ordered:
+        return f"{names}: running sums over the groups where all of these rise together, O(n), else general, pairs of groups, O(n * m)"
     return f"{names}: general, pairs of groups, O(n * m)"
 
 

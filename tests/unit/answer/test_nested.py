@@ -172,9 +172,12 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
         ("VWAP", "subquery by `x` <= `x`: prefix descent over the groups in order, O(log n)"),
         ("equality", "subquery by `x` = `x`: equality map, one group looked up for each row, O(1)"),
         ("by key", "subquery by `g` = `g` and `x` < `x`: prefix descent over the groups in order within the groups that are equal"),
-        ("two inequalities", "subquery by `x` < `x` and `a` > `a`: prefix descent where all of these rise together, else general"),
+        (
+            "two inequalities",
+            "subquery by `x` < `x` and `a` > `a`: running sums over the groups where all of these rise together, O(n), else general",
+        ),
         ("other than", "subquery by `g` <> `g` and `x` = `x`: general, pairs of groups, O(n * m)"),
-        ("between", "subquery by `x` >= `x` - 1 and `x` <= `x` + 1: prefix descent over the groups in order"),
+        ("between", "subquery by `x` >= `x` - 1 and `x` <= `x` + 1: running sums over the groups in order, O(n)"),
     ],
 )
 def test_explain_names_the_way_of_each_subquery(form: str, told: str) -> None:
