@@ -188,19 +188,22 @@ def _sum(argument: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa.Data
     if None in kinds or (pa.types.is_decimal(kind) and kind.scale > _MOST_SCALE):
         return None
     terms: dict[int, exp.Expr] = {}
-    for sign, term in _terms(argument, 1):
+    signs: dict[int, int] = {}
+    for sign, term in _terms(argument, 1, sides):
         side = _side_of(term, sides)
-        if side is None:
+        place = -1 if side is None else sides.index(side)
+        if place < 0 or place in terms:
+            # Two terms of one side would be added in a type of their own.
             return None
-        place, signed = sides.index(side), exp.Neg(this=exp.Paren(this=term.copy())) if sign < 0 else exp.Paren(this=term.copy())
-        terms[place] = exp.Add(this=terms[place], expression=signed) if place in terms else signed
+        terms[place], signs[place] = exp.Paren(this=term.copy()), sign
     counts = [each.asked(exp.Count(this=terms[place].copy())) if place in terms else each.rows for place, each in enumerate(sides)]
-    sums = []
+    sums: list[exp.Expr] = []
     for place, term in terms.items():
         own = sides[place].asked(exp.Sum(this=term.copy()))
         if pa.types.is_decimal(kind):
             own = _decimal(own, _DIGITS, kind.scale)
-        sums.append(_product([own, *_others(counts, place)]))
+        product = _product([own, *_others(counts, place)])
+        sums.append(exp.Neg(this=product) if signs[place] < 0 else product)
     total: exp.Expr = reduce(lambda one, other: exp.Add(this=one, expression=other), sums)
     if pa.types.is_decimal(kind):
         total = _decimal(exp.Paren(this=total), min(_DIGITS, kind.precision + _MORE_DIGITS), kind.scale)
@@ -228,16 +231,16 @@ def _decimal(value: exp.Expr, precision: int, scale: int) -> exp.Expr:
     return exp.cast(value, exp.DataType.build(f"DECIMAL({precision}, {scale})", dialect="spark"))
 
 
-def _terms(expression: exp.Expr, sign: int) -> Iterable[tuple[int, exp.Expr]]:
+def _terms(expression: exp.Expr, sign: int, sides: Sequence[_Side]) -> Iterable[tuple[int, exp.Expr]]:
+    """Yield what is added, or taken away, of each side: whole, as long as it reads one side alone."""
     inner = expression.unnest()
-    match inner:
-        case exp.Add() | exp.Sub():
-            yield from _terms(inner.left, sign)
-            yield from _terms(inner.right, sign if isinstance(inner, exp.Add) else -sign)
-        case exp.Neg():
-            yield from _terms(inner.this, -sign)
-        case _:
-            yield sign, inner
+    if _side_of(inner, sides) is not None or not isinstance(inner, (exp.Add, exp.Sub, exp.Neg)):
+        yield sign, inner
+    elif isinstance(inner, exp.Neg):
+        yield from _terms(inner.this, -sign, sides)
+    else:
+        yield from _terms(inner.left, sign, sides)
+        yield from _terms(inner.right, sign if isinstance(inner, exp.Add) else -sign, sides)
 
 
 def _product(factors: Iterable[exp.Expr]) -> exp.Expr:

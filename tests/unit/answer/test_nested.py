@@ -128,10 +128,13 @@ def test_levels_of_no_volume_share_a_sum_and_stay_apart() -> None:
 
 
 FOLLOWED = [
-    *("VWAP", "VWAP, other side", "equality", "both sides", "both ways", "two levels", "product by key"),
-    *("in three ways", "by symbol", "counted", "coalesced", "several conditions"),
+    *("VWAP", "VWAP, other side", "equality", "both sides", "both ways", "two levels"),
+    *("in three ways", "by symbol", "counted", "coalesced", "several conditions", "product of longs"),
 ]
 MORE_FORMS = {
+    "product of longs": FORMS["product by key"]
+    .replace("s.y * 2 - r.x", "CAST(s.y AS BIGINT) * 2 - CAST(r.x AS BIGINT)")
+    .replace(", max(s.b) AS m", ""),
     "in three ways": f"SELECT sum(a) AS v, count(*) AS n, count(x) AS m FROM r WHERE 0.5 * {TOTAL} > {ABOVE}",
     "by symbol": "SELECT g, sum(a) AS v FROM r WHERE 0.25 * (SELECT sum(q.a) FROM r q WHERE q.g = r.g) <= "
     "(SELECT sum(q.a) FROM r q WHERE q.g = r.g AND q.x <= r.x) GROUP BY g",
@@ -192,3 +195,24 @@ def test_groups_of_one_table_are_held_once(form: str, states: int) -> None:
     world = _world(random.Random(form), negative=False)
     world.checked(FORMS[form])
     assert len(world.sketches.relations.registry.relations()) == states
+
+
+@pytest.mark.parametrize("least", [-5, 5])
+def test_pairs_that_leave_their_type_are_the_engines(least: int) -> None:
+    world = World(policy=Policy.INCREMENTAL)
+    world.warehouse.commit("r", [(1, 0, 2**31 - 3, 1)])
+    world.warehouse.commit("s", [(1, 0, least, 1)])
+    text = "SELECT sum(r.x - s.y) AS v FROM r, s"
+    if least > 0:
+        assert world.ask(text)[0] == [(2**31 - 8,)]
+        assert world.checked(text).served_by is ServedBy.STATE
+    else:
+        with pytest.raises(Exception, match="(?i)overflow|out of range"):
+            world.ask(text)
+
+
+def test_terms_of_one_table_that_stand_apart_are_not_added_in_a_type_of_their_own() -> None:
+    world = World(policy=Policy.INCREMENTAL)
+    world.warehouse.commit("r", [(1, 0, 2**31 - 3, 1)])
+    world.warehouse.commit("s", [(1, 0, 2**31 - 9, 1)])
+    world.checked("SELECT sum(r.x - s.y + r.a) AS v, sum(CAST(r.x AS DOUBLE) - s.y + r.x) AS w FROM r, s")
