@@ -16,7 +16,7 @@ from sqlglot import exp
 from imp_driver.plan.attributes import by_identifier, identifiers, reference, substituted
 from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Merge, Plan, Project, Scalar, SemiJoin, children, every
+from imp_driver.plan.nodes import Aggregate, Attribute, Distinct, Filter, Merge, Plan, Project, Scalar, SemiJoin, children, every
 from imp_driver.plan.rebuild import with_expressions, with_inputs
 
 Values = Mapping[str, exp.Expr]
@@ -25,6 +25,8 @@ Values = Mapping[str, exp.Expr]
 def with_nested(plan: Plan) -> Plan:
     """Return a plan in which aggregates that subqueries decide about, and those of rows around them, are merged from finer groups."""
     plan = with_inputs(plan, tuple(map(with_nested, children(plan))))
+    if isinstance(plan, Distinct) and any(isinstance(each, Scalar) for each in spine(plan.child)):
+        plan = Aggregate(plan.child, plan.output, tuple(map(reference, plan.output)), (), ())
     if not isinstance(plan, Aggregate):
         return plan
     rows = rows_below(plan.child)

@@ -60,9 +60,7 @@ class Partial:
     def merged(self, places: IntegerArray, groups: RollUp) -> Values:
         """Return the aggregate of groups that some rows of the table fall into, of which one may be given several times."""
         sizes = self.starts[places + 1] - self.starts[places]
-        numbers = np.repeat(groups.numbers, sizes)
-        offsets = np.arange(len(numbers)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        slots = self.slots[np.repeat(self.starts[places], sizes) + offsets]
+        numbers, slots = np.repeat(groups.numbers, sizes), self._slots_of(places, sizes)
         held, rows = self.held, self.rows[slots]
         if self.specification.kind in OF_MULTISETS:
             # Which values a group has is told for each group once.
@@ -71,11 +69,20 @@ class Partial:
             held, slots = loaded(self.specification, parts, rows), np.arange(len(slots))
         return held.rolled_up(rows, slots, RollUp(numbers, groups.count))
 
+    def _slots_of(self, places: IntegerArray, sizes: IntegerArray) -> IntegerArray:
+        offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.slots[np.repeat(self.starts[places], sizes) + offsets]
+
     def framed(self, places: IntegerArray, runs: Runs) -> Values | None:
         """Return the aggregate of runs of rows, which are given in order; None where these are to be merged one by one."""
-        if len(self.slots) != len(self.starts) - 1 or not is_framed(self.specification, runs):
+        if not is_framed(self.specification, runs):
             return None
-        slots = self.slots[places]
+        sizes = self.starts[places + 1] - self.starts[places]
+        if np.all(sizes == 1):
+            slots = self.slots[self.starts[places]]
+        else:
+            # What falls into a row stands side by side in the order of the rows.
+            slots, runs = self._slots_of(places, sizes), runs.widened(sizes)
         rows = self.rows[slots]
         return framed(self.specification, self.held.parts(slots, rows), rows, runs)
 

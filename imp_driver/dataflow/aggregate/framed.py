@@ -48,6 +48,18 @@ class Runs:
     from_first: bool
     to_last: bool
 
+    def widened(self, sizes: IntegerArray) -> Runs:
+        """Return the same runs where each group is so many that stand side by side."""
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
+        return Runs(
+            start=offsets[self.start],
+            end=offsets[np.maximum(self.end, self.start)],
+            partition_start=np.repeat(offsets[self.partition_start], sizes),
+            partition_end=np.repeat(offsets[self.partition_end], sizes),
+            from_first=self.from_first,
+            to_last=self.to_last,
+        )
+
     def between(self, values: IntegerArray) -> IntegerArray:
         """Sum int64 values of each run, modulo 2**64."""
         running = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))

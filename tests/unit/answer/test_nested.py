@@ -40,6 +40,8 @@ FORMS = {
     "filter": f"SELECT g, sum(a) FILTER (WHERE {ABOVE} > 9) AS v, count(*) AS n FROM r GROUP BY g",
     "having": "SELECT r.x, sum(a) AS v FROM r GROUP BY r.x HAVING sum(a) > (SELECT avg(q.a) FROM r q WHERE q.x < r.x)",
     "in the list": f"SELECT r.x, {ABOVE} AS v FROM r",
+    "distinct": f"SELECT DISTINCT r.x, {ABOVE} AS v FROM r",
+    "distinct of some": "SELECT DISTINCT g FROM r WHERE a > (SELECT avg(q.a) FROM r q WHERE q.x < r.x)",
     "in the list of groups": "SELECT x, count(*) AS n, (SELECT sum(b) FROM s WHERE s.y <= r.x) AS v FROM r GROUP BY x",
     "or": f"SELECT sum(a) AS v FROM r WHERE {ABOVE} < 9 OR (SELECT count(*) FROM s WHERE s.y > r.x) = 2 OR g = 1",
     "arithmetic": "SELECT count(*) AS n FROM r WHERE a * 2 > (SELECT sum(q.a) / count(*) - min(q.a) + 1 FROM r q WHERE q.x >= r.x)",
@@ -197,17 +199,17 @@ def test_groups_of_one_table_are_held_once(form: str, states: int) -> None:
     assert len(world.sketches.relations.registry.relations()) == states
 
 
-@pytest.mark.parametrize("least", [-5, 5])
+@pytest.mark.parametrize("least", [-1, 0])
 def test_pairs_that_leave_their_type_are_the_engines(least: int) -> None:
     world = World(policy=Policy.INCREMENTAL)
-    world.warehouse.commit("r", [(1, 0, 2**31 - 3, 1)])
-    world.warehouse.commit("s", [(1, 0, least, 1)])
+    world.warehouse.commit("r", [(1, 0, 2**31 - 8, 1)])
+    world.warehouse.commit("s", [(1, 0, 8 * least, 1)])
     text = "SELECT sum(r.x - s.y) AS v FROM r, s"
-    if least > 0:
+    if least == 0:
         assert world.ask(text)[0] == [(2**31 - 8,)]
         assert world.checked(text).served_by is ServedBy.STATE
     else:
-        with pytest.raises(Exception, match="(?i)overflow|out of range"):
+        with pytest.raises(Exception, match=r"(?i)overflow|out of range"):
             world.ask(text)
 
 
