@@ -187,8 +187,10 @@ class Parts:
         self._sketches.restore()
         # Rows that are not kept are found missing before any groups are captured.
         if self._policy is not None:
-            own = [Source(request, own_match(request.block)) for request in requests]
-            return [self._groups_of(each.request, aggregate, each, means) for each, (aggregate, _) in zip(own, grouped.parts, strict=True)]
+            hosts = [request for request in requests if request.is_finer]
+            own = [self._states.among(request, hosts) for request in requests]
+            every = zip(requests, grouped.parts, own, strict=True)
+            return [self._groups_of(request, aggregate, source, means) for request, (aggregate, _), source in every]
         kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
         # Others follow from finer groups (plan/shared.py) once these are there.
         order = sorted(range(len(requests)), key=lambda place: not requests[place].is_finer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -83,6 +83,15 @@ class States:
         if is_told:
             return self._at_hand(request) or _own(request)
         return self._there(request) or self._lifted(request) or self._from(request, self._relations.wide(request)) or _own(request)
+
+    def among(self, request: Request, others: Sequence[Request]) -> Source:
+        """Return where the groups of a request come from: from those of another one that are finer, or from a state of their own."""
+        for other in others:
+            if source_of(other) == source_of(request) and state_key(other) != state_key(request):
+                found = self._from(request, other)
+                if found is not None:
+                    return found
+        return _own(request)
 
     def kept(self, request: Request) -> Source:
         """Return where the different rows of a part of a query come from.

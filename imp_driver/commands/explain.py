@@ -48,7 +48,8 @@ def explain(
                 without_sketch = "No sketch: where the groups do not serve, the query runs unchanged."
         except Refused as refused:
             lines += _refused("Not answered from groups.", refused)
-        lines += [line for request in requests(statement) for line in _explained(request, sketches)]
+        of_blocks = [line for request in requests(statement) for line in _explained(request, sketches)]
+        lines += (["Where the groups do not serve:"] if lines and of_blocks and not lines[0].startswith("Not") else []) + of_blocks
     except Refused as refused:
         if statement.kind is StatementKind.QUERY and refused.reason is not Reason.NOT_PERMITTED:
             analyse(statement)

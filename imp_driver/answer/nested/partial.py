@@ -71,7 +71,8 @@ class Partial:
 
     def _slots_of(self, places: IntegerArray, sizes: IntegerArray) -> IntegerArray:
         offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return self.slots[np.repeat(self.starts[places], sizes) + offsets]
+        found: IntegerArray = self.slots[np.repeat(self.starts[places], sizes) + offsets]
+        return found
 
     def framed(self, places: IntegerArray, runs: Runs) -> Values | None:
         """Return the aggregate of runs of rows, which are given in order; None where these are to be merged one by one."""
