@@ -170,10 +170,10 @@ class _Asked:
     def _held_over_keys(self, argument: Expression, specification: AggregateSpecification) -> Accumulator:
         """Return what would be held of an expression over the keys of each finer group."""
         arguments = project(self._rows, [(argument, specification.argument_type)])
-        numbers = np.arange(len(self.slots))
+        numbers, weights = np.arange(len(self.slots)), self._state.rows(self.slots)
         state = GroupState.empty((specification,), [pa.int64()])
         try:
-            state.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
+            state.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), weights))
         except StateCorrupt as error:
             raise NotEvaluable("a sum of integers leaves 64 bits") from error
         slots = np.flatnonzero(state.alive)

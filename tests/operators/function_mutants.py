@@ -40,7 +40,9 @@ FUNCTION_MUTANTS = (
     Mutant(
         "dates without end", f"{_EXPRESSION}/dates.py", "    if np.any(((days < _FIRST_DAY)", "    if False and np.any(((days < _FIRST_DAY)"
     ),
-    Mutant("0 divides", f"{_EXPRESSION}/arithmetic.py", "if pc.any(pc.equal(divisor, 0)).as_py():", "if False:"),
+    Mutant(
+        "0 divides", f"{_EXPRESSION}/arithmetic.py", "if pc.any(pc.and_(pc.equal(divisor, 0), dividend.is_valid())).as_py():", "if False:"
+    ),
     Mutant(
         "every digit of a double counts", f"{_EXPRESSION}/rounding.py", "if len(exact.as_tuple().digits) > _CERTAIN_DIGITS:", "if False:"
     ),

@@ -34,6 +34,6 @@ ANSWER_MUTANTS = (
     Mutant("INTERSECT is EXCEPT", _COMBINE, "is_there if plan.kind is SetKind.INTERSECT else ~is_there", "~is_there"),
     Mutant("DISTINCT keeps copies", _COMBINE, "return rows.take(pa.array(first_of_each(_numbers(rows))))", "return rows"),
     Mutant("NULL is the least value", _CODES, "numbers * many + own + 1", "numbers * many + np.maximum(own, 0) + 1"),
-    Mutant("no row of nothing", _REGROUP, "if one and not found.rows.num_rows:", "if one and found.rows.num_rows:"),
+    Mutant("no row of nothing", _REGROUP, "if not has_keys and not found.rows.num_rows:", "if not has_keys and found.rows.num_rows:"),
     Mutant("counts of nothing are NULL", _REGROUP, "0 if specification.kind in _COUNTS else None", "None"),
 )

@@ -54,7 +54,7 @@ NESTED_MUTANTS = (
         "each.asked(exp.Count(this=terms[place].copy())) if place in terms else each.rows for place, each",
         "each.rows for place, each",
     ),
-    Mutant("what is taken away is added", _PRODUCTS, "this=term.copy())) if sign < 0 else", "this=term.copy())) if sign > 1 else"),
+    Mutant("what is taken away is added", _PRODUCTS, "exp.Neg(this=product) if signs[place] < 0 else product", "product"),
     Mutant("counts without partners", _PRODUCTS, "_product([side.asked(function), *others])", "_product([side.asked(function)])"),
     Mutant(
         "extremes without partners",
