@@ -318,8 +318,14 @@ class Parts:
         for _, each in grouped.constants:
             yield from self.requests(each, reading, parameters)
         parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
-        for request, (aggregate, _) in zip(self._requests(grouped, reading, parameters), grouped.parts, strict=True):
-            yield request, aggregate in grouped.bags
+        yield from self._needed(grouped, reading, parameters)
+
+    def _needed(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[tuple[Request, bool]]:
+        """Return the requests of a query without those that follow from finer groups of the same query, as ``requests`` does."""
+        every = list(self._requests(grouped, reading, parameters))
+        hosts = [request for request in every if request.is_finer]
+        bags = [aggregate in grouped.bags for aggregate, _ in grouped.parts]
+        return [(each, is_bag) for each, is_bag in zip(every, bags, strict=True) if self._states.among(each, hosts).request is each]
 
     def told(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> list[str]:
         """Say which groups a query would be answered from, those of its constants first.
@@ -334,9 +340,5 @@ class Parts:
             parameters = with_named(parameters, {grouped.top.marker: value})
         lines = [line for _, each in grouped.constants for line in self.told(each, reading, parameters)]
         parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
-        requests = list(self._requests(grouped, reading, parameters))
-        bags = [aggregate in grouped.bags for aggregate, _ in grouped.parts]
-        return [
-            *lines,
-            *(line for request, is_bag in zip(requests, bags, strict=True) for line in self._states.told(request, is_bag=is_bag)),
-        ]
+        needed = self._needed(grouped, reading, parameters)
+        return [*lines, *(line for request, is_bag in needed for line in self._states.told(request, is_bag=is_bag))]
