@@ -188,8 +188,7 @@ class Answers:
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
         """Return the rows of the same query at the same versions. Raises Refused where this session may not have them."""
         self._permitted.check_scans(reading.text.scans)
-        for part in parts:
-            self._parts.note_answered(part)
+        self._parts.note_answered(parts)
         return Answer(rows, parts, ServedBy.STATE)
 
     def _with_groups(self, reading: Reading, execution: Execution, means: Means) -> Answer:
@@ -220,8 +219,7 @@ class Answers:
             answer = self._of_groups(held, reading, self._shape(held.parts, reading, execution), execution)
         except (Refused, NotEvaluable):
             return None
-        for part in answer.parts:
-            self._parts.note_answered(part)
+        self._parts.note_answered(answer.parts)
         return answer
 
     def _with_rows(self, rows: Grouped, reading: Reading, execution: Execution, means: Means) -> Answer | Refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -161,6 +161,8 @@ class Parts:
             return self.of(grouped.otherwise, reading, parameters, means)
         parameters = with_named(parameters, values)
         parts = self._parts(grouped, reading, parameters, means)
+        if self._forks is None:
+            self.note_answered(parts)
         rows = {
             aggregate.name: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
             for (aggregate, _), part in zip(grouped.parts, parts, strict=True)
@@ -279,7 +281,7 @@ class Parts:
                     source.wide.check(own, groups, self._relations)
                 found = rows_of(groups, source.found, request.block, aggregate)
                 partials = partial(partials_of, groups, source.found, request.block, aggregate)
-                return self._read(_groups(own, relation, upkeep, found, partials, aggregate))
+                return self._checked(_groups(own, relation, upkeep, found, partials, aggregate))
 
         try:
             found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
@@ -289,27 +291,22 @@ class Parts:
             found = None
         return self._relations.held(source.request, means, read) if found is None else found
 
-    def _read(self, groups: Groups) -> Groups:
-        found = self._checked(groups)
-        if self._forks is None:
-            self.note_answered(found)
-        return found
-
     def _checked(self, part: Groups) -> Groups:
         """Raise NotEvaluable where some groups cannot be compared with Spark's, and are to be."""
         if self._options.is_compared:
             check_comparable(part.rows, TOLERANCE)
         return part
 
-    def note_answered(self, part: Groups) -> None:
-        """Count an answer from some groups, and what it has saved."""
-        relation = part.relation
-        relation.usage.note_answer()
-        self._relations.checkpoint.note(relation)
-        if relation.costs.captured is not None:
-            # A capture in the background is of more groups than a query asks for, with fewer cores.
-            plain = self._relations.plain_seconds.get(part.request.shape[0])
-            relation.costs.note_query(min(relation.costs.captured, math.inf if plain is None else plain), 0.5)
+    def note_answered(self, parts: Iterable[Groups]) -> None:
+        """Count an answer from some groups, once for each relation, and what it has saved."""
+        for part in {part.relation.identifier: part for part in parts}.values():
+            relation = part.relation
+            relation.usage.note_answer()
+            self._relations.checkpoint.note(relation)
+            if relation.costs.captured is not None:
+                # A capture in the background is of more groups than a query asks for, with fewer cores.
+                plain = self._relations.plain_seconds.get(part.request.shape[0])
+                relation.costs.note_query(min(relation.costs.captured, math.inf if plain is None else plain), 0.5)
 
     def requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[tuple[Request, bool]]:
         """Yield what a query asks for, and whether that is different rows, those of its constants first. Raises Refused."""
