@@ -77,7 +77,7 @@ def market(engine: imp_driver.Connection) -> Market:
 
 
 def test_definitions_are_what_spark_computes(market: Market) -> None:
-    for query in of_today(_ASKED):
+    for query in of_today(_ASKED, 3):
         market.ask(market.cursor, query)
 
 
