@@ -47,6 +47,12 @@ class _Live:
 
     rows: list[tuple[int, str, Row]]
     next_number: int = 0
+    wanted: int = 0
+
+    @property
+    def are_few(self) -> bool:
+        """Whether a tenth of the rows that are wanted is gone, which is to become no more."""
+        return 10 * len(self.rows) < 9 * self.wanted
 
     def add(self, relation: str, row: Row) -> Signed:
         self.next_number += 1
@@ -68,12 +74,13 @@ class OrderBook:
         self._middle, self._time = 1_000_000, 0
 
     def loading(self, rows: int) -> Iterator[Event]:
+        self._live.wanted = rows
         return ([self._placed()] for _ in range(rows))
 
     def events(self) -> Iterator[Event]:
         while True:
             kind = self._chance.random()
-            if kind < 0.4:
+            if kind < 0.4 or self._live.are_few:
                 yield [self._placed()]
             elif kind < 0.8:
                 yield [self._live.take(self._chance)]
@@ -107,11 +114,13 @@ class Groups:
 
     def loading(self, rows: int) -> Iterator[Event]:
         self._groups = max(rows // self._size, 1)
+        self._live.wanted = rows
         return (self._event(self._added()) for _ in range(rows))
 
     def events(self) -> Iterator[Event]:
         while True:
-            yield self._event(self._added() if self._chance.random() < 0.5 else self._live.take(self._chance))
+            is_new = self._chance.random() < 0.5 or self._live.are_few
+            yield self._event(self._added() if is_new else self._live.take(self._chance))
 
     def _added(self) -> Signed:
         return self._live.add(self._relation, self._row(self._chance, self._chance.randrange(self._groups)))
