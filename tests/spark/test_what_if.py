@@ -82,8 +82,8 @@ def test_rows_are_those_after_the_changes(cursor: imp_driver.Cursor, names: dict
             found[text] = bag(cursor.execute(f"WHAT IF ({'; '.join(changes)}) {text}").fetchall())
             report = cursor.sketch_report
             assert report is not None
-            # Rows may tie in the order of the window.
-            if "row_number" not in text:
+            # Rows may tie in the order of the window, and those beside a subquery are kept once they were asked for.
+            if "row_number" not in text and "(SELECT" not in text:
                 assert report.served_by is ServedBy.STATE, (changes, text, report)
             # What is maintained stands for the tables as they are.
             assert bag(cursor.execute(text).fetchall()) == bag(plain.execute(text).fetchall()), (changes, text)
