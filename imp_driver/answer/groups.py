@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from imp_driver.answer.by_number import by_number
 from imp_driver.answer.guarded import ERRORS
 from imp_driver.answer.keys import key_name
 from imp_driver.answer.matching import AggregateSource, Held, HeldWhere, Match, OverKeys
 from imp_driver.answer.nested.partial import Partial, Partials
 from imp_driver.answer.regroup import of_no_rows
 from imp_driver.answer.rounding import with_spreads
-from imp_driver.dataflow.aggregate.accumulator import Accumulator, StateCorrupt, Values
-from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
 from imp_driver.dataflow.aggregate.load import loaded
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
@@ -31,7 +31,7 @@ from imp_driver.reasons import Reason
 from imp_driver.safety.verdict import readable
 from imp_driver.state.group_columns import CoarserGroups, ReadGroups
 from imp_driver.state.numberings import Numbering
-from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification, ProjectedRows
+from imp_driver.values.aggregates import AccumulatorKind, AggregateSpecification
 from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, as_grouped
 from imp_driver.values.expressions import AggregateReference, Expression
 from imp_driver.values.refusal import Refused
@@ -169,15 +169,10 @@ class _Asked:
 
     def _held_over_keys(self, argument: Expression, specification: AggregateSpecification) -> Accumulator:
         """Return what would be held of an expression over the keys of each finer group."""
-        arguments = project(self._rows, [(argument, specification.argument_type)])
-        numbers, weights = np.arange(len(self.slots)), self._state.rows(self.slots)
-        state = GroupState.empty((specification,), [pa.int64()])
-        try:
-            state.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), weights))
-        except StateCorrupt as error:
-            raise NotEvaluable("a sum of integers leaves 64 bits") from error
-        slots = np.flatnonzero(state.alive)
-        return state.read_as(specification, 0, slots[np.argsort(state.key_values(0, slots).to_numpy())])
+        [values] = project(self._rows, [(argument, specification.argument_type)])
+        weights = self._state.rows(self.slots)
+        state, slots = by_number(specification, np.arange(len(self.slots)), values, weights)
+        return state.read_as(specification, 0, slots)
 
     def _check(self, errors: int | None, slots: IntegerArray) -> None:
         """Raise Refused where rows of some groups are left out of an aggregate, which the query would stop at."""
@@ -206,14 +201,8 @@ class _Asked:
             assert arguments[0] is not None
             count = len(self.slots) if self._groups is None else self._groups.count
             return extremum(arguments[0], RollUp(numbers, count), maximum=specification.kind is AccumulatorKind.MAXIMUM)
-        groups = GroupState.empty((specification,), [pa.int64()])
-        try:
-            groups.apply(ProjectedRows((pa.array(numbers),), tuple(arguments), self._state.rows(self.slots)))
-        except StateCorrupt as error:
-            raise NotEvaluable("a sum of integers leaves 64 bits") from error
-        slots = np.flatnonzero(groups.alive)
-        order = np.argsort(groups.key_values(0, slots).to_numpy())
-        return groups.value_at(0, slots[order])
+        groups, slots = by_number(specification, numbers, arguments[0], self._state.rows(self.slots))
+        return groups.value_at(0, slots)
 
 
 def extremum(argument: pa.Array, groups: RollUp, *, maximum: bool) -> Values:

@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from imp_driver.parse.statement import table_name
 from imp_driver.plan.kinds import kind_of, kind_of_type
-from imp_driver.plan.nodes import Attribute, Plan, ViewReference
+from imp_driver.plan.nodes import Attribute, Plan
 from imp_driver.plan.scope import Scope
+from imp_driver.plan.view_reference import ViewReference
 from imp_driver.ports import View
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused

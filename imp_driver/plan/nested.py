@@ -35,6 +35,29 @@ def with_nested(plan: Plan) -> Plan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """What a merge is made of: rows that have the values of ``scalars`` added, by their identifiers, and pass the conditions."""
+
+    rows: Plan
+    where: tuple[exp.Expr, ...]
+    scalars: Mapping[str, Scalar]
+
+
+def decided_by(merge: Merge) -> Decided:
+    """Take apart what stands below a merge."""
+    where: list[exp.Expr] = []
+    scalars: dict[str, Scalar] = {}
+    plan = merge.child
+    while isinstance(plan, (Filter, Scalar)):
+        if isinstance(plan, Filter):
+            where += plan.conjuncts
+        else:
+            scalars[plan.value.identifier] = plan
+        plan = plan.child
+    return Decided(plan, tuple(where), scalars)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """What an aggregate groups: ``scalars`` are added to the rows of ``source``, the first one first, which then pass ``where``.
 

@@ -12,9 +12,10 @@ from typing import Protocol
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.values.decimal_types import MOST_DIGITS, summed_type
+
 OVERFLOWS = "may_overflow"
 """Marks a value that is Spark's own to compute from the tables, in some cases."""
-_DIGITS, _MORE_DIGITS = 38, 10
 _LONG, _LARGEST = 64, 2**63 - 1
 _EXACT_IN_DOUBLE = 32
 """Bits of an integer that a double has exactly."""
@@ -32,7 +33,7 @@ def adds_exactly(kind: pa.DataType, operand: pa.DataType) -> bool:
         return bool(pa.types.is_float64(operand) or (pa.types.is_signed_integer(operand) and operand.bit_width <= _EXACT_IN_DOUBLE))
     if pa.types.is_signed_integer(kind):
         return bool(pa.types.is_signed_integer(operand))
-    if not pa.types.is_decimal(kind) or kind.precision == _DIGITS:
+    if not pa.types.is_decimal(kind) or kind.precision == MOST_DIGITS:
         # At the most digits Spark may have cut some off.
         return False
     return bool(pa.types.is_signed_integer(operand) or (pa.types.is_decimal(operand) and operand.scale <= kind.scale))
@@ -50,15 +51,15 @@ def guarded(
     """
     if pa.types.is_float64(kind):
         return total
-    pairs = _product(map(_wide, counts))
+    pairs = product_of(map(_wide, counts))
     if pa.types.is_decimal(kind):
-        conditions = [_at_most(pairs, 10 ** (min(_DIGITS, kind.precision + _MORE_DIGITS) - kind.precision))]
+        conditions = [_at_most(pairs, 10 ** (summed_type(kind).precision - kind.precision))]
     elif width < _LONG:
         most = _sum(_largest(sides[place], term) for place, term in terms.items())
-        conditions = [_at_most(most, 2 ** (width - 1) - 1), _at_most(_product([most, pairs]), _LARGEST)]
+        conditions = [_at_most(most, 2 ** (width - 1) - 1), _at_most(product_of([most, pairs]), _LARGEST)]
     else:
         sums = {place: _wide(sides[place].asked(exp.Sum(this=exp.Abs(this=term.copy())))) for place, term in terms.items()}
-        conditions = [_at_most(_sum(_product([each, *_others(counts, place)]) for place, each in sums.items()), _LARGEST)]
+        conditions = [_at_most(_sum(product_of([each, *map(_wide, others(counts, place))]) for place, each in sums.items()), _LARGEST)]
     marked = exp.IntDiv(this=exp.Literal.number(1), expression=exp.Literal.number(0))
     found = exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=total)], default=exp.cast(marked, _type_of(kind)))
     found.meta[OVERFLOWS] = True
@@ -78,11 +79,13 @@ def _wide(value: exp.Expr) -> exp.Expr:
     return exp.cast(value.copy(), exp.DataType.build("DECIMAL(38, 0)", dialect="spark"))
 
 
-def _others(counts: Sequence[exp.Expr], place: int) -> list[exp.Expr]:
-    return [_wide(count) for other, count in enumerate(counts) if other != place]
+def others(counts: Sequence[exp.Expr], place: int) -> list[exp.Expr]:
+    """Return the counts of all sides but one."""
+    return [count for other, count in enumerate(counts) if other != place]
 
 
-def _product(factors: Iterable[exp.Expr]) -> exp.Expr:
+def product_of(factors: Iterable[exp.Expr]) -> exp.Expr:
+    """Return a product, in brackets."""
     return exp.Paren(this=reduce(lambda one, other: exp.Mul(this=one, expression=other), [each.copy() for each in factors]))
 
 

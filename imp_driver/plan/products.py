@@ -19,15 +19,15 @@ from imp_driver.plan.conjunctive import inner_inputs
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nested import Rows, rows_below
 from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Join, JoinKind, Plan, Project, Scalar, children
-from imp_driver.plan.overflow import adds_exactly, guarded
+from imp_driver.plan.overflow import adds_exactly, guarded, others, product_of
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.types import infer
+from imp_driver.values.decimal_types import MOST_DIGITS, summed_type
 from imp_driver.values.types import arrow_type
 
 _MOST_SCALE = 6
 """Digits after the point that a product of decimals of 38 digits keeps in Spark."""
-_DIGITS, _MORE_DIGITS, _LONG = 38, 10, 64
-"""The most of a decimal, and those that a sum has beyond its argument's."""
+_LONG = 64
 _KEPT = (exp.Min, exp.Max)
 """Functions that are the same however often a row meets others."""
 
@@ -164,7 +164,7 @@ def _side_of(expression: exp.Expr, sides: Sequence[_Side]) -> _Side | None:
 def _function(function: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa.DataType | None]) -> exp.Expr | None:
     """Return an aggregate of all pairs from those of each side."""
     if isinstance(function, exp.Count) and isinstance(function.this, (exp.Star, exp.Literal)) and not function.expressions:
-        return _product(each.rows for each in sides)
+        return product_of(each.rows for each in sides)
     argument = function.this if isinstance(function, (exp.Sum, exp.Count, *_KEPT)) and not function.expressions else None
     if not isinstance(argument, exp.Expr) or isinstance(argument, exp.Distinct):
         return None
@@ -175,7 +175,7 @@ def _function(function: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa
         return None
     others = [each.rows for each in sides if each is not side]
     if isinstance(function, exp.Count):
-        return _product([side.asked(function), *others])
+        return product_of([side.asked(function), *others])
     return _where_all_are_positive(others, side.asked(function))
 
 
@@ -201,12 +201,12 @@ def _sum(argument: exp.Expr, sides: Sequence[_Side], types: Mapping[str, pa.Data
     for place, term in terms.items():
         own = sides[place].asked(exp.Sum(this=term.copy()))
         if pa.types.is_decimal(kind):
-            own = _decimal(own, _DIGITS, kind.scale)
-        product = _product([own, *_others(counts, place)])
+            own = _decimal(own, pa.decimal128(MOST_DIGITS, kind.scale))
+        product = product_of([own, *others(counts, place)])
         sums.append(exp.Neg(this=product) if signs[place] < 0 else product)
     total: exp.Expr = reduce(lambda one, other: exp.Add(this=one, expression=other), sums)
     if pa.types.is_decimal(kind):
-        total = _decimal(exp.Paren(this=total), min(_DIGITS, kind.precision + _MORE_DIGITS), kind.scale)
+        total = _decimal(exp.Paren(this=total), summed_type(kind))
     widths = [int(each.bit_width) for each in kinds if each is not None and pa.types.is_signed_integer(each)]
     return _where_all_are_positive(counts, guarded(total, kind, sides, terms, counts, min(widths, default=_LONG)))
 
@@ -223,12 +223,8 @@ def _kinds_of_additions(expression: exp.Expr, sides: Sequence[_Side], types: dic
         yield from _kinds_of_additions(each, sides, types)
 
 
-def _others(counts: Sequence[exp.Expr], place: int) -> list[exp.Expr]:
-    return [count for other, count in enumerate(counts) if other != place]
-
-
-def _decimal(value: exp.Expr, precision: int, scale: int) -> exp.Expr:
-    return exp.cast(value, exp.DataType.build(f"DECIMAL({precision}, {scale})", dialect="spark"))
+def _decimal(value: exp.Expr, kind: pa.Decimal128Type) -> exp.Expr:
+    return exp.cast(value, exp.DataType.build(f"DECIMAL({kind.precision}, {kind.scale})", dialect="spark"))
 
 
 def _terms(expression: exp.Expr, sign: int, sides: Sequence[_Side]) -> Iterable[tuple[int, exp.Expr]]:
@@ -241,10 +237,6 @@ def _terms(expression: exp.Expr, sign: int, sides: Sequence[_Side]) -> Iterable[
     else:
         yield from _terms(inner.left, sign, sides)
         yield from _terms(inner.right, sign if isinstance(inner, exp.Add) else -sign, sides)
-
-
-def _product(factors: Iterable[exp.Expr]) -> exp.Expr:
-    return exp.Paren(this=reduce(lambda one, other: exp.Mul(this=one, expression=other), (each.copy() for each in factors)))
 
 
 def _where_all_are_positive(counts: Iterable[exp.Expr], value: exp.Expr) -> exp.Expr:

@@ -16,8 +16,9 @@ from imp_driver.parse.statement import DIALECT, StatementKind, parse
 from imp_driver.plan.attributes import reference as reference_to
 from imp_driver.plan.check import check, checked_tree
 from imp_driver.plan.context import Context, ViewDefinition
-from imp_driver.plan.nodes import Attribute, Plan, Project, ViewReference
+from imp_driver.plan.nodes import Attribute, Plan, Project
 from imp_driver.plan.outputs import known_type
+from imp_driver.plan.view_reference import ViewReference
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused

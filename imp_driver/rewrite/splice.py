@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from imp_driver.parse.statement import DIALECT, Statement
-from imp_driver.plan.nodes import Scan, ViewReference
+from imp_driver.plan.nodes import Scan
+from imp_driver.plan.view_reference import ViewReference
 from imp_driver.ports import ViewColumn
 from imp_driver.reasons import Reason
 from imp_driver.values.quoting import qualified, quoted_name

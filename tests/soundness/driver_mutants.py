@@ -254,14 +254,14 @@ DRIVER_MUTANTS = (
     Mutant(
         "a finer group counts once among values of keys",
         "../answer/groups.py",
-        "tuple(arguments), self._state.rows(self.slots))",
-        "tuple(arguments), np.ones(len(self.slots), dtype=np.int64))",
+        "arguments[0], self._state.rows(self.slots))",
+        "arguments[0], np.ones(len(self.slots), dtype=np.int64))",
     ),
     Mutant(
         "values of keys in the order of their first rows",
-        "../answer/groups.py",
-        "order = np.argsort(groups.key_values(0, slots).to_numpy())",
-        "order = np.argsort(-groups.key_values(0, slots).to_numpy())",
+        "../answer/by_number.py",
+        "np.argsort(state.key_values(0, slots).to_numpy())",
+        "np.argsort(-state.key_values(0, slots).to_numpy())",
     ),
     Mutant(
         "an expression of a key is the key",

@@ -55,7 +55,7 @@ NESTED_MUTANTS = (
         "each.rows for place, each",
     ),
     Mutant("what is taken away is added", _PRODUCTS, "exp.Neg(this=product) if signs[place] < 0 else product", "product"),
-    Mutant("counts without partners", _PRODUCTS, "_product([side.asked(function), *others])", "_product([side.asked(function)])"),
+    Mutant("counts without partners", _PRODUCTS, "product_of([side.asked(function), *others])", "product_of([side.asked(function)])"),
     Mutant(
         "extremes without partners",
         _PRODUCTS,

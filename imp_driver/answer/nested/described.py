@@ -22,9 +22,11 @@ from imp_driver.plan.attributes import column_named, identifiers, plain_identifi
 from imp_driver.plan.below import unfold
 from imp_driver.plan.conjunctive import equality
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Filter, Merge, Plan, Scalar
+from imp_driver.plan.nested import decided_by
+from imp_driver.plan.nodes import Aggregate, Merge, Plan, Scalar
 from imp_driver.values.aggregates import AccumulatorKind, ValueForm
 from imp_driver.values.codes import one_array
+from imp_driver.values.decimal_types import summed_type
 from imp_driver.values.widening import common_type
 
 _COMPARISONS: dict[type[exp.Expr], Comparison] = {
@@ -95,15 +97,8 @@ class Describer:
         return Described(selection, self.relations)
 
     def _level(self, merge: Merge) -> _Level:
-        where: list[exp.Expr] = []
-        scalars: dict[str, Scalar] = {}
-        plan = merge.child
-        while isinstance(plan, (Filter, Scalar)):
-            if isinstance(plan, Filter):
-                where += plan.conjuncts
-            else:
-                scalars[plan.value.identifier] = plan
-            plan = plan.child
+        decided = decided_by(merge)
+        plan = decided.rows
         if not isinstance(plan, Aggregate) or not plan.is_finer:
             raise NotDescribed("rows that are no finer groups")
         table = self.rows_of(plan)
@@ -111,7 +106,7 @@ class Describer:
         if names is None:
             raise NotDescribed("groups that have no lasting numbers")
         relation = self.relations[plan.name] = Relation(table, names)
-        return _Level(plan.name, relation, where, scalars)
+        return _Level(plan.name, relation, decided.where, decided.scalars)
 
     def _argument(self, relation: Relation, function: exp.Expr) -> int:
         """Add what finer groups hold of an aggregate. Raises NotDescribed where not every sum of some of them is known exactly."""
@@ -253,7 +248,7 @@ def _times(inner: Inner, found: Linear) -> Inner:
 def _type(partial: Partial) -> pa.DataType:
     argument = partial.specification.argument_type
     if argument is not None and partial.specification.kind is AccumulatorKind.SUM_DECIMAL:
-        return pa.decimal128(min(_MOST_DIGITS, argument.precision + 10), argument.scale)
+        return summed_type(argument)
     return pa.int64()
 
 

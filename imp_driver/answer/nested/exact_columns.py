@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, decimal_halves, is_orderable, one_array
+from imp_driver.dataflow.aggregate.limbs import fit_in_64_bits, limbs_of, lower_64_bits
+from imp_driver.values.codes import BooleanArray, Codec, IntegerArray, is_orderable, one_array
 
 
 class NotDescribed(Exception):
@@ -64,11 +65,10 @@ class Relation:
             return self.add(array.fill_null(0).cast(pa.int64()).to_numpy(zero_copy_only=False), nulls)
         if not pa.types.is_decimal(array.type):
             raise NotDescribed(f"values of type {array.type}")
-        high, low = decimal_halves(array)
-        values = low.view(np.int64)
-        if np.any((high != values >> 63) & ~nulls):
+        limbs = limbs_of(array)
+        if not np.all(fit_in_64_bits(limbs) | nulls):
             raise NotDescribed("decimals beyond 64 bits")
-        return self.add(values, nulls)
+        return self.add(lower_64_bits(limbs), nulls)
 
     def add_tokens(self, array: pa.Array, tokens: Tokens) -> int:
         return self.add(tokens.of(array), array.is_null().to_numpy(zero_copy_only=False))

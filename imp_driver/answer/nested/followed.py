@@ -17,7 +17,8 @@ from imp_driver.answer.nested.exact_columns import NotDescribed, Numbers, Tokens
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.dataflow.nested.maintained import Maintained, maintained
 from imp_driver.plan.attributes import plain_identifier
-from imp_driver.plan.nodes import Aggregate, Filter, Merge, Plan, Scalar
+from imp_driver.plan.nested import decided_by
+from imp_driver.plan.nodes import Aggregate, Merge, Plan
 from imp_driver.plan.signature import signature
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.codes import Codec
@@ -26,7 +27,6 @@ LEAST_GROUPS = 4_000
 """Fewer finer groups are evaluated at each reading in less time than their changes take to be found."""
 MOST_TOGETHER = 4_000_000
 """Rows of groups of all merges of a warehouse that are followed."""
-MOST_FOLLOWED = 64
 
 
 class FollowedMerge:
@@ -87,7 +87,8 @@ class FollowedMerges:
 
     def rows(self, merge: Merge, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> pa.Table | None:
         """Return the groups of a merge, None where they are to be evaluated. Raises NotEvaluable."""
-        finer = _finer(merge)
+        finer = decided_by(merge).rows
+        assert isinstance(finer, Aggregate)
         # What is computed from other groups has no numbers that last, and would be computed once more.
         if self._known is None or finer.name not in partials or rows_of(finer).num_rows < LEAST_GROUPS:
             return None
@@ -107,14 +108,6 @@ class FollowedMerges:
         self._known[key] = known
         self._known.trim(lambda each: each.count if isinstance(each, FollowedMerge) else 0, MOST_TOGETHER)
         return _table(merge, found, known.tokens[0], rows_of(finer), partials)
-
-
-def _finer(merge: Merge) -> Aggregate:
-    plan: Plan = merge.child
-    while isinstance(plan, (Filter, Scalar)):
-        plan = plan.child
-    assert isinstance(plan, Aggregate)
-    return plan
 
 
 def _table(merge: Merge, found: Mapping[object, tuple[object, ...]], tokens: Tokens, finer: pa.Table, partials: Partials) -> pa.Table:

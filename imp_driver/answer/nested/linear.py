@@ -12,9 +12,8 @@ from sqlglot import exp
 
 from imp_driver.answer.nested.exact_columns import NotDescribed
 from imp_driver.plan.constants import constant
-from imp_driver.values.decimal_types import type_of_digits
+from imp_driver.values.decimal_types import MOST_DIGITS, result_type, type_of_digits
 
-_MOST_DIGITS = 38
 _DIGITS_OF_LONGS = 20
 
 
@@ -57,14 +56,12 @@ def _product(one: Linear, other: Linear) -> Linear:
     if one.name is not None and other.name is not None:
         raise NotDescribed("a product of values")
     number, value = (one, other) if one.name is None else (other, one)
-    kinds = [_decimal(number, is_number=True), _decimal(value, is_number=value.name is None)]
+    kinds = (_decimal(number, is_number=True), _decimal(value, is_number=value.name is None))
     if not (pa.types.is_decimal(number.kind) or pa.types.is_decimal(value.kind)):
         raise NotDescribed("a product of integers, which may leave 64 bits")
-    precision, scale = sum(each.precision for each in kinds) + 1, sum(each.scale for each in kinds)
-    if precision > _MOST_DIGITS:
+    if sum(each.precision for each in kinds) + 1 > MOST_DIGITS:
         raise NotDescribed("a product that Spark rounds")
-    kind = pa.decimal128(precision, scale)
-    return Linear(number.factor * value.factor, value.name, kind, value.is_zero_when_empty)
+    return Linear(number.factor * value.factor, value.name, result_type("*", *kinds), value.is_zero_when_empty)
 
 
 def _decimal(side: Linear, *, is_number: bool) -> pa.Decimal128Type:

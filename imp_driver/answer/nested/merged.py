@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from imp_driver.answer.by_number import by_number
 from imp_driver.answer.columns import expression_over, types_of, value_of
 from imp_driver.answer.nested.partial import PLACE, Partials
 from imp_driver.answer.rounding import check_decided, check_unread, with_spreads
-from imp_driver.dataflow.aggregate.accumulator import StateCorrupt, Values
-from imp_driver.dataflow.aggregate.group import GroupState
+from imp_driver.dataflow.aggregate.accumulator import Values
 from imp_driver.dataflow.aggregate.roll_up import RollUp
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import truth
@@ -21,7 +21,7 @@ from imp_driver.dataflow.ranks import first_of_each, numbered
 from imp_driver.plan.aggregate import bound_aggregate
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nodes import Attribute, Merge
-from imp_driver.values.aggregates import OF_MULTISETS, ProjectedRows
+from imp_driver.values.aggregates import OF_MULTISETS
 from imp_driver.values.codes import IntegerArray, as_grouped, is_orderable
 
 
@@ -37,16 +37,12 @@ def merged(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
     groups = RollUp(numbers, int(numbers.max(initial=-1)) + 1 if keys else 1)
     first = pa.array(first_of_each(numbers)) if keys else None
     columns = {attribute.identifier: key.take(first) for attribute, key in zip(plan.key_attributes, keys, strict=True)}
-    return with_values(plan, pa.table(columns), lambda function: merged_value(plan, function, rows, partials, groups))
-
-
-def with_values(plan: Merge, rows: pa.Table, value: Callable[[exp.Expr], Values]) -> pa.Table:
-    """Add the aggregates of a merge to rows. Raises NotEvaluable where one is not known exactly."""
-    found = [(attribute, value(function)) for attribute, function in zip(plan.function_attributes, plan.functions, strict=True)]
-    return with_exact(rows, found)
+    values = [merged_value(plan, function, rows, partials, groups) for function in plan.functions]
+    return with_exact(pa.table(columns), list(zip(plan.function_attributes, values, strict=True)))
 
 
 def with_exact(rows: pa.Table, found: Sequence[tuple[Attribute, Values]]) -> pa.Table:
+    """Add aggregates to rows. Raises NotEvaluable where one is not known exactly."""
     spreads = {}
     for attribute, values in found:
         if not values.exact.all():
@@ -88,14 +84,6 @@ def _weighted(plan: Merge, function: exp.Expr, rows: pa.Table, groups: RollUp) -
         check_unread(rows, (function,), "an aggregate of")
     argument = None if aggregate.argument is None else project(rows, [(aggregate.argument, aggregate.specification.argument_type)])[0]
     weights = rows.column(plan.copies.identifier).to_numpy()
-    # Groups of which there are no rows are rows of none: no key, weight or argument is theirs.
-    state = GroupState.empty((aggregate.specification,), [pa.int64()])
-    try:
-        state.apply(ProjectedRows((pa.array(groups.numbers),), (argument,), weights))
-    except StateCorrupt as error:
-        raise NotEvaluable("a sum of integers leaves 64 bits") from error
-    slots = np.flatnonzero(state.alive)
-    order = slots[np.argsort(state.key_values(0, slots).to_numpy())]
-    held = state.read_as(aggregate.specification, 0, order)
-    numbers = state.key_values(0, order).to_numpy()
-    return held.rolled_up(state.rows[order], np.arange(len(order)), RollUp(numbers, groups.count))
+    state, slots = by_number(aggregate.specification, groups.numbers, argument, weights)
+    held, numbers = state.read_as(aggregate.specification, 0, slots), state.key_values(0, slots).to_numpy()
+    return held.rolled_up(state.rows[slots], np.arange(len(slots)), RollUp(numbers, groups.count))

@@ -9,7 +9,8 @@ from sqlglot import exp
 from imp_driver.plan.attributes import identifiers
 from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
-from imp_driver.plan.nodes import Aggregate, Filter, Join, JoinKind, Merge, Plan, Scalar, every
+from imp_driver.plan.nested import decided_by
+from imp_driver.plan.nodes import Aggregate, Join, JoinKind, Merge, Plan, Scalar, every
 from imp_driver.safety.verdict import readable
 
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -54,17 +55,9 @@ def _told(scalar: Scalar) -> str:
 
 def _between(merge: Merge) -> tuple[frozenset[str], list[exp.Expr]]:
     """Return the columns of the groups of a subquery, and its conditions with what is around it."""
-    plan: Plan = merge.child
-    conjuncts: list[exp.Expr] = []
-    values: set[str] = set()
-    while isinstance(plan, (Filter, Scalar)):
-        if isinstance(plan, Filter):
-            conjuncts += plan.conjuncts
-        else:
-            values.add(plan.value.identifier)
-        plan = plan.child
-    own = frozenset(attribute.identifier for attribute in plan.output) | values
-    return own, [each.unnest() for each in conjuncts if not identifiers(each) <= own]
+    decided = decided_by(merge)
+    own = frozenset(attribute.identifier for attribute in decided.rows.output) | decided.scalars.keys()
+    return own, [each.unnest() for each in decided.where if not identifiers(each) <= own]
 
 
 def _is_apart(conjunct: exp.Expr, own: frozenset[str]) -> bool:
