@@ -41,6 +41,7 @@ def test_the_rows_are_those_of_each_text(template: str, parses: list[str]) -> No
     world = World()
     for value in (0, 1, 2):
         world.checked(template.format(kind="rows", value=value))
+        assert world.sketches.relations.background.settle(30)
     parses.clear()
     for value in range(2, 8):
         report = world.checked(template.format(kind="rows", value=value))
