@@ -1,0 +1,1 @@
+"""Queries over graphs, answered by what follows the graphs' tables."""

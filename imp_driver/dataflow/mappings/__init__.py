@@ -1,0 +1,1 @@
+"""Solution mappings with counts, and the operators of SPARQL that follow their changes."""

@@ -1,0 +1,1 @@
+"""SPARQL: another language in front of the same tables."""

@@ -1,0 +1,1 @@
+"""SPARQL as SQL that plain Spark runs over the tables of graphs."""
