@@ -15,13 +15,15 @@ from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.commands.show import advised, questioned, shown
+from imp_driver.commands.sparql_query import SparqlQueries
 from imp_driver.commands.views import ViewCommands
 from imp_driver.commands.what_if import WhatIfs
 from imp_driver.errors import Error, ProgrammingError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.parse.statement import CommandKind, Statement, check_query, parse
+from imp_driver.parse.commands import CommandKind
+from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
@@ -33,7 +35,8 @@ _STATEMENTS = (
     "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
     "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, EXPLAIN WHY <query>, CREATE MATERIALIZED VIEW <name> AS <query>, "
     "REFRESH MATERIALIZED VIEW <name>, "
-    "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name> and WHAT IF (<change>; ..) <query>"
+    "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name>, WHAT IF (<change>; ..) <query>, CREATE GRAPH <name>, DROP GRAPH <name>, "
+    "SHOW GRAPHS, SPARQL <query or update> and EXPLAIN SPARQL <query>"
 )
 
 _HINTS = {
@@ -72,6 +75,7 @@ class Commands:
         self._run_one = run_one
         self.views = ViewCommands(session, sketches, answers.named, run_one)
         self._what_ifs = WhatIfs(session, source, answers, reader)
+        self._sparql = SparqlQueries()
         self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
@@ -119,6 +123,10 @@ class Commands:
                 return self._materialized.refresh(command.argument, execution)
             case CommandKind.WHAT_IF:
                 return self._what_ifs.run(command.argument, execution)
+            case CommandKind.SPARQL:
+                return self._sparql.run(command.argument, execution)
+            case CommandKind.EXPLAIN_SPARQL:
+                return self._sparql.explain(command.argument, execution)
             case CommandKind.EXPLAIN:
                 check_query(command.argument, "What EXPLAIN SKETCH explains")
                 explained = parse(command.argument)

@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.cache import TextCache
+from imp_driver.parse.commands import SketchCommand, command_of
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.patterns import Instance, Patterns
 from imp_driver.values.execution import Parameters
@@ -47,37 +48,6 @@ class StatementKind(Enum):
     DEFINITION = "definition"
     INSPECTION = "inspection"
     SKETCH_COMMAND = "sketch command"
-
-
-class CommandKind(Enum):
-    SHOW = "SHOW SKETCHES"
-    EXPLAIN = "EXPLAIN SKETCH"
-    DROP = "DROP SKETCH"
-    ADVISE = "ADVISE SKETCHES"
-    ADVISE_ANSWERS = "ADVISE ANSWERS"
-    CLUSTER = "CLUSTER SKETCH TABLE"
-    CREATE_VIEW = "CREATE INCREMENTAL VIEW"
-    DROP_VIEW = "DROP INCREMENTAL VIEW"
-    SHOW_VIEWS = "SHOW INCREMENTAL VIEWS"
-    EXPLAIN_VIEW = "EXPLAIN INCREMENTAL"
-    EXPLAIN_WHY = "EXPLAIN WHY"
-    CREATE_TABLE = "CREATE MATERIALIZED VIEW"
-    DROP_TABLE = "DROP MATERIALIZED VIEW"
-    REFRESH = "REFRESH MATERIALIZED VIEW"
-    SHOW_TABLES = "SHOW MATERIALIZED VIEWS"
-    WHAT_IF = "WHAT IF"
-    UNKNOWN = "begins like one of these"
-    BEGIN = "BEGIN"
-    COMMIT = "COMMIT"
-    ROLLBACK = "ROLLBACK"
-
-
-@dataclass(frozen=True, slots=True)
-class SketchCommand:
-    """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), or what clustering.py or views.py reads."""
-
-    kind: CommandKind
-    argument: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -119,50 +89,6 @@ class Statement:
         return position - shift
 
 
-_COMMANDS: tuple[tuple[re.Pattern[str], CommandKind], ...] = (
-    (re.compile(r"\s*SHOW\s+(?:SKETCHES|STATES)\s*;?\s*", re.IGNORECASE), CommandKind.SHOW),
-    (re.compile(r"\s*ADVISE\s+SKETCHES\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE),
-    (re.compile(r"\s*ADVISE\s+ANSWERS\s*;?\s*", re.IGNORECASE), CommandKind.ADVISE_ANSWERS),
-    (re.compile(r"\s*EXPLAIN\s+SKETCH\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN),
-    (re.compile(r"\s*DROP\s+(?:SKETCH|STATE)\s+['\"`]?([\w-]+)['\"`]?\s*;?\s*", re.IGNORECASE), CommandKind.DROP),
-    (
-        re.compile(r"\s*(?:BEGIN|START\s+TRANSACTION)(?:\s+(?:TRANSACTION|WORK))?(?:\s+READ\s+ONLY)?\s*;?\s*", re.IGNORECASE),
-        CommandKind.BEGIN,
-    ),
-    (re.compile(r"\s*COMMIT(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.COMMIT),
-    (re.compile(r"\s*ROLLBACK(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE), CommandKind.ROLLBACK),
-    (
-        re.compile(r"(\s*CREATE\s+(?:OR\s+REPLACE\s+)?INCREMENTAL\s+VIEW\s.*)", re.IGNORECASE | re.DOTALL),
-        CommandKind.CREATE_VIEW,
-    ),
-    (
-        re.compile(r"\s*DROP\s+INCREMENTAL\s+VIEW\s+((?:IF\s+EXISTS\s+)?.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL),
-        CommandKind.DROP_VIEW,
-    ),
-    (
-        re.compile(r"(\s*CREATE\s+(?:OR\s+REPLACE\s+)?MATERIALIZED\s+VIEW\s.*)", re.IGNORECASE | re.DOTALL),
-        CommandKind.CREATE_TABLE,
-    ),
-    (
-        re.compile(r"\s*DROP\s+MATERIALIZED\s+VIEW\s+((?:IF\s+EXISTS\s+)?.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL),
-        CommandKind.DROP_TABLE,
-    ),
-    (re.compile(r"\s*REFRESH\s+MATERIALIZED\s+VIEW\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.REFRESH),
-    (re.compile(r"\s*SHOW\s+INCREMENTAL\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_VIEWS),
-    (re.compile(r"\s*SHOW\s+MATERIALIZED\s+VIEWS\s*;?\s*", re.IGNORECASE), CommandKind.SHOW_TABLES),
-    (re.compile(r"\s*EXPLAIN\s+INCREMENTAL\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_VIEW),
-    (re.compile(r"\s*EXPLAIN\s+WHY\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.EXPLAIN_WHY),
-    (re.compile(r"(\s*WHAT\s+IF\b.*)", re.IGNORECASE | re.DOTALL), CommandKind.WHAT_IF),
-    (re.compile(r"\s*CLUSTER\s+SKETCH\s+TABLE\s+(.+?)\s*;?\s*", re.IGNORECASE | re.DOTALL), CommandKind.CLUSTER),
-    (
-        re.compile(
-            r"\s*((?:ADVISE|(?:SHOW|DROP)\s+(?:SKETCH(?:ES)?|STATES?|INCREMENTAL|MATERIALIZED)|(?:EXPLAIN|CLUSTER)\s+SKETCH|EXPLAIN\s+(?:INCREMENTAL|WHY)"
-            r"|(?:REFRESH|ALTER)\s+(?:MATERIALIZED|INCREMENTAL)|CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED))(?!\S).*?)\s*",
-            re.IGNORECASE | re.DOTALL,
-        ),
-        CommandKind.UNKNOWN,
-    ),
-)
 _AFTER_A_NAME = {".", "(", "VALUES", "SELECT", "WITH", "FROM", "TABLE", "USING", "SET", "WHERE", "PARTITION", "AS"}
 """What may follow the name of a table, so that TABLE before it is the name."""
 _QUERY_WORDS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("}
@@ -211,11 +137,9 @@ def per_statement(find: Callable[[Statement], FoundT]) -> Callable[[Statement], 
 
 
 def _parse(text: str) -> Statement:
-    for pattern, command in _COMMANDS:
-        match = pattern.fullmatch(text)
-        if match:
-            argument = match.group(1) if match.groups() else ""
-            return Statement(text, StatementKind.SKETCH_COMMAND, command=SketchCommand(command, argument))
+    command = command_of(text)
+    if command is not None:
+        return Statement(text, StatementKind.SKETCH_COMMAND, command=command)
     first_words = text.lstrip()[:10].split(None, 1)
     if first_words and len(text) > LARGEST_CHANGE:
         kind = _kind_by_word(first_words[0].upper())

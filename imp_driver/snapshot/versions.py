@@ -11,7 +11,8 @@ from typing import Protocol
 from sqlglot import exp
 
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, NotSupportedError
-from imp_driver.parse.statement import CommandKind, Statement, StatementKind, table_name
+from imp_driver.parse.commands import CommandKind
+from imp_driver.parse.statement import Statement, StatementKind, table_name
 from imp_driver.parse.time_travel import Asked
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason

@@ -9,7 +9,8 @@ import pytest
 from sqlglot import exp
 
 from imp_driver.parse.cache import TextCache
-from imp_driver.parse.statement import DIALECT, CommandKind, Statement, StatementKind, parse, per_statement
+from imp_driver.parse.commands import CommandKind
+from imp_driver.parse.statement import DIALECT, Statement, StatementKind, parse, per_statement
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,14 @@ def test_kind_and_target(text: str, kind: StatementKind, target: tuple[str, ...]
         ("ADVISE FOO", CommandKind.UNKNOWN, "ADVISE FOO"),
         ("CLUSTER SKETCH", CommandKind.UNKNOWN, "CLUSTER SKETCH"),
         ("drop sketch all", CommandKind.DROP, "all"),
+        ("SPARQL SELECT ?x WHERE { ?x ?p 'a' } # end;\n ; ", CommandKind.SPARQL, "SELECT ?x WHERE { ?x ?p 'a' } # end;"),
+        ("-- a note\n /* two */ # three\nsparql\nASK {}", CommandKind.SPARQL, "ASK {}"),
+        ("Explain -- why\n Sparql ASK { ?a ?b ?c ; ?d ?e };", CommandKind.EXPLAIN_SPARQL, "ASK { ?a ?b ?c ; ?d ?e }"),
+        ("SPARQL", CommandKind.SPARQL, ""),
+        ("create graph a.`b c` comment 'x';", CommandKind.CREATE_GRAPH, "create graph a.`b c` comment 'x';"),
+        ("DROP GRAPH IF EXISTS g", CommandKind.DROP_GRAPH, "DROP GRAPH IF EXISTS g"),
+        ("show graphs;", CommandKind.SHOW_GRAPHS, ""),
+        ("SHOW GRAPHS IN x", CommandKind.UNKNOWN, "SHOW GRAPHS IN x"),
         ("cluster sketch table `a b`.t by (g)\n files 3 ;", CommandKind.CLUSTER, "`a b`.t by (g)\n files 3"),
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.errors import ProgrammingError
-from imp_driver.parse.statement import CommandKind, StatementKind, parse
+from imp_driver.parse.commands import CommandKind
+from imp_driver.parse.statement import StatementKind, parse
 from imp_driver.parse.views import read_name, read_new_view
 from imp_driver.values.view_policy import ViewPolicy, strictest
 
