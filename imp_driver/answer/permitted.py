@@ -27,6 +27,10 @@ class Permitted:
         """Raise Refused as ``check``."""
         self._check(_names_of(every))
 
+    def check_tables(self, names: Iterable[tuple[str, ...]]) -> None:
+        """Raise Refused as ``check``, for tables by name."""
+        self._check(names)
+
     def check_readable(self, every: Sequence[Scan]) -> None:
         """Raise Refused where a table or view may not be read at all; rows that Spark computes are those that may be seen."""
         self._check_names(_names_of(every))

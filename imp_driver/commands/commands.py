@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.answers import Answers
+from imp_driver.answer.graphs.answers import GraphAnswers
+from imp_driver.answer.permitted import Permitted
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
@@ -28,6 +30,7 @@ from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
 from imp_driver.values.execution import Execution
+from imp_driver.values.options import Options
 from imp_driver.values.tables import ChangeSource
 
 _STATEMENTS = (
@@ -64,6 +67,7 @@ class Commands:
         reader: Reader,
         source: ChangeSource,
         run_one: RunOne,
+        options: Options,
     ) -> None:
         self._session = session
         self._sketches = sketches
@@ -73,10 +77,13 @@ class Commands:
         self._requests = requests
         self._answers = answers
         self._run_one = run_one
-        self.views = ViewCommands(session, sketches, answers.named, run_one)
+        graphs = GraphAnswers(session, source, transaction, sketches, Permitted(session, options), options)
+        self._sparql = SparqlQueries(graphs, options, run_one)
+        self.views = ViewCommands(session, sketches, answers.named, run_one, self._sparql.in_sql)
         self._what_ifs = WhatIfs(session, source, answers, reader)
-        self._sparql = SparqlQueries()
-        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
+        self._materialized = MaterializedViews(
+            session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule, self._sparql.in_sql
+        )
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""

@@ -8,12 +8,26 @@ import pyarrow as pa
 
 from imp_driver.ports import ResultColumn
 
-_TYPE_NAMES = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
+_TYPE_NAMES = {
+    pa.string(): "string",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp_ntz",
+    pa.timestamp("us", "UTC"): "timestamp",
+}
 
 
 def columns_of(schema: pa.Schema) -> tuple[ResultColumn, ...]:
     """Return what is told of columns that the driver itself makes."""
-    return tuple(ResultColumn(field.name, _TYPE_NAMES[field.type], None, None, True) for field in schema)
+    return tuple(_column(field.name, field.type) for field in schema)
+
+
+def _column(name: str, kind: pa.DataType) -> ResultColumn:
+    if pa.types.is_decimal(kind):
+        return ResultColumn(name, f"decimal({kind.precision},{kind.scale})", kind.precision, kind.scale, True)
+    return ResultColumn(name, _TYPE_NAMES[kind], None, None, True)
 
 
 class LocalStream:

@@ -59,7 +59,7 @@ class _Compared:
 
 
 class MaterializedViews:
-    """The materialized views of one connection; ``run_one`` runs another statement on behalf of a command."""
+    """The materialized views of one connection; ``run_one`` runs another statement on behalf of a command, ``in_sql`` translates SPARQL."""
 
     def __init__(
         self,
@@ -68,7 +68,9 @@ class MaterializedViews:
         check_followed: Callable[[NewView, Execution], None],
         run_one: RunOne,
         schedule: Schedule,
+        in_sql: Callable[[str], str],
     ) -> None:
+        self._in_sql = in_sql
         self._session = session
         self._changes = changes
         self._check_followed = check_followed
@@ -84,7 +86,7 @@ class MaterializedViews:
             ProgrammingError: the name is that of something else, or the query cannot be read.
             OperationalError: the policy is STRICT, and Spark would compute the rows.
         """
-        wanted = typed_view(read_new_view(text), self._session, execution)
+        wanted = typed_view(read_new_view(text), self._session, execution, self._in_sql)
         if wanted.has_provenance:
             raise ProgrammingError("WITH PROVENANCE is for incremental views, whose rows are computed here: CREATE INCREMENTAL VIEW.")
         if self._session.resolve(wanted.name) is not None:

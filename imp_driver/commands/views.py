@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from uuid import uuid4
@@ -38,9 +38,10 @@ _POLICY = re.compile(rf"""['"`]?{re.escape(PROPERTY)}['"`]?\s*=?\s*['"]([^'"]*)[
 
 
 class ViewCommands:
-    """The views of one connection; ``run_one`` runs another statement on behalf of a command."""
+    """The views of one connection; ``run_one`` runs another statement on behalf of a command, ``in_sql`` translates SPARQL."""
 
-    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: RunOne) -> None:
+    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: RunOne, in_sql: Callable[[str], str]) -> None:
+        self.in_sql = in_sql
         self._session = session
         self._sketches = sketches
         self._named = named
@@ -53,7 +54,7 @@ class ViewCommands:
             NotSupportedError: its policy asks for changes to be followed that could only be captured again.
             ProgrammingError: the statement or its query cannot be read.
         """
-        wanted = typed_view(read_new_view(text), self._session, execution)
+        wanted = typed_view(read_new_view(text), self._session, execution, self.in_sql)
         there = self._session.resolve(wanted.name)
         if wanted.may_exist and there is not None:
             return
@@ -255,11 +256,16 @@ class ViewCommands:
         )
 
 
-def typed_view(wanted: NewView, session: Session, execution: Execution) -> NewView:
+def typed_view(wanted: NewView, session: Session, execution: Execution, in_sql: Callable[[str], str]) -> NewView:
     """Return a new view with what expires of its tables in its query, and with what the catalog needs to know of that.
 
-    Raises ProgrammingError where it is no query, or nothing can expire so.
+    Raises ProgrammingError where it is no query, or nothing can expire so; NotSupportedError for SPARQL that SQL cannot tell.
+
+    Args:
+        in_sql: translates a query in SPARQL.
     """
+    if wanted.sparql:
+        wanted = replace(wanted, query=in_sql(wanted.sparql))
     check_query(wanted.query, "What follows AS in a view")
 
     def kind_of(expiry: Expiry) -> pa.DataType:

@@ -57,6 +57,7 @@ _MOST_SHAPES = 1_000
 MOST_REPEATS = MOST_INNER = 256
 MOST_RECURSIONS = 32
 MOST_MERGES = 64
+MOST_GRAPHS = 256
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -103,6 +104,7 @@ class Relations:
         self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
         self.recursions: BoundedCache[Hashable, object] = BoundedCache(MOST_RECURSIONS)
         self.merges: BoundedCache[Hashable, object] = BoundedCache(MOST_MERGES)
+        self.graphs: BoundedCache[Hashable, object] = BoundedCache(MOST_GRAPHS)
         self._folders = Folders(buckets)
         self._source = source
 

@@ -17,7 +17,7 @@ from imp_driver.parse.expiry import Expiry
 from imp_driver.parse.tokens import closing, tokens_of
 from imp_driver.values.quoting import qualified, quoted_text
 from imp_driver.values.types import LENGTHS
-from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, SHOWN_END, ViewPolicy
+from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, SHOWN_END, SPARQL, ViewPolicy
 
 _FORM = (
     "CREATE [OR REPLACE] INCREMENTAL | MATERIALIZED VIEW [IF NOT EXISTS] name [(columns)] [COMMENT 'text'] "
@@ -25,6 +25,8 @@ _FORM = (
     "[WITH EXPIRY table AFTER INTERVAL n unit ON column [BY CLOCK]] AS query"
 )
 _BEGINNING = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s+(IF\s+NOT\s+EXISTS\s+)?", re.IGNORECASE)
+_SPARQL = re.compile(r"((?:'(?:[^'\\]|\\.|'')*'|(?!\bAS\b).)*\bAS)\s+(SPARQL\s.*)", re.IGNORECASE | re.DOTALL)
+"""What stands before a query in SPARQL, which has other tokens, and the query."""
 _FEED = "delta.enableChangeDataFeed"
 _IF_EXISTS = "IF EXISTS "
 _MOST_DIGITS = 6
@@ -41,6 +43,7 @@ class NewView:
         expiries: which rows of its tables leave it after some time, until they are in ``query``.
         has_provenance: whether it is to be kept why each row is there.
         typed: a query that Spark runs, with the columns of a recursive one, which it does not; empty for any other.
+        sparql: the query in SPARQL, until its translation is in ``query``; empty where it was written in SQL.
     """
 
     name: tuple[str, ...]
@@ -54,6 +57,7 @@ class NewView:
     expiries: tuple[Expiry, ...] = ()
     has_provenance: bool = False
     typed: str = ""
+    sparql: str = ""
 
     def table_text(self, namespace: Sequence[str], view: str) -> str:
         """Return the statement for Spark that makes a table of a view's rows, typed as the query is.
@@ -63,7 +67,7 @@ class NewView:
             view: shows the rows.
         """
         head = f"CREATE {'OR REPLACE ' * self.replaces}TABLE {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)} USING DELTA"
-        values = {PROPERTY: self.policy.name, QUERY: self.query, NAMESPACE: json.dumps(list(namespace)), _FEED: "true"}
+        values = {PROPERTY: self.policy.name, QUERY: self.query, NAMESPACE: json.dumps(list(namespace)), _FEED: "true", **self._own}
         if self.seconds is not None:
             values[SECONDS] = str(self.seconds)
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
@@ -74,11 +78,15 @@ class NewView:
     def text(self) -> str:
         """The statement for Spark that makes a view."""
         head = f"CREATE {'OR REPLACE ' * self.replaces}VIEW {'IF NOT EXISTS ' * self.may_exist}{qualified(self.name)}"
-        values = {PROPERTY: self.policy.name, **({QUERY: self.query} if self.typed else {})}
+        values = {PROPERTY: self.policy.name, **({QUERY: self.query} if self.typed else {}), **self._own}
         if self.has_provenance:
             values[PROVENANCE] = "true"
         properties = ", ".join(f"{quoted_text(name)} = {quoted_text(value)}" for name, value in values.items())
         return " ".join(filter(None, (head, self.columns, self.comment, f"TBLPROPERTIES ({properties})", "AS", self._shown)))
+
+    @property
+    def _own(self) -> dict[str, str]:
+        return {SPARQL: self.sparql} if self.sparql else {}
 
     @property
     def _shown(self) -> str:
@@ -99,7 +107,10 @@ def read_new_view(text: str) -> NewView:
     """
     found = _BEGINNING.match(text)
     assert found is not None
-    rest = text[found.end() :]
+    rest, sparql = text[found.end() :], ""
+    other = _SPARQL.fullmatch(rest)
+    if other is not None:
+        rest, sparql = other[1], other[2].rstrip().rstrip(";")
     words = _Words(rest, tokens_of(rest, _FORM))
     name = words.name()
     columns = words.in_brackets()
@@ -129,9 +140,8 @@ def read_new_view(text: str) -> NewView:
         raise ProgrammingError("CREATE OR REPLACE and IF NOT EXISTS exclude each other.")
     if seconds is not None and "MATERIALIZED" not in found.group().upper():
         raise ProgrammingError("EVERY n SECONDS is for materialized views; an incremental one is up to date whenever it is read.")
-    return NewView(
-        name, words.rest(), ViewPolicy[policy or "AUTO"], columns, comment, replaces, may_exist, seconds, tuple(expiries), has_provenance
-    )
+    query, kept = "" if sparql else words.rest(), ViewPolicy[policy or "AUTO"]
+    return NewView(name, query, kept, columns, comment, replaces, may_exist, seconds, tuple(expiries), has_provenance, sparql=sparql)
 
 
 def read_name(text: str) -> tuple[str, ...]:

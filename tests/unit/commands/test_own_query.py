@@ -23,7 +23,7 @@ PROPERTIES = {PROPERTY: "STRICT", QUERY: QUERY_TEXT, PROVENANCE: "true"}
 
 def view(text: str) -> tuple[NewView, str]:
     """Return a recursive view with what the catalog has for its query."""
-    wanted = typed_view(read_new_view(text), DuckSession(Warehouse()), Execution(text))
+    wanted = typed_view(read_new_view(text), DuckSession(Warehouse()), Execution(text), str)
     return wanted, wanted.text[wanted.text.index(SHOWN) :]
 
 

@@ -1,0 +1,177 @@
+"""The solutions of one pattern, brought from the versions of one reading to those of the next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from imp_driver.answer.graphs.quads import COLUMNS, load_text, quads
+from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
+from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.ports import ResultTooLarge
+from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.sparql.algebra import Pattern
+from imp_driver.values.quoting import qualified
+from imp_driver.values.refusal import Refused
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
+
+ReadT = TypeVar("ReadT")
+TUPLE_BYTES = 400
+"""What a tuple of a circuit takes, with its place in an index (measured: docs/sparql.md)."""
+MOST_CHANGED, MOST_SHARE = 100_000, 0.25
+"""Changed rows, and their share of a table, beyond which all are read anew."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphTable:
+    """The table of a graph as a query reads it; ``is_pinned``: at a version that was asked for, which no newer one stands for."""
+
+    name: tuple[str, ...]
+    snapshot: TableSnapshot
+    is_pinned: bool = False
+
+
+class FollowedPattern:
+    """Solutions of one pattern. Safe to use from several threads.
+
+    ``memory`` are the bytes that it may take.
+    """
+
+    def __init__(self, pattern: Pattern, memory: int) -> None:
+        self._pattern = pattern
+        self._memory = memory
+        self._circuit: Circuit | None = None
+        self._vector: Mapping[str, TableSnapshot] = {}
+        self._refused: tuple[Mapping[str, int], Refused] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def bytes(self) -> int:
+        """About how many it takes."""
+        return 0 if self._circuit is None else self._circuit.size * TUPLE_BYTES
+
+    def read(
+        self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means, reader: Callable[[Circuit], ReadT]
+    ) -> tuple[Upkeep, Mapping[str, TableSnapshot], ReadT]:
+        """Return what a reader makes of the solutions at the tables' versions, or at newer ones that another thread has seen.
+
+        Raises:
+            Refused: they cannot be followed, or take more than the memory.
+            Error: the engine failed.
+        """
+        with self._lock:
+            self._check(tables)
+            with means.watch.stage("maintain"):
+                upkeep = self._brought_to(tables, source, means)
+            assert self._circuit is not None
+            return upkeep, self._vector, reader(self._circuit)
+
+    def _check(self, tables: Mapping[str, GraphTable]) -> None:
+        """Raise Refused where the same versions were too much before."""
+        if self._refused is not None and self._refused[0] == _versions(tables):
+            raise Refused.on(self._refused[1].grounds)
+
+    def _brought_to(self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means) -> Upkeep:
+        before = next(iter(self._vector.values())).version if self._vector else None
+        if self._circuit is None or self._circuit.is_lost:
+            self._load(tables, means)
+            return Upkeep(Decision.CAPTURED, None)
+        try:
+            tables = {name: self._ahead(name, each, source) for name, each in tables.items()}
+            plans = {name: self._plan(name, each.snapshot, source) for name, each in tables.items()}
+            read = {name: _changed(plan, source, means) for name, plan in plans.items() if plan is not None}
+            for name, signed in read.items():
+                _check_growth(self._vector[name], tables[name].snapshot, signed)
+        except ChangesUnavailable as error:
+            self._load(tables, means)
+            return Upkeep(Decision.RECAPTURED, before, recapture_reason=error.reason, detail=error.detail)
+        vector = {name: each.snapshot for name, each in tables.items()}
+        if not read:
+            self._vector = vector
+            return Upkeep(Decision.FRESH, before)
+        wanted = self._circuit.wanted
+        self._step({name: quads(signed.rows, wanted[name], signed.weights) for name, signed in read.items()}, tables)
+        followed = [plan for plan in plans.values() if plan is not None]
+        rows, size = sum(len(signed.weights) for signed in read.values()), sum(plan.bytes for plan in followed)
+        return Upkeep(Decision.MAINTAINED, before, rows, followed[0].source, delta_bytes=size)
+
+    def _ahead(self, name: str, table: GraphTable, source: ChangeSource) -> GraphTable:
+        """Return a table at the version that the solutions are at, where another thread has seen a newer one: they cannot go back."""
+        known, asked = self._vector[name], table.snapshot
+        if known.table_id != asked.table_id or known.version <= asked.version:
+            return table
+        if table.is_pinned:
+            raise Refused(Reason.OLD_VERSION)
+        return replace(table, snapshot=source.snapshot(asked.location))
+
+    def _plan(self, name: str, snapshot: TableSnapshot, source: ChangeSource) -> ChangePlan | None:
+        """Say how to get the changes of a table, None where there are none. Raises ChangesUnavailable."""
+        before = self._vector[name]
+        if (before.location, before.table_id) != (snapshot.location, snapshot.table_id):
+            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, "the table is another one than before")
+        if before.version == snapshot.version:
+            return None
+        plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
+        if plan.source is DeltaSource.NONE:
+            return None
+        if plan.rows is not None and snapshot.row_count and plan.rows > MOST_CHANGED and plan.rows > MOST_SHARE * snapshot.row_count:
+            raise ChangesUnavailable(RecaptureReason.DELTA_TOO_LARGE, f"{plan.rows} changed rows")
+        return plan
+
+    def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
+        """Read what the pattern can match, at the tables' versions."""
+        self._circuit, self._vector = None, {}
+        try:
+            self._circuit = Circuit(self._pattern)
+        except NotMaintained as error:
+            raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
+        wanted = self._circuit.wanted
+        with means.watch.stage("capture"):
+            try:
+                loaded = {
+                    name: means.read(load_text(_at(each), wanted[name]), most_bytes=self._memory // 4) for name, each in tables.items()
+                }
+            except ResultTooLarge as error:
+                self._refuse(tables, "the triples that its patterns can match", error)
+            self._step({name: quads(rows, wanted[name]) for name, rows in loaded.items()}, tables)
+
+    def _step(self, changes: Mapping[str, Mapping[QuadRow, int]], tables: Mapping[str, GraphTable]) -> None:
+        assert self._circuit is not None
+        self._circuit.step(changes)
+        self._vector = {name: each.snapshot for name, each in tables.items()}
+        if self.bytes > self._memory:
+            self._refuse(tables, f"{self._circuit.size} tuples", None)
+
+    def _refuse(self, tables: Mapping[str, GraphTable], what: str, cause: Exception | None) -> None:
+        refused = Refused(Reason.STATE_TOO_LARGE, f"{what} would take more than the {self._memory} bytes of option memory")
+        self._refused, self._circuit, self._vector = (_versions(tables), refused), None, {}
+        raise refused from cause
+
+
+def _versions(tables: Mapping[str, GraphTable]) -> Mapping[str, int]:
+    return {name: each.snapshot.version for name, each in tables.items()}
+
+
+def _at(table: GraphTable) -> str:
+    return at_version(qualified(table.name), table.snapshot.version)
+
+
+def _changed(plan: ChangePlan, source: ChangeSource, means: Means) -> ZSet:
+    if plan.relation is None:
+        return source.read(plan, COLUMNS)
+    rows = means.read(f"SELECT {', '.join((*COLUMNS, WEIGHT_COLUMN))} FROM {plan.relation}")
+    return ZSet(rows.select(COLUMNS), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+
+
+def _check_growth(before: TableSnapshot, after: TableSnapshot, signed: ZSet) -> None:
+    """Raise ChangesUnavailable where the table has another number of rows than before and the changes: some would go unnoticed."""
+    if before.row_count is None or after.row_count is None:
+        return
+    expected = before.row_count + int(signed.weights.sum())
+    if expected != after.row_count:
+        detail = f"expected {expected} rows, the table has {after.row_count}"
+        raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, detail)
