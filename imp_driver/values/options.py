@@ -62,6 +62,14 @@ class RowRules(Enum):
     NONE = "none"
 
 
+class Terms(Enum):
+    """text: terms in results of SPARQL as people read them. typed: numbers, truth values, dates and times as such. n3: as N-Triples."""
+
+    TEXT = "text"
+    TYPED = "typed"
+    N3 = "n3"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Options:
     """What a connection was asked for. Its repr hides the values of options with the name of a secret.
@@ -88,6 +96,8 @@ class Options:
         memory: bytes of operator state that all templates of a warehouse may hold together; as text also a size such as ``512m``.
         snapshot: moment (seconds since 1970) whose versions the connection reads, and then it cannot write; None: the newest.
         store: where sketches outlive the process: a folder or URL, or ``off``; ``auto`` is ``_imp/store`` in the embedded warehouse.
+        graph: graph that SPARQL means where a text names none.
+        terms: how results of SPARQL show terms.
         cores: threads of the embedded Spark.
         driver_memory: heap of the embedded Spark, in Spark's notation; only the first connection of a process can set it.
         trace_query_text: whether OpenTelemetry spans have the text of statements, with the constants in it.
@@ -116,6 +126,8 @@ class Options:
     memory: int = 1 << 30
     store: str = "auto"
     snapshot: float | None = None
+    graph: str | None = None
+    terms: Terms = Terms.TEXT
     cores: int | None = None
     driver_memory: str = "4g"
     trace_query_text: bool = False
@@ -320,7 +332,13 @@ def _read_moment(value: Any) -> float:
     return moment
 
 
-_CHOICES: Mapping[str, type[Enum]] = {"policy": Policy, "floats": Floats, "row_rules": RowRules, "recursion": RecursionPlace}
+_CHOICES: Mapping[str, type[Enum]] = {
+    "policy": Policy,
+    "floats": Floats,
+    "row_rules": RowRules,
+    "recursion": RecursionPlace,
+    "terms": Terms,
+}
 
 
 def _read_choice(name: str, value: Any) -> Enum:

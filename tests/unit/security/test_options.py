@@ -18,7 +18,7 @@ from tests.seeds import WIDE
 
 TEXTS = tuple(strings(10_000 if WIDE else 2_500))
 QUOTED = tuple((text, quote_plus(text)) for text in TEXTS)
-TEXT_OPTIONS = ("schema", "driver_memory", "user_id", "token", "master", "store")
+TEXT_OPTIONS = ("schema", "driver_memory", "user_id", "token", "master", "store", "graph")
 OTHERS = tuple(field.name for field in fields(Options) if field.name not in ("warehouse", "server", *TEXT_OPTIONS))
 
 
