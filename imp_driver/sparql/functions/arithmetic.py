@@ -15,6 +15,7 @@ from imp_driver.sparql.functions.numerals import EXACT, MOST_DIGITS, RANKS, Numb
 
 _DIGITS: Final = 28
 _FRACTION: Final = 18
+_SMALL: Final = 1 << 64
 _HALF: Final = Decimal("0.5")
 _MOST_BITS: Final = int(MOST_DIGITS * math.log2(10))
 
@@ -34,6 +35,21 @@ def computed(symbol: str, first: Number, second: Number) -> Number | None:
     if rank == 2:
         return single(float(found))
     return None if isinstance(found, int) and found.bit_length() > _MOST_BITS else found
+
+
+def operation(symbol: str) -> Callable[[Number, Number], Number | None]:
+    """Return ``computed`` for one of ``+ - * /``, two integers first."""
+    if symbol == "/":
+        return lambda first, second: computed("/", first, second)
+    of_integers = _OTHERS[symbol]
+
+    def compute(first: Number, second: Number) -> Number | None:
+        if type(first) is int and type(second) is int:
+            found: int = of_integers(first, second)
+            return found if -_SMALL < found < _SMALL else computed(symbol, first, second)
+        return computed(symbol, first, second)
+
+    return compute
 
 
 def quotient(one: Number, other: Number) -> Number | None:

@@ -6,6 +6,7 @@ What an element of a solution says is the same whenever it comes again, so the f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -39,13 +40,28 @@ def with_term(place: int, constant: Term) -> TruthOf:
     """Return ``?variable = constant`` for any term."""
     if constant[0] != '"':
         return _with_reference(place, constant)
-    is_itself = equal(constant, constant)
+    sought = number(constant)
+    if sought is not None:
+        return _equal_to_number(place, constant, sought)
 
     def truth(solution: Solution) -> bool | None:
         term = solution[place]
-        if term == constant:
-            return is_itself
         return None if term is None else equal(term, constant)
+
+    return truth
+
+
+def _equal_to_number(place: int, constant: Term, sought: Number) -> TruthOf:
+    kind = type(sought)
+
+    def truth(solution: Solution) -> bool | None:
+        term = solution[place]
+        if term is None:
+            return None
+        found = number(term)
+        if type(found) is kind:
+            return found == sought
+        return equal(term, constant)
 
     return truth
 
@@ -85,6 +101,10 @@ def among(place: int, constants: Sequence[Term]) -> TruthOf:
     """Return ``?variable IN (constant, ..)``."""
     references = frozenset(each for each in constants if each[0] != '"')
     literals = tuple(each for each in constants if each[0] == '"')
+    texts = frozenset(literals)
+    have_texts_only = all(each[-1] == '"' for each in literals)
+    numbers = frozenset(found for each in literals if isinstance(found := number(each), (int, Decimal)))
+    have_exact_numbers_only = all(isinstance(number(each), (int, Decimal)) for each in literals)
 
     @lru_cache(maxsize=_KEPT)
     def is_among(term: Term) -> bool | None:
@@ -94,6 +114,12 @@ def among(place: int, constants: Sequence[Term]) -> TruthOf:
         term = solution[place]
         if term is None:
             return None
-        return is_among(term) if term[0] == '"' else term in references
+        if term[0] != '"':
+            return term in references
+        if have_texts_only and term[-1] == '"':
+            return term in texts
+        if have_exact_numbers_only and isinstance(found := number(term), (int, Decimal)):
+            return found in numbers
+        return is_among(term)
 
     return truth

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from imp_driver.sparql.algebra import Call, Constant, Exists, Expression, Read, Variable
 from imp_driver.sparql.functions import common_forms, dates, terms_made
-from imp_driver.sparql.functions.arithmetic import computed, negated
+from imp_driver.sparql.functions.arithmetic import negated, operation
 from imp_driver.sparql.functions.closures import (
     NumberOf,
     applied,
@@ -208,7 +208,7 @@ class _Compiler:
             case "+", [inner]:
                 return inner
             case symbol, [one, other] if symbol in _ARITHMETIC:
-                return of_numbers(lambda first, second: computed(symbol, first, second), one, other)
+                return of_numbers(operation(symbol), one, other)
             case _:
                 return error
 
