@@ -20,7 +20,7 @@ from imp_driver.parse.sparql import read_sparql
 from imp_driver.ports import Outcome, Relation
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.sparql.algebra import Form, Pattern, Project, Query, Source, variables
-from imp_driver.sparql.functions.values import term_of
+from imp_driver.sparql.given import term_of
 from imp_driver.sparql.read import read_query
 from imp_driver.sparql.sql.translate import translated
 from imp_driver.sparql.tables import tables_of
@@ -73,7 +73,8 @@ class SparqlQueries:
         query = read_query(text, self.default, bound(execution.parameters))
         tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
         try:
-            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *Circuit(query.pattern).described()]
+            circuit = Circuit(query.pattern)
+            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
         try:
@@ -158,3 +159,9 @@ def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapp
         times=execution.watch.times,
         served_by=ServedBy.STATE,
     )
+
+
+def _kept(circuit: Circuit) -> list[str]:
+    """Say which triples a pattern can match, and so are kept."""
+    every = ((table, constants) for table, read in circuit.wanted.items() for constants in dict.fromkeys(read))
+    return [f"Kept of {table}: {' '.join(term or '?' for term in constants)}" for table, constants in every]

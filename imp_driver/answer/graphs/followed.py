@@ -141,7 +141,10 @@ class FollowedPattern:
 
     def _step(self, changes: Mapping[str, Mapping[QuadRow, int]], tables: Mapping[str, GraphTable]) -> None:
         assert self._circuit is not None
-        self._circuit.step(changes)
+        try:
+            self._circuit.step(changes)
+        except NotMaintained as error:
+            self._refuse(tables, f"{self._circuit.size} tuples", error)
         self._vector = {name: each.snapshot for name, each in tables.items()}
         if self.bytes > self._memory:
             self._refuse(tables, f"{self._circuit.size} tuples", None)

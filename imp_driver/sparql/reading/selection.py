@@ -148,7 +148,9 @@ class Selection:
         keys = self._groups.keys
         if isinstance(self._place, EachNamed) and self._place.variable not in self._groups.names:
             if not keys:
-                raise NotSupportedError(f"an aggregate without GROUP BY within GRAPH ?{self._place.variable.name}: put GRAPH into the subquery")
+                raise NotSupportedError(
+                    f"an aggregate without GROUP BY within GRAPH ?{self._place.variable.name}: put GRAPH into the subquery"
+                )
             keys = [*keys, (self._place.variable, Read(self._place.variable))]
         if any(aggregate.argument is None and aggregate.is_distinct for _, aggregate in named):
             pattern = Project(pattern, visible(pattern))
