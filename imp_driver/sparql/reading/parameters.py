@@ -146,8 +146,10 @@ class _Given:
             case Slice(inner) if not isinstance(inner, (Distinct, Project)):
                 # Of DESCRIBE, whose solutions are no subquery.
                 return replace(pattern, pattern=self.of(inner))
-            case Project(inner, names) if names and all(name.is_hidden for name in names):
+            case Project(inner, names) if _is_hidden(pattern):
                 return Project(self.of(inner), names)
+            case Distinct(inner) if _is_hidden(inner):
+                return Distinct(self.of(inner))
             case Project() | Distinct() | Slice():
                 return self._subquery(pattern)
 
@@ -194,6 +196,11 @@ class _Given:
                 return Exists(self.of(pattern), is_negated)
             case _:
                 return expression
+
+
+def _is_hidden(pattern: Pattern) -> bool:
+    """Return whether a pattern projects hidden variables alone, as no subquery of a text does."""
+    return isinstance(pattern, Project) and bool(pattern.variables) and all(name.is_hidden for name in pattern.variables)
 
 
 def _has_slice(pattern: Pattern) -> bool:

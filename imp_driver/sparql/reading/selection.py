@@ -59,8 +59,8 @@ def _of_each_graph(context: Context, tree: Tree, place: EachNamed) -> Pattern:
     graph = place.variable
     if tree.one("limitoffset") is not None:
         raise NotSupportedError(f"LIMIT and OFFSET within GRAPH ?{graph.name} would count for each graph: put GRAPH into the subquery")
-    is_own = tree.many("projection") and graph not in [part.one("var") for part in tree.many("projection")]
-    if not is_own:
+    selected = [part.one("var") for part in tree.many("projection")]
+    if not selected or graph in selected or graph not in _written(tree, everywhere=True):
         reader = Selection(context, tree, place)
         return Project(reader.modified(), tuple(dict.fromkeys([*reader.columns(), graph])))
     # A variable of the same name within the subquery would be another one.
@@ -276,12 +276,13 @@ def _has_aggregate(found: Any) -> bool:
     return found.rule.startswith("Aggregate_") or any(_has_aggregate(one) for one in found.parts.values())
 
 
-def _written(found: Any) -> Iterator[Variable]:
+def _written(found: Any, *, everywhere: bool = False) -> Iterator[Variable]:
+    """Yield the variables of a text as they come; those of filters and MINUS, which bind none, only where asked for."""
     if isinstance(found, Variable):
         yield found
     elif isinstance(found, list):
         for one in found:
-            yield from _written(one)
-    elif isinstance(found, Tree) and found.rule not in ("Filter", "MinusGraphPattern"):
+            yield from _written(one, everywhere=everywhere)
+    elif isinstance(found, Tree) and (everywhere or found.rule not in ("Filter", "MinusGraphPattern")):
         for one in found.parts.values():
-            yield from _written(one)
+            yield from _written(one, everywhere=everywhere)

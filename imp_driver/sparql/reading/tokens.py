@@ -69,7 +69,7 @@ class Prepared:
         strings: what strings say, without escapes.
         names: IRIs, prefixed names or ``a`` that have another IRI in their place, as they were written.
         labels: of the blank nodes that the text names.
-        places: offsets of the text, ascending, each with that which it has in the original.
+        places: offsets of the text, ascending, each with that which it has in the original, and whether what begins there was replaced.
         has_service: whether SERVICE is a word of it, at which the parser can run forever.
     """
 
@@ -78,13 +78,13 @@ class Prepared:
     strings: tuple[str, ...]
     names: tuple[str, ...]
     labels: frozenset[str]
-    places: tuple[tuple[int, int], ...]
+    places: tuple[tuple[int, int, bool], ...]
     has_service: bool = False
 
     def original(self, offset: int) -> int:
         """Return where an offset of the text is in the original."""
         found = self.places[bisect_right(self.places, offset, key=lambda place: place[0]) - 1]
-        return found[1] + offset - found[0]
+        return found[1] if found[2] else found[1] + offset - found[0]
 
 
 def unescaped(text: str) -> str:
@@ -156,7 +156,7 @@ class _Preparation:
         self._names: list[str] = []
         self._strings: list[str] = []
         self._labels: set[str] = set()
-        self._places: list[tuple[int, int]] = [(0, 0)]
+        self._places: list[tuple[int, int, bool]] = [(0, 0, False)]
         self._has_service = False
         # What a negated set may be in: behind its exclamation mark, within its brackets, behind a ^ of it.
         self._negated = ""
@@ -165,10 +165,11 @@ class _Preparation:
         for token in tokens(text):
             piece = self._piece(token)
             if len(piece) != len(token.text):
-                self._places += [(self._length, token.start), (self._length + len(piece), token.start + len(token.text))]
+                end = self._length + len(piece), token.start + len(token.text)
+                self._places += [(self._length, token.start, True), (*end, False)]
             self._pieces.append(piece)
             self._length += len(piece)
-        places = tuple(dict(self._places).items())
+        places = tuple({place[0]: place for place in self._places}.values())
         text = "".join(self._pieces)
         return Prepared(
             text, tuple(self._numbers), tuple(self._strings), tuple(self._names), frozenset(self._labels), places, self._has_service
