@@ -118,7 +118,7 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Bgp:
-    """Basic graph pattern, over one place; without triples it has one solution, which binds nothing."""
+    """Basic graph pattern, over one place; without triples it has one solution, which binds nothing but the name of the graph, if each."""
 
     triples: tuple[Triple, ...]
     place: Place
@@ -318,7 +318,7 @@ def _met(pattern: Pattern) -> list[Variable]:
     match pattern:
         case Bgp(triples, place):
             nodes = [node for triple in triples for node in triple.nodes]
-            graph = [place.variable] if isinstance(place, EachNamed) and triples else []
+            graph = [place.variable] if isinstance(place, EachNamed) else []
             return [*(node for node in nodes if isinstance(node, Variable)), *graph]
         case Closure():
             ends = [node for node in (pattern.subject, pattern.object) if isinstance(node, Variable)]
