@@ -1,7 +1,7 @@
-"""Arithmetic and casts of numbers. Source: section 17.3, XQuery 1.0 and XPath 2.0 functions and operators, sections 6 and 17.
+"""Arithmetic and casts of numbers. Source: section 17.3; XPath 2.0 functions and operators, sections 6 and 17.
 
-Sums, differences and products of integers and decimals are exact, or unknown where they are too long. A quotient of two has 18 digits behind
-the point, the last one rounded; how many there are is left open there.
+Sums, differences and products of integers and decimals are exact, or unknown where they are too long. A quotient has 18 digits behind the
+point, the last one rounded; how many there are is left open there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,23 @@ from collections.abc import Callable, Mapping
 from imp_driver.sparql import terms
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.facets import EXACT
-from imp_driver.sparql.sql.values import Known, Number, Stored, Text, Truth, Value, number_of, once, string_of, term_of, text_of, truth_of
+from imp_driver.sparql.sql.values import (
+    NO_DOUBLE,
+    NO_EXACT,
+    Known,
+    Number,
+    Stored,
+    Text,
+    Truth,
+    Value,
+    number_in,
+    number_of,
+    once,
+    string_of,
+    term_of,
+    text_of,
+    truth_of,
+)
 
 _INFINITY, _MINUS_INFINITY = "CAST('Infinity' AS DOUBLE)", "CAST('-Infinity' AS DOUBLE)"
 _WHOLE_DOUBLES = "4503599627370496D"
@@ -27,17 +43,17 @@ def arithmetic(operator: str, left: Number, right: Number) -> Number:
 
 
 def negated(value: Number) -> Number:
-    return Number(value.rank, f"(-{value.exact})", f"(-{value.double})")
+    return Number(value.rank, f"(-{value.exact})", f"(-{value.floating})")
 
 
 def absolute(value: Number) -> Number:
-    return Number(value.rank, f"abs({value.exact})", f"abs({value.double})")
+    return Number(value.rank, f"abs({value.exact})", f"abs({value.floating})")
 
 
 def rounded(name: str, value: Number) -> Number:
     """Return CEIL, FLOOR or ROUND, which has halves go up."""
     exact = f"try_cast({_ROUNDED[name](value.exact)} AS {EXACT})"
-    return Number(value.rank, exact, once(value.double, lambda x: _whole_double(name, x)))
+    return Number(value.rank, exact, once(value.floating, lambda x: _whole_double(name, x)))
 
 
 def _whole_double(name: str, number: str) -> str:
@@ -57,13 +73,13 @@ _ROUNDED: Mapping[str, Callable[[str], str]] = {
 
 
 def _number(rank: str, exact: str, double: str) -> Number:
-    """Return a result whose DOUBLE is that of the exact value where there is one, and a FLOAT's where it is a float."""
-    of_exact, of_float = f"CAST({exact} AS DOUBLE)", f"CAST(CAST({double} AS FLOAT) AS DOUBLE)"
+    """Return a result whose parts are NULL where its type is another one; a FLOAT is rounded."""
+    of_float = f"CAST(CAST({double} AS FLOAT) AS DOUBLE)"
     if rank in ("0", "1"):
-        return Number(rank, exact, of_exact)
+        return Number(rank, exact, NO_DOUBLE)
     if rank in ("2", "3"):
-        return Number(rank, f"CAST(NULL AS {EXACT})", of_float if rank == "2" else double)
-    return Number(rank, exact, f"CASE WHEN {rank} <= 1 THEN {of_exact} WHEN {rank} = 2 THEN {of_float} ELSE {double} END")
+        return Number(rank, NO_EXACT, of_float if rank == "2" else double)
+    return Number(rank, exact, f"CASE {rank} WHEN 2 THEN {of_float} WHEN 3 THEN {double} END")
 
 
 def _greater(left: str, right: str, *, is_quotient: bool) -> str:
@@ -124,7 +140,7 @@ def cast_to_number(value: Value, datatype: str) -> Number | None:
     sources = [number_of(value), _number_in(text_of(value), datatype), _number_of_truth(value)]
     known = [each for each in sources if each is not None]
     if not known:
-        return Number(rank, f"CAST(NULL AS {EXACT})", "CAST(NULL AS DOUBLE)")
+        return Number(rank, NO_EXACT, NO_DOUBLE)
     exact = _coalesced([_decimal_of(each) for each in known])
     if rank == "0":
         exact = f"try_cast(try_cast({once(exact, _cut)} AS DECIMAL(38, 0)) AS {EXACT})"
@@ -136,10 +152,10 @@ def _cut(number: str) -> str:
 
 
 def _decimal_of(number: Number) -> str:
-    if number.rank in ("0", "1"):
+    if number.is_exact:
         return number.exact
-    cast = once(number.double, lambda x: f"CASE WHEN CAST(try_cast({x} AS {EXACT}) AS DOUBLE) = {x} THEN try_cast({x} AS {EXACT}) END")
-    return cast if number.rank.isdigit() else f"CASE WHEN {number.rank} <= 1 THEN {number.exact} ELSE {cast} END"
+    cast = once(number.floating, lambda x: f"CASE WHEN CAST(try_cast({x} AS {EXACT}) AS DOUBLE) = {x} THEN try_cast({x} AS {EXACT}) END")
+    return cast if number.is_floating else f"coalesce({number.exact}, {cast})"
 
 
 def _number_in(text: Text | None, datatype: str) -> Number | None:
@@ -148,13 +164,12 @@ def _number_in(text: Text | None, datatype: str) -> Number | None:
         return None
     lexical = text.lexical if text.suffix == "''" else f"CASE WHEN {text.suffix} = '' THEN {text.lexical} END"
     term = f"concat('\"', {lexical}, '\"^^<{terms.XSD}{datatype}>')"
-    return Number(*(once(term, each) for each in (facets.rank, facets.exact, facets.double)))
+    return number_in(term)
 
 
 def _number_of_truth(value: Value) -> Number | None:
     truth = truth_value(value)
-    numbers = [f"CASE WHEN {truth} THEN {one} WHEN NOT ({truth}) THEN {zero} END" for one, zero in ((1, 0), ("1D", "0D"))]
-    return None if truth is None else Number("0", f"CAST({numbers[0]} AS {EXACT})", numbers[1])
+    return None if truth is None else Number("0", f"CAST(CASE WHEN {truth} THEN 1 WHEN NOT ({truth}) THEN 0 END AS {EXACT})", NO_DOUBLE)
 
 
 def truth_value(value: Value) -> str | None:

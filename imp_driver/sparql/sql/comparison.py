@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from imp_driver.sparql.sql import facets
-from imp_driver.sparql.sql.values import Known, Number, Stored, Text, Truth, Value, families, number_of, once, string_of, term_of, text_of
+from imp_driver.sparql.sql.values import (
+    Known,
+    Number,
+    Stored,
+    Text,
+    Truth,
+    Value,
+    families,
+    number_of,
+    once,
+    once_more,
+    string_of,
+    term_of,
+    text_of,
+)
 
 NO_TRUTH = "CAST(NULL AS BOOLEAN)"
 _SYMBOLS = {"=": "=", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
@@ -21,16 +35,19 @@ _BY_FACET: Mapping[int, Callable[[str], str]] = {
 }
 
 
-def compared(operator: str, left: Value, right: Value) -> str:
-    """Return BOOLEAN for one of ``= != < > <= >=``."""
+def compared(operator: str, left: Value, right: Value, *, is_test: bool = False) -> str:
+    """Return BOOLEAN for one of ``= != < > <= >=``; with ``is_test`` it need not be told whether it is FALSE or an error."""
     if operator == "!=":
         return f"NOT ({compared('=', left, right)})"
     common = families(left) & families(right)
+    if operator == "=" and {facets.RESOURCE} in (families(left), families(right)):
+        # A term is no IRI's equal but itself, and an unbound one an error.
+        return identical(left, right)
+    found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right)) is not None]
     if operator == "=":
-        return _equal(left, right, common)
-    branches = [(family, _by_value(_SYMBOLS[operator], family, left, right)) for family in sorted(common)]
-    found = [(family, text) for family, text in branches if text is not None]
-    return _chosen(found, left, right, NO_TRUTH) if found else NO_TRUTH
+        found.append(identical(left, right) if is_test else _by_term(left, right))
+    # A facet is NULL for values of other families.
+    return NO_TRUTH if not found else found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
 
 
 def identical(left: Value, right: Value) -> str:
@@ -38,37 +55,19 @@ def identical(left: Value, right: Value) -> str:
     return f"{term_of(left)} = {term_of(right)}"
 
 
-def _equal(left: Value, right: Value, common: set[int]) -> str:
-    same = identical(left, right)
-    if families(left) == {facets.RESOURCE} or families(right) == {facets.RESOURCE}:
-        # A term is no IRI's equal but itself, and an unbound one an error.
-        return same
-    branches = [(family, text) for family in sorted(common) if (text := _by_value("=", family, left, right)) is not None]
-    kinds = [f"({_family(each)})" for each in (left, right)]
-    unknown = f"{kinds[0]} = {facets.OTHER} OR {kinds[1]} = {facets.OTHER}"
-    times = f"({kinds[0]} = {facets.ZONED} AND {kinds[1]} = {facets.LOCAL}) OR ({kinds[0]} = {facets.LOCAL} AND {kinds[1]} = {facets.ZONED})"
-    resource = f"{kinds[0]} = {facets.RESOURCE} OR {kinds[1]} = {facets.RESOURCE}"
+def _by_term(left: Value, right: Value) -> str:
+    """Return equality of what is not equal by value: FALSE only where both families are known."""
     either = families(left) | families(right)
-    words = [f"WHEN {same} THEN TRUE"]
+    kinds = [_family(each) for each in (left, right)]
+    words = [f"WHEN {identical(left, right)} THEN TRUE"]
     if facets.RESOURCE in either:
-        words.append(f"WHEN {resource} THEN FALSE")
+        words.append(f"WHEN {facets.RESOURCE} IN ({kinds[0]}, {kinds[1]}) THEN FALSE")
     if facets.OTHER in either:
-        words.append(f"WHEN {unknown} THEN NULL")
+        words.append(f"WHEN {facets.OTHER} IN ({kinds[0]}, {kinds[1]}) THEN NULL")
     if {facets.ZONED, facets.LOCAL} <= either:
-        words.append(f"WHEN {times} THEN NULL")
-    rest = f"CASE {' '.join(words)} WHEN {term_of(left)} IS NOT NULL AND {term_of(right)} IS NOT NULL THEN FALSE END"
-    return _chosen(branches, left, right, rest)
-
-
-def _chosen(branches: list[tuple[int, str]], left: Value, right: Value, otherwise: str) -> str:
-    if len(branches) == 1 and otherwise == NO_TRUTH:
-        # The value of another family has no such facet.
-        return branches[0][1]
-    words = []
-    for family, text in branches:
-        both = [f"({_family(each)}) = {family}" for each in (left, right) if families(each) != {family}]
-        words.append(f"WHEN {' AND '.join(both) or 'TRUE'} THEN {text}")
-    return f"CASE {' '.join(words)} ELSE {otherwise} END" if words else otherwise
+        # A time without a zone may be any of a day's.
+        words.append(f"WHEN {kinds[0]} + {kinds[1]} = {facets.ZONED + facets.LOCAL} AND {kinds[0]} <> {kinds[1]} THEN NULL")
+    return f"CASE {' '.join(words)} WHEN ({kinds[0]}) IS NOT NULL AND ({kinds[1]}) IS NOT NULL THEN FALSE END"
 
 
 def _family(value: Value) -> str:
@@ -123,12 +122,14 @@ def _of_numbers(symbol: str, left: Number | None, right: Number | None) -> str |
     if left is None or right is None:
         return None
     exact = f"{left.exact} {symbol} {right.exact}"
-    ranks = [each.rank for each in (left, right)]
-    checks = [f"NOT isnan({each.double})" for each in (left, right) if each.rank not in ("0", "1")]
-    double = " AND ".join([f"{left.double} {symbol} {right.double}", *checks])
-    if all(each in ("0", "1") for each in ranks):
+    if left.is_exact and right.is_exact:
         return exact
-    if any(each in ("2", "3") for each in ranks):
-        return f"({double})"
-    are_exact = " AND ".join(f"{each} <= 1" for each in ranks if each not in ("0", "1"))
-    return f"CASE WHEN {are_exact} THEN {exact} ELSE {double} END"
+    a, b = (one.floating if other.is_exact else one.double for one, other in ((left, right), (right, left)))
+    floating = once(a, lambda x: once_more(b, lambda y: _ordered(symbol, x, y, left.is_exact, right.is_exact)))
+    return floating if left.is_floating or right.is_floating else f"coalesce({exact}, {floating})"
+
+
+def _ordered(symbol: str, left: str, right: str, *are_exact: bool) -> str:
+    """Spark has NaN equal to itself and above all others."""
+    checks = [f"NOT isnan({text})" for text, is_exact in zip((left, right), are_exact, strict=True) if not is_exact]
+    return f"({' AND '.join([f'{left} {symbol} {right}', *checks])})"

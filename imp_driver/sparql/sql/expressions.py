@@ -1,4 +1,4 @@
-"""Expressions of SPARQL as SQL, errors as NULL: the truth tables of AND, OR and NOT are those of section 17.2, and FILTER keeps TRUE alone."""
+"""Expressions of SPARQL as SQL, errors as NULL: AND, OR and NOT then have the truth tables of section 17.2, and FILTER keeps TRUE alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scope:
     def value(self, expression: Expression) -> Value:
         """Return an expression's value. Raises NotSupportedError."""
         found = self._value(expression)
-        if len(term_of(found)) > _LONGEST:
+        if len(str(found)) > _LONGEST:
             raise NotSupportedError("An expression is nested too deeply to be written as SQL; the driver answers the query in process.")
         return found
 
@@ -35,13 +35,27 @@ class Scope:
         """Return the effective boolean value. Raises NotSupportedError."""
         return truth_of(self.value(expression))
 
+    def test(self, expression: Expression) -> str:
+        """Return what is TRUE where the effective boolean value is, and FALSE or NULL elsewhere. Raises NotSupportedError."""
+        match expression:
+            case Call("&&" | "||" as name, arguments):
+                word = " AND " if name == "&&" else " OR "
+                return f"({word.join(self.test(each) for each in arguments)})"
+            case Call("=", (left, right)):
+                return compared("=", self.value(left), self.value(right), is_test=True)
+            case Call("IN", (value, *others)) if others:
+                found = self.value(value)
+                return f"({' OR '.join(compared('=', found, self.value(each), is_test=True) for each in others)})"
+            case _:
+                return self.truth(expression)
+
     def _value(self, expression: Expression) -> Value:
         match expression:
             case Constant(term):
                 return Known(term)
             case Read(variable):
                 column = self.columns.get(variable)
-                return ERROR if column is None else Stored(column.text, column.is_resource)
+                return ERROR if column is None else Stored(column.text, column.is_resource, column.is_integer)
             case Exists():
                 return Truth(self.exists(expression))
             case Call(name, arguments):
@@ -84,7 +98,7 @@ class Scope:
                 return Text(either(a, b), same if same == other else either(same, other))
             case Number(), Number():
                 rank = first.rank if first.rank == second.rank else either(first.rank, second.rank)
-                return Number(rank, either(first.exact, second.exact), either(first.double, second.double))
+                return Number(rank, either(first.exact, second.exact), either(first.floating, second.floating))
             case _:
                 return Stored(either(term_of(first), term_of(second)), _is_resource(first) and _is_resource(second))
 

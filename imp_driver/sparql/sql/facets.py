@@ -35,11 +35,10 @@ INTEGERS: Final = (
     "unsignedByte",
 )
 _MARK = f'"[^<]{{2}}<{XSD}'
-_WHOLE = f'^"[+-]?[0-9]+{_MARK}({"|".join(INTEGERS)})>$'
-_DECIMAL = f'^"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+){_MARK}decimal>$'
-_SHORT_DECIMAL = f'^"[+-]?([0-9]+([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*){_MARK}decimal>$'
-_FLOATING = f'^"([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN){_MARK}'
-_FLOAT, _DOUBLE = f"{_FLOATING}float>$", f"{_FLOATING}double>$"
+_WHOLE_NAME = "(integer|(non)?[NnPp](ega|osi)tiveInteger|(unsigned)?([Ii]nt|[Ll]ong|[Ss]hort|[Bb]yte))"
+_EXACT = f'^"[+-]?([0-9]+{_MARK}{_WHOLE_NAME}|([0-9]+([.][0-9]*)?|[.][0-9]+){_MARK}decimal)>$'
+_SHORT = f'^"[+-]?([0-9]{{1,19}}{_MARK}{_WHOLE_NAME}|([0-9]+([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*){_MARK}decimal)>$'
+_FLOATING = f'^"([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN){_MARK}(float|double)>$'
 _TRUTH = f'^"(true|false|1|0){_MARK}boolean>$'
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?"
@@ -47,6 +46,8 @@ _ZONE = "(Z|[+-][0-9]{2}:[0-9]{2})"
 _ZONED = f'^"{_DAY}T{_TIME}{_ZONE}{_MARK}dateTime>$'
 _LOCAL = f'^"{_DAY}T{_TIME}{_MARK}dateTime>$'
 _DATE = f'^"{_DAY}{_MARK}date>$'
+TIME: Final = f'^"{_DAY}(T{_TIME}{_ZONE}?)?{_MARK}(dateTime|date)>$'
+"""A day or a time, whether it has a zone or not."""
 
 
 def matches(text: str, pattern: str) -> str:
@@ -92,23 +93,20 @@ def is_text(text: str) -> str:
 
 def rank(text: str) -> str:
     """Return the type of a number, 0 integer, 1 decimal, 2 float, 3 double, by which the type of arithmetic is the greatest."""
-    ranks = enumerate((_WHOLE, _DECIMAL, _FLOAT, _DOUBLE))
-    return f"CASE {' '.join(f'WHEN {matches(text, pattern)} THEN {number}' for number, pattern in ranks)} END"
+    exact_rank, floating_rank = f"if({text} LIKE '%#decimal>', 1, 0)", f"if({text} LIKE '%#float>', 2, 3)"
+    return f"CASE WHEN {matches(text, _EXACT)} THEN {exact_rank} WHEN {matches(text, _FLOATING)} THEN {floating_rank} END"
 
 
 def exact(text: str) -> str:
     """Return the value of an integer or a decimal."""
-    digits = f"try_cast({number_text(text)} AS {EXACT})"
-    return f"CASE WHEN {matches(text, _WHOLE)} OR {matches(text, _SHORT_DECIMAL)} THEN {digits} END"
+    return f"CASE WHEN {matches(text, _SHORT)} THEN try_cast({number_text(text)} AS {EXACT}) END"
 
 
-def double(text: str) -> str:
-    """Return any number as DOUBLE."""
+def floating(text: str) -> str:
+    """Return the value of a float or a double."""
     digits = f"replace({number_text(text)}, 'INF', 'Infinity')"
-    is_float = matches(text, _FLOAT)
-    others = " OR ".join(matches(text, pattern) for pattern in (_WHOLE, _DECIMAL, _DOUBLE))
-    single = f"CAST(try_cast({digits} AS FLOAT) AS DOUBLE)"
-    return f"CASE WHEN {others} THEN try_cast({digits} AS DOUBLE) WHEN {is_float} THEN {single} END"
+    both = f"if({text} LIKE '%#float>', CAST(try_cast({digits} AS FLOAT) AS DOUBLE), try_cast({digits} AS DOUBLE))"
+    return f"CASE WHEN {matches(text, _FLOATING)} THEN {both} END"
 
 
 def number_text(text: str) -> str:
@@ -134,16 +132,12 @@ def date(text: str) -> str:
 
 def effective(text: str) -> str:
     """Return the effective boolean value. Source: section 17.2.2."""
-    number = f"CASE WHEN {rank(text)} <= 1 AND {exact(text)} IS NOT NULL THEN {exact(text)} <> 0 ELSE {_not_zero(double(text))} END"
     known = " OR ".join(f"{text} LIKE '%^^<{XSD}{name}>'" for name in (*INTEGERS, "decimal", "float", "double", "boolean"))
     return (
-        f"CASE WHEN {is_text(text)} THEN length({lexical(text)}) > 0 WHEN {matches(text, _TRUTH)} THEN {truth(text)} "
-        f"WHEN {rank(text)} IS NOT NULL THEN {number} WHEN {known} THEN FALSE END"
+        f"CASE WHEN {is_text(text)} THEN length({lexical(text)}) > 0 "
+        f"WHEN {rank(text)} IS NOT NULL THEN coalesce({exact(text)} <> 0, {floating(text)} <> 0 AND {text} NOT LIKE '\"NaN\"%') "
+        f"WHEN {known} THEN coalesce({truth(text)}, FALSE) END"
     )
-
-
-def _not_zero(number: str) -> str:
-    return f"({number} <> 0 AND NOT isnan({number}))"
 
 
 def language(text: str) -> str:
@@ -163,9 +157,9 @@ RESOURCE, NUMBER, TEXT, OF_LANGUAGE, TRUTH, ZONED, LOCAL, DATE, OTHER = range(9)
 
 
 def family(text: str) -> str:
-    number = " OR ".join(matches(text, pattern) for pattern in (_WHOLE, _DECIMAL, _DOUBLE, _FLOAT))
+    patterns = ((_EXACT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
+    others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in patterns)
     return (
-        f"CASE WHEN NOT {is_literal(text)} THEN {RESOURCE} WHEN {text} LIKE '%\"' THEN {TEXT} WHEN {number} THEN {NUMBER} "
-        f"WHEN {suffix(text)} LIKE '@%' THEN {OF_LANGUAGE} WHEN {matches(text, _TRUTH)} THEN {TRUTH} WHEN {matches(text, _ZONED)} THEN {ZONED} "
-        f"WHEN {matches(text, _LOCAL)} THEN {LOCAL} WHEN {matches(text, _DATE)} THEN {DATE} ELSE {OTHER} END"
+        f"CASE WHEN NOT {is_literal(text)} THEN {RESOURCE} WHEN {text} LIKE '%\"' THEN {TEXT} "
+        f"WHEN {suffix(text)} LIKE '@%' THEN {OF_LANGUAGE} {others} WHEN {text} IS NOT NULL THEN {OTHER} END"
     )

@@ -12,7 +12,7 @@ from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.arithmetic import absolute, cast_to_number, cast_to_string, cast_to_truth, rounded
 from imp_driver.sparql.sql.comparison import identical
 from imp_driver.sparql.sql.relations import NULL_TEXT
-from imp_driver.sparql.sql.values import Known, Number, Stored, Text, Truth, Value, number_of, once, string_of, term_of, text_of
+from imp_driver.sparql.sql.values import NO_DOUBLE, Known, Number, Stored, Text, Truth, Value, number_of, once, string_of, term_of, text_of
 from imp_driver.values.quoting import plain_text
 
 Arguments: TypeAlias = Sequence[Value]
@@ -56,7 +56,7 @@ def _numeric(use: Callable[[Number], Number]) -> Callable[[Arguments], Value]:
 
 
 def _whole(number: str) -> Number:
-    return Number("0", f"CAST({number} AS {facets.EXACT})", f"CAST({number} AS DOUBLE)")
+    return Number("0", f"CAST({number} AS {facets.EXACT})", NO_DOUBLE)
 
 
 def _length(arguments: Arguments) -> Value:
@@ -133,11 +133,14 @@ def _substring(arguments: Arguments) -> Value:
 
 
 def _position(number: Number) -> str:
-    value = number.exact if number.rank in ("0", "1") else f"try_cast({number.double} AS {facets.EXACT})"
+    value = number.exact if number.is_exact else f"coalesce({number.exact}, try_cast({number.floating} AS {facets.EXACT}))"
     return f"try_cast(floor({value} + 0.5) AS INT)"
 
 
 _FLAGS = re.compile(r"[smix]*")
+
+
+_NO_SQL = "has no SQL of Spark; the driver answers the query in process."
 
 
 def _matched(arguments: Arguments) -> Value:
@@ -148,16 +151,16 @@ def _matched(arguments: Arguments) -> Value:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise NotSupportedError(f"REGEX with the pattern {pattern!r} has no SQL of Spark; the driver answers the query in process.") from error
+        raise NotSupportedError(f"REGEX with the pattern {pattern!r} {_NO_SQL}") from error
     if not _FLAGS.fullmatch(flags):
-        raise NotSupportedError(f"REGEX with the flags {flags!r} has no SQL of Spark; the driver answers the query in process.")
+        raise NotSupportedError(f"REGEX with the flags {flags!r} {_NO_SQL}")
     marked = f"(?{''.join(sorted(set(flags)))}{'u' if 'i' in flags else ''}){pattern}" if flags else pattern
     return ERROR if text is None else Truth(f"{text.lexical} RLIKE {plain_text(marked)}")
 
 
 def _constant(name: str, value: Value) -> str:
     if not isinstance(value, Known) or terms.datatype(value.term) != terms.STRING:
-        raise NotSupportedError(f"{name} with a pattern that is not a plain text in the query has no SQL; the driver answers it in process.")
+        raise NotSupportedError(f"{name} with a pattern that is no plain text of the query {_NO_SQL}")
     return terms.lexical(value.term)
 
 
@@ -174,8 +177,10 @@ def _field(start: int, length: int) -> Callable[[Arguments], Value]:
     """A part of a dateTime as it is written, in its own zone. Source: section 17.4.5."""
 
     def of(arguments: Arguments) -> Value:
-        digits = once(term_of(arguments[0]), lambda x: f"CASE WHEN {_is_time(x)} THEN substring({facets.number_text(x)}, {start}, {length}) END")
-        return _whole(f"CAST({digits} AS INT)")
+        def digits(text: str) -> str:
+            return f"CASE WHEN {_is_time(text)} THEN substring({facets.number_text(text)}, {start}, {length}) END"
+
+        return _whole(f"CAST({once(term_of(arguments[0]), digits)} AS INT)")
 
     return of
 
@@ -189,7 +194,7 @@ def _seconds(arguments: Arguments) -> Value:
         return f"CASE WHEN {_is_time(text)} THEN regexp_extract({text}, ':([0-9]{{2}}([.][0-9]+)?)(Z|[+-][0-9:]+)?\"', 1) END"
 
     number = f"CAST({once(term_of(arguments[0]), digits)} AS {facets.EXACT})"
-    return Number("1", number, f"CAST({number} AS DOUBLE)")
+    return Number("1", number, NO_DOUBLE)
 
 
 def _zone(arguments: Arguments) -> Value:

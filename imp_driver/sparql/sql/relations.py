@@ -24,12 +24,14 @@ class Column:
         is_certain: never NULL.
         is_resource: never a literal, by where the variable stands in triples.
         table: alias of the table of which ``text`` is a column; None where it is computed.
+        is_integer: an integer that SQL itself has written.
     """
 
     text: str
     is_certain: bool = False
     is_resource: bool = False
     table: str | None = None
+    is_integer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +130,7 @@ def selected_columns(relation: Relation, names: Names) -> list[str]:
 def derived(text: str, columns: Mapping[Variable, Column], names: Names) -> Relation:
     """Return a SELECT as a table whose columns have the names of their variables."""
     alias = names.table()
-    found = {
-        variable: replace(column, text=f"{alias}.{names.column(variable)}", table=alias) for variable, column in columns.items()
-    }
+    found = {variable: replace(column, text=f"{alias}.{names.column(variable)}", table=alias) for variable, column in columns.items()}
     return Relation((Item(f"({text})", alias),), (), found)
 
 

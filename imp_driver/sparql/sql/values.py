@@ -11,6 +11,7 @@ from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.relations import NULL_TEXT
 from imp_driver.values.quoting import plain_text
 
+NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {facets.EXACT})", "CAST(NULL AS DOUBLE)"
 _SIMPLE = 60
 """Characters of SQL that may be written twice; more are computed once, under a name."""
 
@@ -21,6 +22,7 @@ class Stored:
 
     text: str
     is_resource: bool = False
+    is_integer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,25 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """``rank`` as in ``facets``, a digit where it is known; ``exact`` is NULL for floats and doubles, ``double`` is there for all."""
+    """``rank`` as in ``facets``, a digit where it is known; ``exact`` is NULL for floats and doubles, ``floating`` for the others."""
 
     rank: str
     exact: str
-    double: str
+    floating: str
+
+    @property
+    def double(self) -> str:
+        """Any number as DOUBLE."""
+        of_exact = f"CAST({self.exact} AS DOUBLE)"
+        return of_exact if self.is_exact else self.floating if self.is_floating else f"coalesce({self.floating}, {of_exact})"
+
+    @property
+    def is_exact(self) -> bool:
+        return self.rank in ("0", "1")
+
+    @property
+    def is_floating(self) -> bool:
+        return self.rank in ("2", "3")
 
 
 Value: TypeAlias = Stored | Known | Truth | Text | Number
@@ -58,6 +74,11 @@ Value: TypeAlias = Stored | Known | Truth | Text | Number
 def once(text: str, use: Callable[[str], str]) -> str:
     """Return SQL that reads a text several times, which is computed once."""
     return use(text) if len(text) <= _SIMPLE else f"element_at(transform(array({text}), x -> {use('x')}), 1)"
+
+
+def once_more(text: str, use: Callable[[str], str]) -> str:
+    """Return the same inside a text that ``once`` has under its name."""
+    return use(text) if len(text) <= _SIMPLE else f"element_at(transform(array({text}), y -> {use('y')}), 1)"
 
 
 def term_of(value: Value) -> str:
@@ -78,19 +99,38 @@ def term_of(value: Value) -> str:
 
 
 def _of_number(value: Number) -> str:
-    of_rank = {
-        "0": lambda: _literal(f"CAST(CAST({value.exact} AS DECIMAL(38, 0)) AS STRING)", "integer"),
-        "1": lambda: _literal(once(value.exact, _decimal_text), "decimal"),
-        "2": lambda: _literal(once(f"CAST(CAST({value.double} AS FLOAT) AS STRING)", _double_text), "float"),
-        "3": lambda: _literal(once(f"CAST({value.double} AS STRING)", _double_text), "double"),
-    }
-    if value.rank in of_rank:
-        return of_rank[value.rank]()
-    return f"CASE {value.rank} {' '.join(f'WHEN {rank} THEN {text()}' for rank, text in of_rank.items())} END"
+    if value.is_exact:
+        return _exact_term(value)
+    if value.is_floating:
+        return _floating_term(value)
+    return f"CASE WHEN {value.rank} <= 1 THEN {_exact_term(value)} ELSE {_floating_term(value)} END"
+
+
+def _exact_term(value: Number) -> str:
+    whole = f"CAST(CAST({value.exact} AS DECIMAL(38, 0)) AS STRING)"
+    if value.rank == "0":
+        return _literal(whole, f"{terms.XSD}integer")
+    # What has a fraction is a decimal, whose cast to a whole number is not looked at.
+    text = once(value.exact, _decimal_text)
+    return _literal(text, f"{terms.XSD}decimal") if value.rank == "1" else _of_rank(value.rank, "0", text, ("integer", "decimal"))
+
+
+def _floating_term(value: Number) -> str:
+    single, double = f"CAST(CAST({value.floating} AS FLOAT) AS STRING)", f"CAST({value.floating} AS STRING)"
+    if value.is_floating:
+        return _literal(
+            once(single if value.rank == "2" else double, _double_text), f"{terms.XSD}{'float' if value.rank == '2' else 'double'}"
+        )
+    return _of_rank(value.rank, "2", once(f"CASE WHEN {value.rank} = 2 THEN {single} ELSE {double} END", _double_text), ("float", "double"))
+
+
+def _of_rank(rank: str, first: str, lexical: str, names: tuple[str, str]) -> str:
+    datatype = f"if({rank} = {first}, '{names[0]}>', '{names[1]}>')"
+    return f"concat('\"', {lexical}, '\"^^<{terms.XSD}', {datatype})"
 
 
 def _literal(lexical: str, datatype: str) -> str:
-    return f"concat('\"', {lexical}, '\"^^<{terms.XSD}{datatype}>')"
+    return f"concat('\"', {lexical}, '\"^^<{datatype}>')"
 
 
 def _decimal_text(number: str) -> str:
@@ -126,11 +166,9 @@ def truth_of(value: Value) -> str:
             return _truth_of_constant(term)
         case Text(lexical):
             return f"length({lexical}) > 0"
-        case Number(rank, exact, double):
-            is_not = once(double, lambda name: f"({name} <> 0 AND NOT isnan({name}))")
-            if rank in ("0", "1"):
-                return f"{exact} <> 0"
-            return is_not if rank in ("2", "3") else f"CASE WHEN {rank} <= 1 THEN {exact} <> 0 ELSE {is_not} END"
+        case Number(_, exact, floating):
+            is_not = once(floating, lambda name: f"({name} <> 0 AND NOT isnan({name}))")
+            return f"{exact} <> 0" if value.is_exact else is_not if value.is_floating else f"coalesce({exact} <> 0, {is_not})"
 
 
 def _truth_of_constant(term: str) -> str:
@@ -152,7 +190,9 @@ def number_of(value: Value) -> Number | None:
         case Number():
             return value
         case Stored(text, is_resource):
-            return None if is_resource else Number(*(once(text, each) for each in (facets.rank, facets.exact, facets.double)))
+            if value.is_integer:
+                return Number("0", f"CAST({facets.number_text(text)} AS {facets.EXACT})", NO_DOUBLE)
+            return None if is_resource else number_in(text)
         case Known(term):
             return _number_of_constant(term)
         case _:
@@ -168,8 +208,14 @@ def _number_of_constant(term: str) -> Number | None:
     rank = ranks[datatype]
     lexical = terms.lexical(term)
     if rank == "0" and len(lexical) <= 19 and lexical.isascii() and lexical.removeprefix("-").isdigit():
-        return Number(rank, f"CAST({lexical} AS {facets.EXACT})", f"CAST({lexical} AS DOUBLE)")
-    return Number(rank, facets.exact(text), facets.double(text))
+        return Number(rank, f"CAST({lexical} AS {facets.EXACT})", NO_DOUBLE)
+    is_exact = rank in ("0", "1")
+    return Number(rank, facets.exact(text) if is_exact else NO_EXACT, NO_DOUBLE if is_exact else facets.floating(text))
+
+
+def number_in(text: str) -> Number:
+    """Return what the text of a term says as a number."""
+    return Number(*(once(text, each) for each in (facets.rank, facets.exact, facets.floating)))
 
 
 def text_of(value: Value) -> Text | None:
@@ -210,8 +256,9 @@ def families(value: Value) -> set[int]:
             return {facets.NUMBER}
         case Text(_, suffix):
             return {facets.TEXT} if suffix == "''" else {facets.TEXT, facets.OF_LANGUAGE}
-        case Stored(_, is_resource):
-            return {facets.RESOURCE} if is_resource else set(range(facets.OTHER + 1))
+        case Stored(_, is_resource, is_integer):
+            known = facets.RESOURCE if is_resource else facets.NUMBER
+            return {known} if is_resource or is_integer else set(range(facets.OTHER + 1))
         case Known(term):
             return _families_of_constant(term)
 
