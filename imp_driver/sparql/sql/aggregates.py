@@ -105,18 +105,22 @@ def _count(text: str) -> Number:
 
 def _distinct_sum(name: str, term: str) -> str:
     """Terms are told apart by their texts, so that 1 and 01 both count: their numbers are added up as an array of terms."""
+    parts = f"named_struct('n', count(*), 'bound', count({term}), 'terms', collect_set({term}))"
+    return once(parts, lambda known: _sum_of_terms(name, known))
+
+
+def _sum_of_terms(name: str, parts: str) -> str:
     number = Number(*(facet("e") for facet in (facets.rank, facets.exact, facets.floating)))
 
     def added(facet: str, zero: str, addition: str) -> str:
-        return f"aggregate(transform(x.terms, e -> {facet}), {zero}, (a, b) -> {addition})"
+        return f"aggregate(transform({parts}.terms, e -> {facet}), {zero}, (a, b) -> {addition})"
 
     exact = added(number.exact, f"CAST(0 AS {facets.EXACT})", f"try_cast(try_add(a, b) AS {facets.EXACT})")
-    rank = f"array_max(transform(x.terms, e -> {number.rank}))"
+    rank = f"array_max(transform({parts}.terms, e -> {number.rank}))"
     total = Number(rank, exact, f"CASE WHEN {rank} >= 2 THEN {added(number.double, '0D', 'a + b')} END")
-    found = total if name == "SUM" else arithmetic("/", total, _count("size(x.terms)"))
-    is_all = f"x.n = x.bound AND NOT exists(x.terms, e -> ({number.rank}) IS NULL)"
-    parts = f"named_struct('n', count(*), 'bound', count({term}), 'terms', collect_set({term}))"
-    return once(parts, lambda _: f"CASE WHEN x.n = 0 THEN {_ZERO} WHEN {is_all} THEN {term_of(found)} END")
+    found = total if name == "SUM" else arithmetic("/", total, _count(f"size({parts}.terms)"))
+    is_all = f"{parts}.n = {parts}.bound AND NOT exists({parts}.terms, e -> ({number.rank}) IS NULL)"
+    return f"CASE WHEN {parts}.n = 0 THEN {_ZERO} WHEN {is_all} THEN {term_of(found)} END"
 
 
 def _extreme(name: str, value: Value) -> str:

@@ -74,19 +74,27 @@ _ROUNDED: Mapping[str, Callable[[str], str]] = {
 
 def _number(rank: str, exact: str, double: str) -> Number:
     """Return a result whose parts are NULL where its type is another one; a FLOAT is rounded."""
-    of_float = f"CAST(CAST({double} AS FLOAT) AS DOUBLE)"
     if rank in ("0", "1"):
         return Number(rank, exact, NO_DOUBLE)
     if rank in ("2", "3"):
-        return Number(rank, NO_EXACT, of_float if rank == "2" else double)
-    return Number(rank, exact, f"CASE {rank} WHEN 2 THEN {of_float} WHEN 3 THEN {double} END")
+        return Number(rank, NO_EXACT, _single(double) if rank == "2" else double)
+    return Number(rank, exact, once(double, lambda x: f"CASE {rank} WHEN 2 THEN {_single(x)} WHEN 3 THEN {x} END"))
+
+
+def _single(double: str) -> str:
+    return f"CAST(CAST({double} AS FLOAT) AS DOUBLE)"
 
 
 def _greater(left: str, right: str, *, is_quotient: bool) -> str:
+    """Return the type of a result, NULL where one side is no number."""
     least = "1" if is_quotient else "0"
     if left.isdigit() and right.isdigit():
         return max(left, right, least)
-    return f"CASE WHEN {left} IS NOT NULL AND {right} IS NOT NULL THEN greatest({left}, {right}, {least}) END"
+    if left.isdigit() or right.isdigit():
+        known, other = (left, right) if left.isdigit() else (right, left)
+        bound = max(known, least)
+        return other if bound == "0" else once(other, lambda x: f"if({x} < {bound}, {bound}, {x})")
+    return once(left, lambda x: once(right, lambda y: f"CASE WHEN {x} + {y} IS NOT NULL THEN greatest({x}, {y}, {least}) END"))
 
 
 def _sum(function: str) -> Callable[[str, str], str]:
@@ -103,22 +111,31 @@ def _short(number: str) -> str:
     return f"CASE WHEN {cast} = {number} THEN {cast} END"
 
 
-def _product(left: str, right: str) -> str:
-    """Spark rounds products of more than 38 digits, so they are made of types whose product has fewer."""
-    pairs = [(_whole(left, 19), _whole(right, 18)), (_short(left), _whole(right, 19)), (_whole(left, 19), _short(right))]
-    texts = [f"try_cast(try_multiply({a}, {b}) AS {EXACT})" for a, b in [*pairs, (_short(left), _short(right))]]
-    return f"coalesce({', '.join(texts)})"
+def _by_pairs(function: str, pairs: Callable[[str, str], list[tuple[str, str]]]) -> Callable[[str, str], str]:
+    """Spark rounds results of more than 38 digits, so they are made of types whose result has fewer."""
+
+    def of(left: str, right: str) -> str:
+        texts = [f"try_cast({function}({a}, {b}) AS {EXACT})" for a, b in pairs(left, right)]
+        return f"coalesce({', '.join(texts)})"
+
+    return lambda left, right: once(left, lambda x: once(right, lambda y: of(x, y)))
 
 
-def _exact_quotient(left: str, right: str) -> str:
-    pairs = [(_whole(left, 19), _whole(right, 18)), (_short(left), _short(right))]
-    return f"coalesce({', '.join(f'try_cast(try_divide({a}, {b}) AS {EXACT})' for a, b in pairs)})"
+_product = _by_pairs(
+    "try_multiply",
+    lambda x, y: [(_whole(x, 19), _whole(y, 18)), (_short(x), _whole(y, 19)), (_whole(x, 19), _short(y)), (_short(x), _short(y))],
+)
+_exact_quotient = _by_pairs("try_divide", lambda x, y: [(_whole(x, 19), _whole(y, 18)), (_short(x), _short(y))])
 
 
 def _quotient(left: str, right: str) -> str:
     """By zero a double's quotient is infinite, or NaN of zero itself."""
-    infinite = f"CASE WHEN CAST({right} AS STRING) = '-0.0' THEN {_MINUS_INFINITY} ELSE {_INFINITY} END"
-    return f"(CASE WHEN {right} = 0 THEN {left} * {infinite} ELSE try_divide({left}, {right}) END)"
+
+    def of(x: str, y: str) -> str:
+        infinite = f"if(CAST({y} AS STRING) = '-0.0', {_MINUS_INFINITY}, {_INFINITY})"
+        return f"if({y} = 0, {x} * {infinite}, try_divide({x}, {y}))"
+
+    return once(left, lambda x: once(right, lambda y: of(x, y)))
 
 
 _EXACT: Mapping[str, Callable[[str, str], str]] = {

@@ -19,7 +19,6 @@ from imp_driver.sparql.sql.values import (
     families,
     number_of,
     once,
-    once_more,
     string_of,
     term_of,
     text_of,
@@ -66,7 +65,7 @@ def _by_term(left: Value, right: Value) -> str:
         words.append(f"WHEN {facets.OTHER} IN ({kinds[0]}, {kinds[1]}) THEN NULL")
     if {facets.ZONED, facets.LOCAL} <= either:
         # A time without a zone may be any of a day's.
-        words.append(f"WHEN {kinds[0]} + {kinds[1]} = {facets.ZONED + facets.LOCAL} AND {kinds[0]} <> {kinds[1]} THEN NULL")
+        words.append(f"WHEN ({kinds[0]}) + ({kinds[1]}) = {facets.ZONED + facets.LOCAL} AND abs(({kinds[0]}) - ({kinds[1]})) = 1 THEN NULL")
     return f"CASE {' '.join(words)} WHEN ({kinds[0]}) IS NOT NULL AND ({kinds[1]}) IS NOT NULL THEN FALSE END"
 
 
@@ -125,11 +124,13 @@ def _of_numbers(symbol: str, left: Number | None, right: Number | None) -> str |
     if left.is_exact and right.is_exact:
         return exact
     a, b = (one.floating if other.is_exact else one.double for one, other in ((left, right), (right, left)))
-    floating = once(a, lambda x: once_more(b, lambda y: _ordered(symbol, x, y, left.is_exact, right.is_exact)))
+    floating = once(a, lambda x: once(b, lambda y: _ordered(symbol, x, y, left.is_exact, right.is_exact)))
     return floating if left.is_floating or right.is_floating else f"coalesce({exact}, {floating})"
 
 
 def _ordered(symbol: str, left: str, right: str, *are_exact: bool) -> str:
     """Spark has NaN equal to itself and above all others."""
     checks = [f"NOT isnan({text})" for text, is_exact in zip((left, right), are_exact, strict=True) if not is_exact]
-    return f"({' AND '.join([f'{left} {symbol} {right}', *checks])})"
+    found = f"{left} {symbol} {right}"
+    # AND would have FALSE of a check stand beside NULL.
+    return f"CASE WHEN {found} IS NOT NULL THEN {' AND '.join([found, *checks])} END" if checks else found

@@ -17,12 +17,22 @@ _LONGEST = 200_000
 """Characters of SQL: what is nested deeply reads its parts many times."""
 
 
+def too_far(name: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"EXISTS inside EXISTS over ?{name} of the outermost solution has no SQL of Spark; the driver answers the query in process."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may read: columns, and how EXISTS is written over them."""
+    """What an expression may read: columns, and how EXISTS is written over them.
+
+    ``far`` are variables of a solution around the one around this, which Spark does not let a subquery read.
+    """
 
     columns: Mapping[Variable, Column]
     exists: Callable[[Exists], str]
+    far: frozenset[Variable] = frozenset()
 
     def value(self, expression: Expression) -> Value:
         """Return an expression's value. Raises NotSupportedError."""
@@ -55,6 +65,8 @@ class Scope:
                 return Known(term)
             case Read(variable):
                 column = self.columns.get(variable)
+                if column is None and variable in self.far:
+                    raise too_far(variable.name)
                 return ERROR if column is None else Stored(column.text, column.is_resource, column.is_integer)
             case Exists():
                 return Truth(self.exists(expression))

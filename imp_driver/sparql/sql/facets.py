@@ -157,7 +157,7 @@ RESOURCE, NUMBER, TEXT, OF_LANGUAGE, TRUTH, ZONED, LOCAL, DATE, OTHER = range(9)
 
 
 def family(text: str) -> str:
-    patterns = ((_EXACT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
+    patterns = ((_SHORT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
     others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in patterns)
     return (
         f"CASE WHEN NOT {is_literal(text)} THEN {RESOURCE} WHEN {text} LIKE '%\"' THEN {TEXT} "

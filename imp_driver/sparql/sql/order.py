@@ -5,6 +5,7 @@ Among literals, which the recommendation orders only within a type: numbers and 
 
 from __future__ import annotations
 
+from imp_driver.sparql import terms
 from imp_driver.sparql.algebra import Expression
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.expressions import Scope
@@ -39,12 +40,21 @@ def keys_of(value: Value) -> list[str]:
 
 def _keys_of_any(text: str, *, is_resource: bool) -> list[str]:
     kind = f"CASE WHEN {facets.is_blank(text)} THEN 1 WHEN {facets.is_iri(text)} THEN 2 WHEN {text} IS NOT NULL THEN 3 END"
-    literals = [] if is_resource else [once(text, each) for each in (_number, facets.exact, _time, facets.lexical)]
-    return [kind, *literals, text]
+    if is_resource:
+        return [kind, text]
+    # What has a value is not told apart by its text: 1 and 01 leave it to the next condition.
+    others = f"CASE WHEN {text} NOT LIKE '%^^<{terms.XSD}%' THEN"
+    return [
+        kind,
+        *(once(text, each) for each in (_number, facets.exact, _time)),
+        f"{others} {facets.lexical(text)} END",
+        f"{others} {text} END",
+    ]
 
 
 def _number(text: str) -> str:
-    return f"coalesce({facets.floating(text)}, CAST({facets.exact(text)} AS DOUBLE), CASE {facets.truth(text)} WHEN TRUE THEN 1D WHEN FALSE THEN 0D END)"
+    truth = f"CASE {facets.truth(text)} WHEN TRUE THEN 1D WHEN FALSE THEN 0D END"
+    return f"coalesce({facets.floating(text)}, CAST({facets.exact(text)} AS DOUBLE), {truth})"
 
 
 def _time(text: str) -> str:

@@ -29,7 +29,7 @@ from imp_driver.sparql.algebra import (
 )
 from imp_driver.sparql.sql.aggregates import grouped
 from imp_driver.sparql.sql.exists import check_substitution
-from imp_driver.sparql.sql.expressions import Scope
+from imp_driver.sparql.sql.expressions import Scope, too_far
 from imp_driver.sparql.sql.joins import Columns, compatible, joined, outer_joined, united, without
 from imp_driver.sparql.sql.order import sort_keys
 from imp_driver.sparql.sql.paths import Paths
@@ -93,17 +93,23 @@ class Patterns:
 
     def scope(self, columns: Columns) -> Scope:
         """Return what may be read beside columns: inside EXISTS also variables of the solution around it."""
-        visible = _merged([*self._around, columns])
-        return Scope(visible, lambda each: self._exists(each, visible))
+        nothing: Columns = {}
+        *far, near = [nothing, *self._around]
+        hidden = frozenset(variable for each in far for variable in each) - set(near) - set(columns)
+        return Scope({**near, **columns}, lambda each: self._exists(each, columns, near), hidden)
 
-    def _exists(self, test: Exists, columns: Columns) -> str:
+    def _exists(self, test: Exists, columns: Columns, near: Columns) -> str:
         """Write a test of the solution that has these columns: its values are compared with those that the pattern binds."""
-        check_substitution(test.pattern, columns)
+        outer = {variable for each in [*self._around, near, columns] for variable in each}
+        check_substitution(test.pattern, outer)
         self._around.append(columns)
         try:
             inner = self.of(test.pattern)
         finally:
             self._around.pop()
+        far = sorted(variable.name for variable in outer & set(inner.columns) - set(columns))
+        if far:
+            raise too_far(far[0])
         shared = [compatible(column, columns[variable]) for variable, column in inner.columns.items() if variable in columns]
         return f"{'NOT ' if test.is_negated else ''}EXISTS ({written(inner, ['1'], outside=shared)})"
 
@@ -173,11 +179,3 @@ def limits(pattern: Slice) -> str:
 
 def _branches(pattern: Pattern) -> list[Pattern]:
     return [*_branches(pattern.left), *_branches(pattern.right)] if isinstance(pattern, Union) else [pattern]
-
-
-def _merged(scopes: list[Columns]) -> dict[Variable, Column]:
-    """Return columns of which the innermost are seen first."""
-    found: dict[Variable, Column] = {}
-    for each in scopes:
-        found |= each
-    return found

@@ -24,6 +24,8 @@ class Scans:
 
     def of(self, pattern: Bgp) -> Relation:
         """Return the join of a basic graph pattern. Each triple but the first shares a variable with one before it, where one does."""
+        if isinstance(pattern.place, EachNamed) and not pattern.triples:
+            return self._graphs(pattern.place)
         found = Relation()
         for triple in _connected(pattern.triples):
             found = _joined(found, self._of_triple(triple, pattern.place))
@@ -44,6 +46,14 @@ class Scans:
         if not selects:
             return f"SELECT {', '.join(f'CAST(NULL AS STRING) AS {name}' for name in wanted)} WHERE FALSE"
         return " UNION ".join(selects) if len(selects) > 1 else selects[0].replace("SELECT", "SELECT DISTINCT", 1)
+
+    def _graphs(self, place: EachNamed) -> Relation:
+        """One solution for each graph, empty ones too where the query names them."""
+        alias = self._names.table()
+        text = self.triples(place, [GRAPH], [])
+        if place.sources:
+            text = " UNION ".join(f"SELECT {plain_text(name)} AS {GRAPH}" for name, _ in place.sources)
+        return Relation((Item(f"({text})", alias),), (), {place.variable: Column(f"{alias}.{GRAPH}", True, True, alias)})
 
     def _of_triple(self, triple: Triple, place: Place) -> Relation:
         alias = self._names.table()

@@ -28,21 +28,20 @@ def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool =
         is_set: the tables are known to have each quad once.
 
     Returns:
-        A SELECT of the columns of the query; of ASK one BOOLEAN ``ask``; of CONSTRUCT different rows of subject, predicate and object.
+        A SELECT of the columns of the query; of ASK one BOOLEAN ``ask``; of CONSTRUCT and DESCRIBE different rows of
+        subject, predicate and object.
 
     Raises:
         NotSupportedError: something of the query has no SQL that is the same.
     """
     patterns = Patterns(relation, is_set=is_set)
     match query.form:
-        case Form.SELECT:
+        case Form.SELECT | Form.DESCRIBE:
             text = _select(query, patterns, is_shown)
         case Form.ASK:
             text = f"SELECT count(*) > 0 AS ask FROM ({written(patterns.of(query.pattern), ['1 AS `one row`'])}) AS found"
         case Form.CONSTRUCT:
             text = _construct(query, patterns, is_shown)
-        case Form.DESCRIBE:
-            raise NotSupportedError("DESCRIBE has no SQL; the driver answers it in process. CONSTRUCT says which triples are meant.")
     tables = patterns.paths.tables
     return f"WITH RECURSIVE {', '.join(tables)} {text}" if tables else text
 

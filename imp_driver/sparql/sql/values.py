@@ -72,13 +72,15 @@ Value: TypeAlias = Stored | Known | Truth | Text | Number
 
 
 def once(text: str, use: Callable[[str], str]) -> str:
-    """Return SQL that reads a text several times, which is computed once."""
-    return use(text) if len(text) <= _SIMPLE else f"element_at(transform(array({text}), x -> {use('x')}), 1)"
+    """Return SQL that reads a text several times, which is computed once: as the parameter of a function over an array of one."""
+    return use(text) if len(text) <= _SIMPLE else _bound(text, use)
 
 
-def once_more(text: str, use: Callable[[str], str]) -> str:
-    """Return the same inside a text that ``once`` has under its name."""
-    return use(text) if len(text) <= _SIMPLE else f"element_at(transform(array({text}), y -> {use('y')}), 1)"
+def _bound(text: str, use: Callable[[str], str]) -> str:
+    # What is bound inside has other names, since it may read this one.
+    names = (name for name in map("x{}".format, range(1, 100)) if f"{name} ->" not in use(name))
+    name = next(names)
+    return f"element_at(transform(array({text}), {name} -> {use(name)}), 1)"
 
 
 def term_of(value: Value) -> str:
@@ -103,34 +105,34 @@ def _of_number(value: Number) -> str:
         return _exact_term(value)
     if value.is_floating:
         return _floating_term(value)
-    return f"CASE WHEN {value.rank} <= 1 THEN {_exact_term(value)} ELSE {_floating_term(value)} END"
+    parts = f"named_struct('type', {value.rank}, 'exact', {value.exact}, 'floating', {value.floating})"
+
+    def term(name: str) -> str:
+        number = Number(f"{name}.type", f"{name}.exact", f"{name}.floating")
+        return f"CASE WHEN {number.rank} <= 1 THEN {_exact_term(number)} ELSE {_floating_term(number)} END"
+
+    return _bound(parts, term)
 
 
 def _exact_term(value: Number) -> str:
-    whole = f"CAST(CAST({value.exact} AS DECIMAL(38, 0)) AS STRING)"
     if value.rank == "0":
-        return _literal(whole, f"{terms.XSD}integer")
-    # What has a fraction is a decimal, whose cast to a whole number is not looked at.
+        return _literal(f"CAST(CAST({value.exact} AS DECIMAL(38, 0)) AS STRING)", "integer>'")
     text = once(value.exact, _decimal_text)
-    return _literal(text, f"{terms.XSD}decimal") if value.rank == "1" else _of_rank(value.rank, "0", text, ("integer", "decimal"))
+    return _literal(text, "decimal>'" if value.rank == "1" else f"', if({value.rank} = 0, 'integer>', 'decimal>')")
 
 
 def _floating_term(value: Number) -> str:
     single, double = f"CAST(CAST({value.floating} AS FLOAT) AS STRING)", f"CAST({value.floating} AS STRING)"
     if value.is_floating:
-        return _literal(
-            once(single if value.rank == "2" else double, _double_text), f"{terms.XSD}{'float' if value.rank == '2' else 'double'}"
-        )
-    return _of_rank(value.rank, "2", once(f"CASE WHEN {value.rank} = 2 THEN {single} ELSE {double} END", _double_text), ("float", "double"))
-
-
-def _of_rank(rank: str, first: str, lexical: str, names: tuple[str, str]) -> str:
-    datatype = f"if({rank} = {first}, '{names[0]}>', '{names[1]}>')"
-    return f"concat('\"', {lexical}, '\"^^<{terms.XSD}', {datatype})"
+        text, name = (single, "float") if value.rank == "2" else (double, "double")
+        return _literal(_bound(text, _double_text), f"{name}>'")
+    text = _bound(f"if({value.rank} = 2, {single}, {double})", _double_text)
+    return _literal(text, f"', if({value.rank} = 2, 'float>', 'double>')")
 
 
 def _literal(lexical: str, datatype: str) -> str:
-    return f"concat('\"', {lexical}, '\"^^<{datatype}>')"
+    """Return a literal; ``datatype`` ends the text in which its namespace stands."""
+    return f"concat('\"', {lexical}, '\"^^<{terms.XSD}{datatype})"
 
 
 def _decimal_text(number: str) -> str:
