@@ -1,0 +1,105 @@
+"""Algebra -> one SELECT of Spark SQL over the tables of graphs, for who has no driver, or more triples than fit into memory.
+
+A table of a graph has the columns s, p, o and g with the text of terms (``sparql/terms.py``), ``g`` NULL for the default graph. Nothing
+else is read of it. A graph is a set, while a table may have a row twice; so each scan is DISTINCT unless it is known to be needless.
+
+What is the same to the letter is translated, the rest is refused. Paths of any length are recursive tables with UNION, which this driver
+computes and plain Spark refuses. Numbers are exact or unknown (``sql/facets.py``). Texts of patterns in REGEX are read by Java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from imp_driver.errors import NotSupportedError
+from imp_driver.sparql.algebra import Form, Pattern, Query, Slice, Triple, Variable
+from imp_driver.sparql.sql import facets
+from imp_driver.sparql.sql.patterns import Patterns, limits
+from imp_driver.sparql.sql.relations import NULL_TEXT, Column, Relation, written
+from imp_driver.values.quoting import plain_text, quoted_name
+
+
+def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False) -> str:
+    """Return the SELECT of a query.
+
+    Args:
+        relation: gives the SQL name of a graph's table.
+        is_shown: values as people read them (``terms.shown``), else the text of terms; unbound is NULL either way.
+        is_set: the tables are known to have each quad once.
+
+    Returns:
+        A SELECT of the columns of the query; of ASK one BOOLEAN ``ask``; of CONSTRUCT and DESCRIBE different rows of
+        subject, predicate and object.
+
+    Raises:
+        NotSupportedError: something of the query has no SQL that is the same.
+    """
+    patterns = Patterns(relation, is_set=is_set)
+    match query.form:
+        case Form.SELECT | Form.DESCRIBE:
+            text = _select(query, patterns, is_shown)
+        case Form.ASK:
+            text = f"SELECT count(*) > 0 AS ask FROM ({written(patterns.of(query.pattern), ['1 AS `one row`'])}) AS found"
+        case Form.CONSTRUCT:
+            text = _construct(query, patterns, is_shown)
+    tables = patterns.paths.tables
+    return f"WITH RECURSIVE {', '.join(tables)} {text}" if tables else text
+
+
+def _select(query: Query, patterns: Patterns, is_shown: bool) -> str:
+    pattern: Pattern = query.pattern
+    ending = ""
+    if isinstance(pattern, Slice):
+        ending, pattern = limits(pattern), pattern.pattern
+    found, order = patterns.ordered(pattern)
+    _check_names(query.columns)
+    selected = []
+    for variable in query.columns:
+        column = found.columns.get(variable, Column(NULL_TEXT))
+        selected.append(f"{_result(column, is_shown)} AS {quoted_name(variable.name)}")
+    return f"{written(found, selected or ['1 AS `one row`'])}{order}{ending}"
+
+
+def _result(column: Column, is_shown: bool) -> str:
+    return facets.shown(column.text, is_resource=column.is_resource) if is_shown and column.text != NULL_TEXT else column.text
+
+
+def _check_names(columns: tuple[Variable, ...]) -> None:
+    names: dict[str, Variable] = {}
+    for variable in columns:
+        other = names.setdefault(variable.name.casefold(), variable)
+        if other != variable:
+            raise NotSupportedError(f"?{other.name} and ?{variable.name} are one column to SQL. Rename one of them: (?x AS ?other).")
+
+
+def _construct(query: Query, patterns: Patterns, is_shown: bool) -> str:
+    """Return a SELECT for each triple of the template; those that are not well formed are left out. Source: section 16.2."""
+    selects = [_instances(triple, patterns.of(query.pattern), patterns, is_shown) for triple in query.template]
+    if not selects:
+        return f"SELECT {', '.join(f'{NULL_TEXT} AS {name}' for name in ('subject', 'predicate', 'object'))} WHERE FALSE"
+    return f"SELECT DISTINCT * FROM ({' UNION ALL '.join(selects)}) AS triples"
+
+
+def _instances(triple: Triple, found: Relation, patterns: Patterns, is_shown: bool) -> str:
+    columns, conditions = [], []
+    for place, node in zip(("subject", "predicate", "object"), triple.nodes, strict=True):
+        if isinstance(node, Variable) and node.is_hidden:
+            raise NotSupportedError(f"A blank node in the template of CONSTRUCT ({node.name}) is new for each solution, which has no SQL.")
+        column = found.columns.get(node, Column(NULL_TEXT)) if isinstance(node, Variable) else _constant(node)
+        columns.append(f"{_result(column, is_shown)} AS {place}")
+        conditions += _well_formed(place, column)
+    return written(found, columns, outside=conditions)
+
+
+def _constant(term: str) -> Column:
+    return Column(plain_text(term), True, term[0] != '"')
+
+
+def _well_formed(place: str, column: Column) -> list[str]:
+    match place:
+        case "predicate":
+            return [facets.is_iri(column.text)]
+        case "subject" if not column.is_resource:
+            return [f"NOT {facets.is_literal(column.text)}"]
+        case _:
+            return [] if column.is_certain else [f"{column.text} IS NOT NULL"]
