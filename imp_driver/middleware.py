@@ -76,7 +76,7 @@ class Middleware:
         self._comparison = Comparison(self._session, self._sketches, options)
         changes, requests, answers = self._changes, self._cut.rewriter.requests, self._answers
         own = (self._session, self._sketches, self._advisor, self._transaction)
-        self._commands = Commands(*own, changes, requests, answers, self._reader, self._source, self.run)
+        self._commands = Commands(*own, changes, requests, answers, self._reader, self._source, self.run, options)
 
     def run(self, execution: Execution) -> Outcome:
         """Run one statement. Raises only errors of this driver."""

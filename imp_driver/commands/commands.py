@@ -11,6 +11,8 @@ from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.explain_why import explained_why
+from imp_driver.commands.graph_updates import GraphUpdates
+from imp_driver.commands.graphs import Graphs
 from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.running import RunOne, without_rows
@@ -27,7 +29,10 @@ from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
+from imp_driver.sparql.algebra import Source
+from imp_driver.sparql.read import is_update
 from imp_driver.values.execution import Execution
+from imp_driver.values.options import Options
 from imp_driver.values.tables import ChangeSource
 
 _STATEMENTS = (
@@ -64,6 +69,7 @@ class Commands:
         reader: Reader,
         source: ChangeSource,
         run_one: RunOne,
+        options: Options,
     ) -> None:
         self._session = session
         self._sketches = sketches
@@ -76,6 +82,9 @@ class Commands:
         self.views = ViewCommands(session, sketches, answers.named, run_one)
         self._what_ifs = WhatIfs(session, source, answers, reader)
         self._sparql = SparqlQueries()
+        self._graphs = Graphs(session, changes, run_one)
+        self._updates = GraphUpdates(session, changes, self._sparql.solutions)
+        self._default = None if options.graph is None else Source(options.graph)
         self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
@@ -124,7 +133,13 @@ class Commands:
             case CommandKind.WHAT_IF:
                 return self._what_ifs.run(command.argument, execution)
             case CommandKind.SPARQL:
-                return self._sparql.run(command.argument, execution)
+                return self._run_sparql(command.argument, execution)
+            case CommandKind.CREATE_GRAPH:
+                return self._graphs.create(command.argument, execution)
+            case CommandKind.DROP_GRAPH:
+                return self._graphs.drop(command.argument, execution)
+            case CommandKind.SHOW_GRAPHS:
+                return self._graphs.shown(execution)
             case CommandKind.EXPLAIN_SPARQL:
                 return self._sparql.explain(command.argument, execution)
             case CommandKind.EXPLAIN:
@@ -147,6 +162,11 @@ class Commands:
         if dropped == 0 and not is_all:
             raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW STATES lists them; DROP STATE ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)
+
+    def _run_sparql(self, text: str, execution: Execution) -> Outcome:
+        if is_update(text):
+            return self._updates.run_text(text, self._default, execution)
+        return self._sparql.run(text, execution)
 
     def _rewrite_table(self, texts: Sequence[str], execution: Execution) -> Outcome:
         """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from imp_driver.errors import NotSupportedError
 from imp_driver.ports import Outcome
+from imp_driver.sparql.algebra import Pattern
+from imp_driver.sparql.terms import Term
 from imp_driver.values.execution import Execution
 
 
@@ -17,3 +21,7 @@ class SparqlQueries:
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Return how a query would be answered. Raises NotSupportedError."""
         raise NotSupportedError("Queries of SPARQL are not explained yet.")
+
+    def solutions(self, pattern: Pattern, execution: Execution) -> Sequence[Sequence[Term | None]]:
+        """Return the solutions of a pattern now, over ``variables(pattern)``. Raises NotSupportedError."""
+        raise NotSupportedError("Patterns of SPARQL are not answered yet.")
