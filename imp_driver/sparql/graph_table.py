@@ -104,6 +104,20 @@ def merge_text(
     )
 
 
+def first_text(name: tuple[str, ...], rows: str, files: int) -> str:
+    """Return the statement that writes the first triples of a graph, in files with a range of predicates each.
+
+    It reads the graph too, so that it fails where another writer is first, and writes nothing into a graph that has triples by then.
+
+    Args:
+        rows: a relation of different rows with COLUMNS.
+    """
+    columns = ", ".join((*COLUMNS, *DETAILS))
+    ranged = f"SELECT /*+ REPARTITION_BY_RANGE({files}, p) */ {', '.join(COLUMNS)}, {_details()} FROM {rows} AS n"
+    first = f"{ranged} WHERE NOT EXISTS (SELECT 1 FROM {qualified(name)})"
+    return f"INSERT INTO {qualified(name)} ({columns}) SELECT {columns} FROM ({first}) SORT BY p"
+
+
 def effective_text(name: tuple[str, ...], rows: str) -> str:
     """Return the query of those of some changed triples that change something, as ``merge_text`` takes them."""
     columns = ", ".join(f"n.{column}" for column in (*COLUMNS, IS_ADDED))
