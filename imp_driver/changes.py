@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from imp_driver.errors import OperationalError, ProgrammingError
@@ -97,7 +97,13 @@ class Changes:
             # The statement is committed; that the table can no longer be read now must not make it fail.
             return -1 if counted is None else counted, None
         self._transaction.note_written(before.location, version)
-        return metrics.get("numOutputRows", -1) if counted is None else counted, version
+        return _changed_rows(metrics) if counted is None else counted, version
+
+
+def _changed_rows(metrics: Mapping[str, int]) -> int:
+    """Return how many rows a commit has changed, -1 where it does not say; a MERGE also writes rows that stay as they are."""
+    merged = [metrics[f"numTargetRows{what}"] for what in ("Inserted", "Updated", "Deleted") if f"numTargetRows{what}" in metrics]
+    return sum(merged) if merged else metrics.get("numOutputRows", -1)
 
 
 def _counted_rows(stream: ResultStream) -> int | None:

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         imp_driver.Error: a file, table or column is not there, or Spark cannot read the rows; nothing was committed then.
     """
     table, column = read_name(arguments.table), read_name(arguments.cluster_by)[0]
-    paths = [_existing(text) for text in arguments.files]
+    paths = [existing(text) for text in arguments.files]
     chosen = common_format(paths)
     with TemporaryDirectory(prefix="imp_load_") as folder, imp_driver.connect(arguments.url, sketch="off") as connection:
         _link(paths, Path(folder))
@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _existing(text: str) -> Path:
+def existing(text: str) -> Path:
+    """Return the path of a file. Raises ProgrammingError where there is none."""
     path = Path(text).expanduser().absolute()
     if not path.is_file():
         what = "is a folder; name its files" if path.is_dir() else "does not exist"

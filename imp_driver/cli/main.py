@@ -58,9 +58,9 @@ def _run(parsed: argparse.Namespace) -> int:
 
         return advise.run(parsed.url, console)
     if parsed.command == "load":
-        from imp_driver.cli import load
+        from imp_driver.cli import graph_load, load
 
-        return load.run(parsed, console)
+        return graph_load.run(parsed, console) if parsed.graph else load.run(parsed, console)
     from imp_driver.cli import shell
 
     return shell.run(parsed.url, console)
@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     advise.add_argument("url", help="for example imp:///folder")
     metrics = commands.add_parser("metrics", help="the counters of a warehouse in the text form of Prometheus")
     metrics.add_argument("url", help="for example imp:///folder")
-    _add_load(commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column"))
+    _add_load(
+        commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column, or of RDF into a graph")
+    )
     return parser
 
 
@@ -96,8 +98,16 @@ def _add_demo(demo: argparse.ArgumentParser) -> None:
 def _add_load(load: argparse.ArgumentParser) -> None:
     load.add_argument("url", help="for example imp:///folder")
     load.add_argument("table", help="name of the table")
-    load.add_argument("files", nargs="+", metavar="FILE", help=".csv (with a header), .parquet, .json, .jsonl or .ndjson, all of one kind")
-    load.add_argument("--cluster-by", required=True, metavar="COLUMN", help="column that sketches are to be on, such as a group key")
+    load.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help=".csv (with a header), .parquet, .json, .jsonl or .ndjson, all of one kind; with --graph .ttl, .nt, .nq, .trig, .rdf, .jsonld",
+    )
+    into = load.add_mutually_exclusive_group(required=True)
+    into.add_argument("--cluster-by", metavar="COLUMN", help="column that sketches are to be on, such as a group key")
+    into.add_argument("--graph", action="store_true", help="the table is a graph, and the files are of RDF")
+    load.add_argument("--format", help="format of files of RDF, as an ending (default: by their names)")
     load.add_argument("--files", dest="number", type=_positive, metavar="N", help="files to write (default: by size, at least 64)")
     how = load.add_mutually_exclusive_group()
     how.add_argument("--replace", dest="how", action="store_const", const="replace", help="put the rows in the place of an existing table")

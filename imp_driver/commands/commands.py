@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.answers import Answers
-from imp_driver.answer.graphs.answers import GraphAnswers
-from imp_driver.answer.permitted import Permitted
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
 from imp_driver.commands.explain_why import explained_why
+from imp_driver.commands.graph_updates import GraphUpdates
+from imp_driver.commands.graphs import Graphs
 from imp_driver.commands.materialized import MaterializedViews
 from imp_driver.commands.permissions import Permissions
 from imp_driver.commands.running import RunOne, without_rows
@@ -29,6 +29,8 @@ from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import TRANSACTION_COMMANDS, ReadTransaction
+from imp_driver.sparql.algebra import Source
+from imp_driver.sparql.read import is_update
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.tables import ChangeSource
@@ -77,13 +79,13 @@ class Commands:
         self._requests = requests
         self._answers = answers
         self._run_one = run_one
-        graphs = GraphAnswers(session, source, transaction, sketches, Permitted(session, options), options)
-        self._sparql = SparqlQueries(graphs, options, run_one)
-        self.views = ViewCommands(session, sketches, answers.named, run_one, self._sparql.in_sql)
+        self.views = ViewCommands(session, sketches, answers.named, run_one)
         self._what_ifs = WhatIfs(session, source, answers, reader)
-        self._materialized = MaterializedViews(
-            session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule, self._sparql.in_sql
-        )
+        self._sparql = SparqlQueries()
+        self._graphs = Graphs(session, changes, run_one)
+        self._updates = GraphUpdates(session, changes, self._sparql.solutions)
+        self._default = None if options.graph is None else Source(options.graph)
+        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""
@@ -131,7 +133,13 @@ class Commands:
             case CommandKind.WHAT_IF:
                 return self._what_ifs.run(command.argument, execution)
             case CommandKind.SPARQL:
-                return self._sparql.run(command.argument, execution)
+                return self._run_sparql(command.argument, execution)
+            case CommandKind.CREATE_GRAPH:
+                return self._graphs.create(command.argument, execution)
+            case CommandKind.DROP_GRAPH:
+                return self._graphs.drop(command.argument, execution)
+            case CommandKind.SHOW_GRAPHS:
+                return self._graphs.shown(execution)
             case CommandKind.EXPLAIN_SPARQL:
                 return self._sparql.explain(command.argument, execution)
             case CommandKind.EXPLAIN:
@@ -154,6 +162,11 @@ class Commands:
         if dropped == 0 and not is_all:
             raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW STATES lists them; DROP STATE ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)
+
+    def _run_sparql(self, text: str, execution: Execution) -> Outcome:
+        if is_update(text):
+            return self._updates.run_text(text, self._default, execution)
+        return self._sparql.run(text, execution)
 
     def _rewrite_table(self, texts: Sequence[str], execution: Execution) -> Outcome:
         """Run the statements of a rewrite one after the other; return the last one's outcome, the rewrite's."""

@@ -1,0 +1,62 @@
+"""Triples that templates of updates make of solutions."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from imp_driver.sparql.algebra import Node, Quad, Variable
+from imp_driver.sparql.terms import Term, TermKind, blank, kind
+
+Row: TypeAlias = tuple[Term, Term, Term, Term | None]
+"""Subject, predicate, object and the name of a graph, None for the default graph."""
+
+
+def rows_of(templates: Sequence[Quad], names: Sequence[Variable], solutions: Iterable[Sequence[Term | None]]) -> dict[str, dict[Row, None]]:
+    """Return the triples of templates for each solution, each once, by the tables in which they are.
+
+    A blank node of a template is a new one for each solution, and no other node has its label. What is no triple (something unbound, a
+    literal as the subject, a predicate that is no IRI) is left out. Source: SPARQL 1.1 Update, sections 3.1.1 and 3.1.3.
+    """
+    found: dict[str, dict[Row, None]] = {quad.source.table: {} for quad in templates}
+    unique = uuid.uuid4().hex
+    for number, solution in enumerate(solutions):
+        fresh = _Fresh(f"{unique}_{number}", dict(zip(names, solution, strict=True)))
+        for quad in templates:
+            row = _row(quad, fresh)
+            if row is not None:
+                found[quad.source.table][row] = None
+    return found
+
+
+class _Fresh:
+    """The values of one solution, and its new blank nodes."""
+
+    def __init__(self, suffix: str, values: Mapping[Variable, Term | None]) -> None:
+        self._suffix = suffix
+        self._values = values
+
+    def value(self, node: Node) -> Term | None:
+        if isinstance(node, Variable):
+            if node in self._values or not node.is_hidden:
+                return self._values.get(node)
+            return blank(f"{node.name[2:]}_{self._suffix}")
+        return blank(f"{node[2:]}_{self._suffix}") if kind(node) is TermKind.BLANK else node
+
+
+def _row(quad: Quad, fresh: _Fresh) -> Row | None:
+    subject, predicate, object_ = (fresh.value(node) for node in quad.triple.nodes)
+    if subject is None or predicate is None or object_ is None:
+        return None
+    if kind(subject) is TermKind.LITERAL or kind(predicate) is not TermKind.IRI:
+        return None
+    if quad.graph is None:
+        return subject, predicate, object_, quad.source.name
+    graph = fresh.value(quad.graph)
+    return None if graph is None or kind(graph) is not TermKind.IRI else (subject, predicate, object_, graph)
+
+
+def terms_of(rows: Iterable[Row]) -> Iterator[Term]:
+    """Return the terms of rows, in any order, as often as they come."""
+    return (term for row in rows for term in row if term is not None)
