@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +46,7 @@ def are_same(
 ) -> bool:
     """Return whether solutions are the same.
 
-    Numbers are the same where type and value are, however they are written.
+    Numbers, booleans and times are the same where type and value are, however they are written.
 
     Args:
         fixed: blank nodes that have the same labels in both.
@@ -119,7 +120,7 @@ def _can_be_renamed(left: Sequence[Row], choices: Sequence[list[Row]], fixed: fr
 
 @lru_cache(maxsize=100_000)
 def _value(value: Term | None) -> Term | None:
-    """Return a number as all that are equal to it and of its type are written; other terms as they are."""
+    """Return a number, boolean or time as all that are equal to it and of its type are written; other terms as they are."""
     if value is None or not value.startswith('"') or (datatype := terms.datatype(value)) is None:
         return value
     text = terms.lexical(value)
@@ -129,6 +130,10 @@ def _value(value: Term | None) -> Term | None:
     if datatype in (XSD + "double", XSD + "float"):
         # Sums of another order differ in their last digits.
         return value if (number := _decimal(text)) is None else terms.literal(f"{float(number):.6e}", datatype)
+    if datatype == XSD + "boolean":
+        return terms.literal({"1": "true", "0": "false"}.get(text, text), datatype)
+    if datatype in (XSD + "date", XSD + "dateTime"):
+        return terms.literal(re.sub(r"[+-]00:00$", "Z", text), datatype)
     return value
 
 
