@@ -1,0 +1,1 @@
+"""From text to algebra: tokens, the parse tree, names, patterns, forms."""

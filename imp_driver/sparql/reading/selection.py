@@ -1,0 +1,266 @@
+"""SELECT: groups, aggregates, expressions, modifiers (sections 18.2.4 and 18.2.5 of SPARQL 1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.sparql.algebra import (
+    Aggregate,
+    Distinct,
+    EachNamed,
+    Expression,
+    Extend,
+    Group,
+    OrderBy,
+    Pattern,
+    Place,
+    Project,
+    Read,
+    Slice,
+    Variable,
+    variables,
+)
+from imp_driver.sparql.reading.context import Context
+from imp_driver.sparql.reading.expressions import Expressions
+from imp_driver.sparql.reading.joining import filtered, joined, visible
+from imp_driver.sparql.reading.patterns import group, values
+from imp_driver.sparql.reading.tree import Number, Tree
+
+_AGGREGATES = {"GROUPCONCAT": "GROUP_CONCAT"}
+
+
+def select(context: Context, tree: Tree, place: Place | None) -> Pattern:
+    """Return the pattern of SELECT with all that follows; ``place`` None is the default graph.
+
+    Raises:
+        ProgrammingError: a rule of the language is broken that its grammar does not know.
+        NotSupportedError: a subquery that is another one for each graph.
+    """
+    reader = Selection(context, tree, place)
+    pattern = reader.modified()
+    columns = reader.columns()
+    if isinstance(place, EachNamed):
+        columns = reader.with_graph(place.variable, columns)
+    pattern = Project(pattern, columns)
+    return sliced(Distinct(pattern) if tree.one("modifier") == "DISTINCT" else pattern, tree)
+
+
+def sliced(pattern: Pattern, tree: Tree) -> Pattern:
+    """Return a pattern within LIMIT and OFFSET.
+
+    Raises:
+        ProgrammingError: one of them is no natural number.
+    """
+    clauses = tree.one("limitoffset")
+    if clauses is None:
+        return pattern
+    limit, offset = _natural(clauses.one("limit")), _natural(clauses.one("offset"))
+    return Slice(pattern, offset or 0, limit)
+
+
+def _natural(number: Number | None) -> int | None:
+    if number is None:
+        return None
+    if number.sign or not number.digits.isdigit():
+        raise ProgrammingError(f"LIMIT and OFFSET need a natural number, not {number.sign}{number.digits}")
+    return int(number.digits)
+
+
+@dataclass(slots=True)
+class _Groups:
+    """Groups while the query is read: aggregates get their variables as they are met, equal ones the same."""
+
+    keys: list[tuple[Variable, Expression]] = field(default_factory=list)
+    aggregates: dict[Aggregate, Variable] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[Variable]:
+        return {name for name, _ in self.keys}
+
+
+class Selection:
+    """Reads what stands around one group graph pattern."""
+
+    def __init__(self, context: Context, tree: Tree, place: Place | None) -> None:
+        self._context = context
+        self._tree = tree
+        self._place = place
+        self._inner = group(context, tree.one("where"), place)
+        self._aliases: list[Variable] = []
+        clauses = [tree.many("projection"), tree.one("having"), tree.one("orderby")]
+        self._groups = _Groups() if tree.one("groupby") is not None or _has_aggregate(clauses) else None
+        if self._groups is not None:
+            self._read_keys(self._groups)
+
+    def modified(self) -> Pattern:
+        """Return the pattern with groups, HAVING, VALUES, expressions of SELECT, and ORDER BY, in this order."""
+        extends = [
+            (part.one("evar"), self._selected(part.one("evar"), part.one("expr")))
+            for part in self._tree.many("projection")
+            if part.one("evar")
+        ]
+        having = self._tree.one("having")
+        conditions = [self._grouped(self._sampled).of(one) for one in having.many("condition")] if having is not None else []
+        orders = self._orders()
+        pattern = self._inner
+        if self._groups is not None:
+            named = tuple((variable, aggregate) for aggregate, variable in self._groups.aggregates.items())
+            pattern = self._with_place(pattern, named)
+        pattern = filtered(pattern, conditions)
+        if (clause := self._tree.one("valuesClause")) is not None:
+            pattern = joined(pattern, values(self._context, clause))
+        for variable, expression in extends:
+            if expression != Read(variable):
+                pattern = Extend(pattern, variable, expression)
+        return OrderBy(pattern, orders) if orders else pattern
+
+    def columns(self) -> tuple[Variable, ...]:
+        """Return what is selected, each variable once; all in scope for ``*``, as they come in the text.
+
+        Raises:
+            ProgrammingError: a variable that is neither grouped nor aggregated, or ``*`` of groups.
+        """
+        selected = [part.one("var") or part.one("evar") for part in self._tree.many("projection")]
+        if not selected:
+            if self._groups is not None:
+                raise ProgrammingError("SELECT * of groups: name the keys, and aggregates as (SUM(?x) AS ?sum)")
+            clause = self._tree.one("valuesClause")
+            more = () if clause is None else clause.many("var")
+            return in_order(self._tree.one("where"), (*visible(self._inner), *more))
+        for variable in selected:
+            if self._groups is not None and variable not in self._groups.names and variable not in self._aliases:
+                raise _ungrouped(variable)
+        return tuple(dict.fromkeys(selected))
+
+    def with_graph(self, graph: Variable, columns: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        """Return the columns with the graph's variable, by which a subquery within GRAPH of a variable is one for each graph."""
+        if self._tree.one("limitoffset") is not None:
+            raise NotSupportedError(f"LIMIT and OFFSET within GRAPH ?{graph.name} would count for each graph: put GRAPH into the subquery")
+        if graph not in columns and graph in _written(self._tree):
+            raise NotSupportedError(f"a subquery within GRAPH ?{graph.name} has another ?{graph.name} that it does not select: rename it")
+        return columns if graph in columns else (*columns, graph)
+
+    def _with_place(self, pattern: Pattern, named: tuple[tuple[Variable, Aggregate], ...]) -> Pattern:
+        assert self._groups is not None
+        keys = self._groups.keys
+        if isinstance(self._place, EachNamed) and self._place.variable not in self._groups.names:
+            if not keys:
+                raise NotSupportedError(f"an aggregate without GROUP BY within GRAPH ?{self._place.variable.name}: put GRAPH into the subquery")
+            keys = [*keys, (self._place.variable, Read(self._place.variable))]
+        if any(aggregate.argument is None and aggregate.is_distinct for _, aggregate in named):
+            pattern = Project(pattern, visible(pattern))
+        return Group(pattern, tuple(keys), named)
+
+    def _read_keys(self, groups: _Groups) -> None:
+        clause = self._tree.one("groupby")
+        plain = self._plain()
+        for condition in () if clause is None else clause.many("condition"):
+            name = condition.one("var") if isinstance(condition, Tree) and condition.rule == "GroupAs" else None
+            tree = condition.one("expr") if isinstance(condition, Tree) and condition.rule == "GroupAs" else condition
+            expression = plain.of(tree)
+            if name is not None and (name in variables(self._inner) or name in groups.names):
+                raise ProgrammingError(f"GROUP BY (.. AS ?{name.name}): there is a ?{name.name} already; take another name")
+            if name is None:
+                name = expression.variable if isinstance(expression, Read) else self._context.hidden()
+            if name not in groups.names:
+                groups.keys.append((name, expression))
+
+    def _selected(self, variable: Variable, tree: Any) -> Expression:
+        if variable in variables(self._inner) or variable in self._aliases or (self._groups and variable in self._groups.names):
+            raise ProgrammingError(f"SELECT (.. AS ?{variable.name}): there is a ?{variable.name} already; take another name")
+        sole = _sole(tree)
+        if self._groups is not None and sole is not None:
+            # An aggregate that is a column of its own needs no other variable.
+            expression: Expression = Read(self._groups.aggregates.setdefault(self._aggregate(sole), variable))
+        else:
+            expression = self._grouped(self._refused).of(tree)
+        self._aliases.append(variable)
+        return expression
+
+    def _orders(self) -> tuple[tuple[Expression, bool], ...]:
+        clause = self._tree.one("orderby")
+        conditions = () if clause is None else clause.many("condition")
+        reader = self._grouped(self._sampled)
+        return tuple((reader.of(one.one("expr")), one.one("order") == "DESC") for one in conditions)
+
+    def _plain(self) -> Expressions:
+        return Expressions(self._context, lambda tree: group(self._context, tree, self._place))
+
+    def _grouped(self, read: Any) -> Expressions:
+        if self._groups is None:
+            return self._plain()
+        return Expressions(self._context, self._plain().group, read, self._named)
+
+    def _refused(self, variable: Variable) -> Expression:
+        assert self._groups is not None
+        if variable in self._groups.names or variable in self._aliases:
+            return Read(variable)
+        raise _ungrouped(variable)
+
+    def _sampled(self, variable: Variable) -> Expression:
+        # Section 18.2.4.1: HAVING and ORDER BY read any value of the group.
+        assert self._groups is not None
+        if variable in self._groups.names or variable in self._aliases or variable not in variables(self._inner):
+            return Read(variable)
+        return self._variable(Aggregate("SAMPLE", Read(variable)))
+
+    def _named(self, tree: Tree) -> Expression:
+        return self._variable(self._aggregate(tree))
+
+    def _variable(self, aggregate: Aggregate) -> Expression:
+        assert self._groups is not None
+        if aggregate not in self._groups.aggregates:
+            self._groups.aggregates[aggregate] = self._context.hidden()
+        return Read(self._groups.aggregates[aggregate])
+
+    def _aggregate(self, tree: Tree) -> Aggregate:
+        name = tree.rule.removeprefix("Aggregate_").upper()
+        argument = tree.one("vars")
+        separator = tree.one("separator")
+        return Aggregate(
+            _AGGREGATES.get(name, name),
+            None if argument == "*" else self._plain().of(argument),
+            tree.one("distinct") == "DISTINCT",
+            " " if separator is None else separator.lexical,
+        )
+
+
+def in_order(tree: Tree, found: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    """Return variables as they come in the text, those last that do not."""
+    return tuple(dict.fromkeys([*(variable for variable in _written(tree) if variable in set(found)), *found]))
+
+
+def _ungrouped(variable: Variable) -> ProgrammingError:
+    name = variable.name
+    return ProgrammingError(f"?{name} is neither a key of GROUP BY nor within an aggregate: group by it, or select (SAMPLE(?{name}) AS ..)")
+
+
+def _sole(tree: Any) -> Tree | None:
+    """Return the aggregate that is all of an expression."""
+    while isinstance(tree, Tree) and not tree.rule.startswith("Aggregate_"):
+        if list(tree.parts) != ["expr"] or tree.rule.startswith("Unary"):
+            return None
+        tree = tree.one("expr")
+    return tree if isinstance(tree, Tree) else None
+
+
+def _has_aggregate(found: Any) -> bool:
+    if isinstance(found, (list, tuple)):
+        return any(_has_aggregate(one) for one in found)
+    if not isinstance(found, Tree) or found.rule in ("SubSelect", "GroupGraphPatternSub"):
+        return False
+    return found.rule.startswith("Aggregate_") or any(_has_aggregate(one) for one in found.parts.values())
+
+
+def _written(found: Any) -> Iterator[Variable]:
+    if isinstance(found, Variable):
+        yield found
+    elif isinstance(found, list):
+        for one in found:
+            yield from _written(one)
+    elif isinstance(found, Tree) and found.rule not in ("Filter", "MinusGraphPattern"):
+        for one in found.parts.values():
+            yield from _written(one)

@@ -1,0 +1,182 @@
+"""Tokens of SPARQL text, and the text as rdflib's parser is to see it.
+
+That parser turns numbers into other ones that are equal, drops inverse members of negated property sets, widens tabs within strings and
+reads codepoint escapes of four digits as eight. So numbers are given to it as numbers of a list, such members as IRIs of a list, and tabs
+and escapes are gone before it begins.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+FIRST_NUMBER: Final = 4_000_000_000_000_000
+"""What the first number of a text is called."""
+INVERSE: Final = f"inverse-{secrets.token_hex(8)}:"
+"""Scheme of the IRIs that stand for inverse members of negated sets; no text has it."""
+
+UPDATES: Final = frozenset(["INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"])
+
+_TOKEN = re.compile(
+    r"""
+    (?P<comment>\#[^\r\n]*)
+    | (?P<iri><[^<>"{}|^`\\\x00-\x20]*>)
+    | (?P<string>'''(?:'{0,2}(?:[^'\\]|\\.))*'''|\"""(?:"{0,2}(?:[^"\\]|\\.))*\"""|'(?:[^'\\\r\n]|\\.)*'|"(?:[^"\\\r\n]|\\.)*")
+    | (?P<blank>_:\w(?:[\w.\-\u00B7]*[\w\-\u00B7])?)
+    | (?P<variable>[?$]\w+)
+    | (?P<language>@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)
+    | (?P<name>(?:[^\W\d_](?:[\w.\-\u00B7]*[\w\-\u00B7])?)?:
+        (?:(?:[\w:]|%[0-9a-fA-F]{2}|\\.)(?:(?:[\w.:\-\u00B7]|%[0-9a-fA-F]{2}|\\.)*(?:[\w:\-\u00B7]|%[0-9a-fA-F]{2}|\\.))?)?)
+    | (?P<number>[+-]?(?:\d+\.?\d*[eE][+-]?\d+|\.\d+[eE][+-]?\d+|\d*\.\d+|\d+))
+    | (?P<word>[^\W\d]\w*)
+    | (?P<space>\s+)
+    | (?P<other>\^\^|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|.)", re.DOTALL)
+_KEPT_ESCAPES = {'"': '\\"', "'": "\\'", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is a group of the grammar above; ``start`` is its offset."""
+
+    kind: str
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Text for the parser.
+
+    Attributes:
+        text: with what is named above replaced.
+        numbers: numbers as they were written, with the sign that is next to them.
+        inverses: IRIs, prefixed names or ``a`` behind a ``^`` of a negated set, as they were written.
+        labels: of the blank nodes that the text names.
+        places: offsets of the text, ascending, each with that which it has in the original.
+    """
+
+    text: str
+    numbers: tuple[str, ...]
+    inverses: tuple[str, ...]
+    labels: frozenset[str]
+    places: tuple[tuple[int, int], ...]
+
+    def original(self, offset: int) -> int:
+        """Return where an offset of the text is in the original."""
+        found = self.places[bisect_right(self.places, offset, key=lambda place: place[0]) - 1]
+        return found[1] + offset - found[0]
+
+
+def unescaped(text: str) -> str:
+    r"""Return text without codepoint escapes (section 19.2); those that would end a string become escapes of strings."""
+    if "\\u" not in text and "\\U" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        digits = match[1] or match[2]
+        if digits is None or int(digits, 16) > 0x10FFFF:
+            return match[0]
+        return _KEPT_ESCAPES.get(chr(int(digits, 16)), chr(int(digits, 16)))
+
+    return _ESCAPE.sub(character, text)
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of text, comments and spaces too; together they are the text."""
+    for match in _TOKEN.finditer(text):
+        yield Token(match.lastgroup or "other", match[0], match.start())
+
+
+def is_update(text: str) -> bool:
+    """Return whether text is an update: whether the first word behind the prologue begins one."""
+    in_prologue = False
+    for token in tokens(unescaped(text)):
+        word = token.text.upper()
+        if token.kind in ("comment", "space"):
+            continue
+        if token.kind == "word" and word in ("BASE", "PREFIX"):
+            in_prologue = True
+        elif token.kind == "iri" and in_prologue:
+            in_prologue = False
+        elif not (token.kind == "name" and in_prologue):
+            return token.kind == "word" and word in UPDATES
+    return False
+
+
+def operations(text: str) -> tuple[tuple[int, str], ...]:
+    """Return the operations of an update request, each with its offset: the text between semicolons that no bracket is around."""
+    ends, depth = [], 0
+    for token in tokens(text):
+        if token.kind == "other" and token.text in "{([":
+            depth += 1
+        elif token.kind == "other" and token.text in "})]":
+            depth -= 1
+        elif token.text == ";" and not depth:
+            ends.append(token.start)
+    starts = [0, *(end + 1 for end in ends)]
+    return tuple((start, text[start:end]) for start, end in zip(starts, [*ends, len(text)], strict=True))
+
+
+def prepared(text: str) -> Prepared:
+    """Return text without codepoint escapes as the parser is to see it."""
+    return _Preparation().over(text)
+
+
+class _Preparation:
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._numbers: list[str] = []
+        self._inverses: list[str] = []
+        self._labels: set[str] = set()
+        self._places: list[tuple[int, int]] = [(0, 0)]
+        # What a negated set may be in: behind its exclamation mark, within its brackets, behind a ^ of it.
+        self._negated = ""
+
+    def over(self, text: str) -> Prepared:
+        for token in tokens(text):
+            piece = self._piece(token)
+            if len(piece) != len(token.text):
+                self._places += [(self._length, token.start), (self._length + len(piece), token.start + len(token.text))]
+            self._pieces.append(piece)
+            self._length += len(piece)
+        places = tuple(dict(self._places).items())
+        return Prepared("".join(self._pieces), tuple(self._numbers), tuple(self._inverses), frozenset(self._labels), places)
+
+    def _piece(self, token: Token) -> str:
+        if token.kind == "comment":
+            return " "
+        if token.kind == "space":
+            return token.text.replace("\t", " ")
+        was, self._negated = self._negated, self._next(token)
+        if was.endswith("^") and (token.kind in ("iri", "name") or token.text == "a"):
+            self._inverses.append(token.text)
+            return f"<{INVERSE}{len(self._inverses) - 1}>"
+        match token.kind:
+            case "number":
+                self._numbers.append(token.text)
+                return f"{token.text[0].strip('.0123456789')}{FIRST_NUMBER + len(self._numbers) - 1}"
+            case "string":
+                return token.text.replace("\t", "\\t")
+            case "blank":
+                self._labels.add(token.text[2:])
+            case "other" if token.text == "^" and self._negated:
+                return " "
+        return token.text
+
+    def _next(self, token: Token) -> str:
+        """Return the state behind a token: ``!``, ``!^``, ``(``, ``(^``, or empty where no negated set can be."""
+        steps: Mapping[tuple[str, str], str] = {("!", "("): "(", ("!", "^"): "!^", ("(", "^"): "(^", ("(", "|"): "("}
+        if token.text == "!":
+            return "!"
+        if self._negated[:1] == "(" and (token.kind in ("iri", "name") or token.text == "a"):
+            return "("
+        return steps.get((self._negated, token.text), "")

@@ -1,0 +1,200 @@
+"""The parse tree of SPARQL text, as rdflib's parser finds it: the one module that knows this parser.
+
+Names are not yet resolved, literals as they were written.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
+from imp_driver.sparql.algebra import Variable
+from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, Prepared, prepared
+from imp_driver.sparql.terms import RDF, XSD
+
+_LOCK = threading.Lock()
+"""Held while the parser works: its grammar is shared by all threads."""
+_DEEP = 30_000
+"""Calls that a long text may nest: the grammar recurs for each triple of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iri:
+    """``text`` between the brackets."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixed:
+    prefix: str
+    local: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string, or a literal of a language or a datatype."""
+
+    lexical: str
+    language: str | None = None
+    datatype: Iri | Prefixed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """``sign`` is the one next to the digits, which an expression may have taken for its operator."""
+
+    sign: str
+    digits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """``is_named``: the text has its label."""
+
+    label: str
+    is_named: bool
+
+
+Leaf: TypeAlias = Variable | Iri | Prefixed | Text | Number | Blank
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A rule of the grammar with its parts: trees, leaves, words, and lists of these."""
+
+    rule: str
+    parts: dict[str, Any] = field(default_factory=dict)
+
+    def one(self, name: str) -> Any:
+        """Return a part, None where there is none."""
+        return self.parts.get(name)
+
+    def many(self, name: str) -> Sequence[Any]:
+        """Return the parts of a name, none where there are none."""
+        found = self.parts.get(name)
+        if found is None:
+            return ()
+        return found if isinstance(found, list) else (found,)
+
+
+def query_tree(text: str) -> tuple[Sequence[Tree], Tree]:
+    """Return the prologue and the query of text.
+
+    Raises:
+        ProgrammingError: the text is no query of SPARQL 1.1.
+    """
+    prologue, query = _parsed(text, text, 0, "Query")
+    return prologue, query
+
+
+def update_tree(operation: str, whole: str, offset: int) -> tuple[Sequence[Tree], Tree | None]:
+    """Return the prologue and the update of one operation, which stands at ``offset`` of the whole text; None where there is none.
+
+    Raises:
+        ProgrammingError: the text is no update of SPARQL 1.1.
+    """
+    (update,) = _parsed(operation, whole, offset, "UpdateUnit")
+    requests = update.many("request")
+    return update.many("prologue")[0], requests[0] if requests else None
+
+
+def _parsed(text: str, whole: str, offset: int, rule: str) -> list[Any]:
+    try:
+        from pyparsing import ParseBaseException
+        from rdflib.plugins.sparql import parser
+    except ImportError as missing:
+        raise NotSupportedError("SPARQL needs a parser that is not installed: pip install 'imp_driver[sparql]'") from missing
+    ready = prepared(text)
+    grammar = getattr(parser, rule)
+    try:
+        with _LOCK:
+            found = _recursing(lambda: grammar.parse_string(ready.text, parse_all=True))
+    except ParseBaseException as problem:
+        raise _refusal(whole, offset + ready.original(problem.loc), problem.msg or "") from problem
+    except RecursionError as problem:
+        raise NotSupportedError("this SPARQL text is nested too deeply; take it apart") from problem
+    converted: list[Any] = _Conversion(ready).of(found)
+    return converted
+
+
+def _recursing(parse: Any) -> Any:
+    limit = sys.getrecursionlimit()
+    try:
+        return parse()
+    except RecursionError:
+        sys.setrecursionlimit(max(limit, _DEEP))
+        try:
+            return parse()
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
+    offset = min(offset, len(text))
+    offset += len(text[offset:]) - len(text[offset:].lstrip())
+    line, column = text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
+    found = repr(match[0]) if (match := re.compile(r"\S{1,30}").match(text, offset)) else "the end of the text"
+    message = f"this is no SPARQL 1.1: line {line}, column {column}: {expected[:1].lower()}{expected[1:]}, found {found}"
+    return ProgrammingError(message, position=QueryPosition(line, column, offset))
+
+
+class _Conversion:
+    def __init__(self, ready: Prepared) -> None:
+        self._ready = ready
+
+    def of(self, found: Any) -> Any:
+        from pyparsing import ParseResults
+        from rdflib.plugins.sparql.parserutils import CompValue
+        from rdflib.term import BNode, Literal, URIRef
+        from rdflib.term import Variable as Named
+
+        match found:
+            case CompValue():
+                return self._tree(found)
+            case ParseResults() | list() | tuple():
+                return [self.of(one) for one in found]
+            case Named():
+                return Variable(str(found))
+            case URIRef():
+                return self._iri(str(found))
+            case BNode():
+                return Blank(str(found), str(found) in self._ready.labels)
+            case Literal():
+                return self._literal(found)
+            case _:
+                return found
+
+    def _tree(self, found: Any) -> Any:
+        parts = {name: self.of(part) for name, part in found.items()}
+        if found.name == "pname":
+            return Prefixed(parts.get("prefix") or "", parts.get("localname") or "")
+        if found.name == "literal":
+            return Text(parts["string"].lexical, parts.get("lang"), parts.get("datatype"))
+        return Tree(found.name, parts)
+
+    def _iri(self, text: str) -> Any:
+        if not text.startswith(INVERSE):
+            return Iri(text)
+        written = self._ready.inverses[int(text.removeprefix(INVERSE))]
+        if written == "a":
+            return Tree("InversePath", {"part": Iri(f"{RDF}type")})
+        if written[0] == "<":
+            return Tree("InversePath", {"part": Iri(written[1:-1])})
+        prefix, _, local = written.partition(":")
+        return Tree("InversePath", {"part": Prefixed(prefix, local)})
+
+    def _literal(self, found: Any) -> Text | Number:
+        lexical = str(found)
+        kind = str(found.datatype or "").removeprefix(XSD)
+        if kind not in ("integer", "decimal", "double"):
+            return Text(lexical, datatype=Iri(f"{XSD}boolean") if kind == "boolean" else None)
+        place = abs(int(lexical)) - FIRST_NUMBER if kind == "integer" else -1
+        # One within what looks like an IRI, as in ?a<5&&?b>3, which the parser knows better.
+        written = self._ready.numbers[place] if 0 <= place < len(self._ready.numbers) else lexical
+        return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
