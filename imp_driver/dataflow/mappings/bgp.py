@@ -1,0 +1,160 @@
+"""Basic graph patterns: joins of triple patterns, by one delta rule for each of them that a change matches.
+
+    dB = T1(dG) T2(G) .. Tn(G) + T1(G') T2(dG) .. Tn(G) + .. + T1(G') T2(G') .. Tn(dG)
+
+(the counting algorithm for SPARQL, theorem 4.3.) Each term begins at what changed and goes on with the pattern that has most of its
+variables bound, so that it looks up nothing but what can meet; products come last. Where one of the patterns had no triple before, there
+was no solution, and the result is computed from the pattern with the fewest triples on: so the first step is one join, not n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imp_driver.dataflow.mappings.facts import Columns, Facts
+from imp_driver.dataflow.mappings.graphs import Graphs, shape_of
+from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Row, keying, place_of, taking
+from imp_driver.sparql.algebra import Bgp, Variable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """One triple pattern: ``facts`` has its triples as values of ``variables``."""
+
+    facts: Facts
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Visit:
+    """The next pattern of a join.
+
+    Attributes:
+        part: its number.
+        columns: those of its variables that are bound already.
+        key: takes their values from what is joined so far.
+        is_check: whether all are bound.
+    """
+
+    part: int
+    columns: Columns
+    key: Callable[[Row], Any]
+    is_check: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """An order of the other patterns after the first; ``finish`` puts the values in the order of the variables."""
+
+    visits: tuple[_Visit, ...]
+    finish: Callable[[Row], Row]
+
+
+class BgpOperator:
+    """Solutions of one or several basic graph patterns that are joined, each over its own place."""
+
+    def __init__(self, patterns: Sequence[Bgp], graphs: Graphs) -> None:
+        parts = list[_Part]()
+        for pattern in patterns:
+            for triple in dict.fromkeys(pattern.triples):
+                shape, names = shape_of(triple, pattern.place)
+                parts.append(_Part(graphs.facts(pattern.place, shape), names))
+        self._parts = tuple(parts)
+        self.variables = tuple(dict.fromkeys(name for part in self._parts for name in part.variables))
+        self._ways: dict[int, _Way] = {}
+        self._is_begun = False
+
+    @property
+    def size(self) -> int:
+        """Its triples are kept by the graphs, and counted there."""
+        return 0
+
+    def step(self, deltas: Sequence[Delta]) -> Delta:
+        is_first, self._is_begun = not self._is_begun, True
+        if not self._parts:
+            return {(): 1} if is_first else NOTHING
+        changed = [number for number, part in enumerate(self._parts) if part.facts.has_changed]
+        if not changed:
+            return NOTHING
+        if any(not part.facts.size_before for part in self._parts):
+            return dict.fromkeys(self._whole(), 1)
+        total: dict[Row, int] = {}
+        for number in changed:
+            self._add_term(number, total)
+        return total
+
+    def _whole(self) -> Iterable[Row]:
+        """Return all solutions after the step, from the pattern with the fewest triples on."""
+        if any(not part.facts.rows for part in self._parts):
+            return ()
+        first = min(range(len(self._parts)), key=lambda number: len(self._parts[number].facts.rows))
+        way = self._way(first)
+        return self._joined(len(self._parts), self._parts[first].facts.rows, way)
+
+    def _add_term(self, number: int, total: dict[Row, int]) -> None:
+        """Add what the changes of one pattern give with the patterns before it as they are, and those after it as they were."""
+        facts = self._parts[number].facts
+        if any(not part.facts.rows for part in self._parts[:number]) or any(
+            not part.facts.size_before for part in self._parts[number + 1 :]
+        ):
+            return
+        way = self._ways.get(number)
+        if way is None:
+            way = self._ways[number] = self._way(number)
+        for rows, count in ((facts.removed, -1), (facts.added, 1)):
+            if rows:
+                for row in self._joined(number, rows, way):
+                    now = total.get(row, 0) + count
+                    if now:
+                        total[row] = now
+                    else:
+                        del total[row]
+
+    def _joined(self, number: int, start: Iterable[Row], way: _Way) -> Iterable[Row]:
+        """Return the solutions with certain rows of a pattern, the patterns before ``number`` being after the step."""
+        rows: Iterable[Row] = start
+        for visit in way.visits:
+            facts, key, is_before = self._parts[visit.part].facts, visit.key, visit.part > number
+            if visit.is_check:
+                holder = facts.holder(is_before=is_before)
+                rows = [row for row in rows if key(row) in holder]
+            elif visit.columns:
+                get = facts.finder(visit.columns, is_before=is_before).get
+                rows = [row + rest for row in rows for rest in get(key(row), ())]
+            else:
+                others = facts.all(is_before=is_before)
+                rows = [row + other for row in rows for other in others]
+            if not rows:
+                return ()
+        return map(way.finish, rows)
+
+    def _way(self, first: int) -> _Way:
+        """Return the order in which the others are looked up by what is bound, those with few triples early."""
+        bound = list(self._parts[first].variables)
+        left = set(range(len(self._parts))) - {first}
+        visits = list[_Visit]()
+
+        def rank(number: int) -> tuple[bool, bool, int, int]:
+            part = self._parts[number]
+            shared = sum(name in bound for name in part.variables)
+            return shared == len(part.variables), shared > 0, -len(part.facts.rows), -number
+
+        while left:
+            number = max(left, key=rank)
+            left.remove(number)
+            names = self._parts[number].variables
+            columns = tuple([column for column, name in enumerate(names) if name in bound])
+            places = [bound.index(names[column]) for column in columns]
+            is_check = len(columns) == len(names)
+            visits.append(_Visit(number, columns, taking(places) if is_check else keying(places), is_check))
+            bound += [name for name in names if name not in bound]
+        if tuple(bound) == self.variables:
+            return _Way(tuple(visits), _same)
+        places_of_all = place_of(bound)
+        return _Way(tuple(visits), taking([places_of_all[name] for name in self.variables]))
+
+
+def _same(row: Row) -> Row:
+    return row
