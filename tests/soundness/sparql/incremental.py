@@ -71,7 +71,7 @@ def _one_by_one(name: str, present: Sequence[Quad], moving: Sequence[Quad], sign
         yield Point(f"{name} {number}", tuple((quad, sign) for quad in step), tuple(there), number in compared, is_whole)
 
 
-def differences(case: Case, maintained: Callable[[Case], Judge], chance: Random) -> Iterator[Difference]:
+def differences(case: Case, maintained: Callable[[str], Judge], chance: Random) -> Iterator[Difference]:
     """Follow a case along its way and return where what is maintained is not what it should be.
 
     A judge that does not tell what the suite expects where all triples are there is not asked elsewhere.
@@ -81,7 +81,7 @@ def differences(case: Case, maintained: Callable[[Case], Judge], chance: Random)
     """
     expected, every = result(case.result), quads(case.loaded)
     judges = [judge for judge in JUDGES if _is_trusted(judge, case, every, expected)]
-    subject = maintained(case)
+    subject = maintained(case.text)
     for point in way(every, chance):
         for quad, sign in point.changes:
             subject.change(quad, sign)

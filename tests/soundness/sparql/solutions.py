@@ -51,14 +51,14 @@ def are_same(
     Args:
         fixed: blank nodes that have the same labels in both.
         ordered_by: columns by which rows are in an order; rows that these do not tell apart may come in any.
-        is_lax: whether each solution may come less often than expected, but at least once.
+        is_lax: whether each solution may come as often as it likes, but at least once.
     """
     if set(found.columns) != set(expected.columns):
         return False
     left = [tuple(map(_value, row)) for row in found.rows]
     right = [tuple(map(_value, row)) for row in expected.of(found.columns).rows]
     if is_lax:
-        return set(left) == set(right) and not Counter(left) - Counter(right)
+        return set(left) == set(right)
     keys = [place for place, name in enumerate(found.columns) if name in ordered_by]
     sequences = [_signs(([row[place] for place in keys] for row in rows), frozenset(fixed)) for rows in (left, right)]
     return sequences[0] == sequences[1] and _are_same_bags(left, right, frozenset(fixed))
