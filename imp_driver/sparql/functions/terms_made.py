@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Callable
+from typing import Final
 
 from imp_driver.sparql.functions.strings import plain
 from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.terms import LANGUAGE_TEXT, Term, blank, datatype, iri, language, lexical, literal
+
+_TAG: Final = re.compile(r"[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
 
 
 def text(term: Term) -> Term | None:
@@ -42,7 +46,7 @@ def with_datatype(term: Term, kind: Term) -> Term | None:
 def with_language(term: Term, tag: Term) -> Term | None:
     """STRLANG: of two texts."""
     found, wanted = plain(term), plain(tag)
-    return literal(found, language=wanted) if found is not None and wanted and wanted.replace("-", "").isalnum() else None
+    return literal(found, language=wanted) if found is not None and wanted and _TAG.fullmatch(wanted) else None
 
 
 def is_iri(term: Term) -> bool:
