@@ -17,6 +17,7 @@ _Rows: TypeAlias = dict[Row, int]
 _Index: TypeAlias = dict[Row, _Rows]
 
 _EMPTY: _Rows = {}
+_NO_INDEX: _Index = {}
 
 
 class Partners:
@@ -70,6 +71,12 @@ class Partners:
             both = mask & other
             if both or not skips_disjoint:
                 yield from self._index(other, both).get(self._short(key, both), _EMPTY).items()
+
+    def count(self, row: Row) -> int:
+        """Return how often a row is there."""
+        key = self.key(row)
+        mask = self.mask(key)
+        return self._indexes.get(mask, {mask: _NO_INDEX})[mask].get(self._short(key, mask), _EMPTY).get(row, 0)
 
     def mask(self, key: Row) -> int:
         """Return which of the shared variables are bound, one bit for each."""
