@@ -68,12 +68,17 @@ class Maintained:
         pending, self._pending = self._pending, []
         self._circuit.step({TABLE: _net(pending)})
 
+    @property
+    def number_of_rows(self) -> int:
+        """How many rows the answer has, equal ones each by itself."""
+        return sum(self._circuit.rows.values())
+
     def turn(self) -> Turn:
         with _no_collection():
             begin = time.perf_counter()
             self.prepare()
             after_step = time.perf_counter()
-            found = self._circuit.rows()
+            found = dict(self._circuit.rows)
             end = time.perf_counter()
         spent = {Quantity.QUERY: (end - begin) * 1000, Quantity.MAINTENANCE: (after_step - begin) * 1000, Quantity.HELD: self._circuit.size}
         return Turn([fingerprint(found)], spent)
