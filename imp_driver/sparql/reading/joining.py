@@ -9,6 +9,7 @@ from imp_driver.sparql.algebra import (
     Bgp,
     Call,
     Closure,
+    Constant,
     Distinct,
     EachNamed,
     Expression,
@@ -50,7 +51,8 @@ def _is_needless(place: Place, other: Pattern) -> bool:
 
 def matched(triples: Iterable[Triple], others: Iterable[Pattern], place: Place) -> Pattern:
     """Return the join of triples with other patterns, all of one place."""
-    return reduce(joined, others, Bgp(tuple(triples), place))
+    start: Pattern = Bgp(tuple(triples), place)
+    return reduce(joined, others, start)
 
 
 def conjunction(conditions: Iterable[Expression]) -> Expression | None:
@@ -87,5 +89,7 @@ def bound(pattern: Pattern) -> frozenset[Variable]:
             return frozenset(name for name, expression in keys if getattr(expression, "variable", None) in bound(inner))
         case Project(inner, names):
             return bound(inner) & frozenset(names)
+        case Extend(inner, variable, Constant()):
+            return bound(inner) | {variable}
         case Filter(inner, _) | Extend(inner, _, _) | Distinct(inner) | OrderBy(inner, _) | Slice(inner):
             return bound(inner)

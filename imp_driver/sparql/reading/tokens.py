@@ -1,8 +1,8 @@
 """Tokens of SPARQL text, and the text as rdflib's parser is to see it.
 
 That parser turns numbers into other ones that are equal, drops inverse members of negated property sets, widens tabs within strings and
-reads codepoint escapes of four digits as eight. So numbers are given to it as numbers of a list, such members as IRIs of a list, and tabs
-and escapes are gone before it begins.
+reads codepoint escapes of four digits as eight; and it knows no tokens, of which the longest counts. So numbers are given to it as numbers
+of a list, such members as IRIs of a list, and tabs and escapes are gone before it begins.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from imp_driver.errors import ProgrammingError
+
 FIRST_NUMBER: Final = 4_000_000_000_000_000
 """What the first number of a text is called."""
 INVERSE: Final = f"inverse-{secrets.token_hex(8)}:"
 """Scheme of the IRIs that stand for inverse members of negated sets; no text has it."""
+WRITTEN: Final = f"written-{secrets.token_hex(8)}:"
+"""Scheme of the IRIs that stand for those which the parser could take for comparisons, such as ``<?a&&?b>`` in ``?x<?a&&?b>?y``."""
 
 UPDATES: Final = frozenset(["INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"])
 
@@ -38,6 +42,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMPARABLE = re.compile(r"[?$&|!=(]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|.)", re.DOTALL)
 _KEPT_ESCAPES = {'"': '\\"', "'": "\\'", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -58,16 +63,18 @@ class Prepared:
     Attributes:
         text: with what is named above replaced.
         numbers: numbers as they were written, with the sign that is next to them.
-        inverses: IRIs, prefixed names or ``a`` behind a ``^`` of a negated set, as they were written.
+        names: IRIs, prefixed names or ``a`` that have another IRI in their place, as they were written.
         labels: of the blank nodes that the text names.
         places: offsets of the text, ascending, each with that which it has in the original.
+        has_service: whether SERVICE is a word of it, at which the parser can run forever.
     """
 
     text: str
     numbers: tuple[str, ...]
-    inverses: tuple[str, ...]
+    names: tuple[str, ...]
     labels: frozenset[str]
     places: tuple[tuple[int, int], ...]
+    has_service: bool = False
 
     def original(self, offset: int) -> int:
         """Return where an offset of the text is in the original."""
@@ -76,15 +83,21 @@ class Prepared:
 
 
 def unescaped(text: str) -> str:
-    r"""Return text without codepoint escapes (section 19.2); those that would end a string become escapes of strings."""
+    r"""Return text without codepoint escapes (section 19.2); those that would end a string become escapes of strings.
+
+    Raises:
+        ProgrammingError: an escape of what is no character.
+    """
     if "\\u" not in text and "\\U" not in text:
         return text
 
     def character(match: re.Match[str]) -> str:
-        digits = match[1] or match[2]
-        if digits is None or int(digits, 16) > 0x10FFFF:
+        if (digits := match[1] or match[2]) is None:
             return match[0]
-        return _KEPT_ESCAPES.get(chr(int(digits, 16)), chr(int(digits, 16)))
+        point = int(digits, 16)
+        if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
+            raise ProgrammingError(f"{match[0]} is no character: codepoints are 0 to D7FF and E000 to 10FFFF")
+        return _KEPT_ESCAPES.get(chr(point), chr(point))
 
     return _ESCAPE.sub(character, text)
 
@@ -135,9 +148,10 @@ class _Preparation:
         self._pieces: list[str] = []
         self._length = 0
         self._numbers: list[str] = []
-        self._inverses: list[str] = []
+        self._names: list[str] = []
         self._labels: set[str] = set()
         self._places: list[tuple[int, int]] = [(0, 0)]
+        self._has_service = False
         # What a negated set may be in: behind its exclamation mark, within its brackets, behind a ^ of it.
         self._negated = ""
 
@@ -149,7 +163,8 @@ class _Preparation:
             self._pieces.append(piece)
             self._length += len(piece)
         places = tuple(dict(self._places).items())
-        return Prepared("".join(self._pieces), tuple(self._numbers), tuple(self._inverses), frozenset(self._labels), places)
+        text = "".join(self._pieces)
+        return Prepared(text, tuple(self._numbers), tuple(self._names), frozenset(self._labels), places, self._has_service)
 
     def _piece(self, token: Token) -> str:
         if token.kind == "comment":
@@ -158,9 +173,12 @@ class _Preparation:
             return token.text.replace("\t", " ")
         was, self._negated = self._negated, self._next(token)
         if was.endswith("^") and (token.kind in ("iri", "name") or token.text == "a"):
-            self._inverses.append(token.text)
-            return f"<{INVERSE}{len(self._inverses) - 1}>"
+            return self._named(INVERSE, token.text)
         match token.kind:
+            case "iri" if _COMPARABLE.search(token.text):
+                return self._named(WRITTEN, token.text)
+            case "word" if token.text.upper() == "SERVICE":
+                self._has_service = True
             case "number":
                 self._numbers.append(token.text)
                 return f"{token.text[0].strip('.0123456789')}{FIRST_NUMBER + len(self._numbers) - 1}"
@@ -171,6 +189,10 @@ class _Preparation:
             case "other" if token.text == "^" and self._negated:
                 return " "
         return token.text
+
+    def _named(self, scheme: str, text: str) -> str:
+        self._names.append(text)
+        return f"<{scheme}{len(self._names) - 1}>"
 
     def _next(self, token: Token) -> str:
         """Return the state behind a token: ``!``, ``!^``, ``(``, ``(^``, or empty where no negated set can be."""

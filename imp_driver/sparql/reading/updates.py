@@ -93,7 +93,9 @@ class _Operation:
 
     def _source(self) -> Source:
         if self._default is None:
-            raise ProgrammingError("the update does not say which graph it changes: write GRAPH <name> or WITH <name>, or set the option graph")
+            raise ProgrammingError(
+                "the update does not say which graph it changes: write GRAPH <name> or WITH <name>, or set the option graph"
+            )
         return self._default
 
     def _named(self, leaf: Any) -> Source:
@@ -176,7 +178,7 @@ class _Operation:
 
     def _create(self, tree: Tree) -> Sequence[Update]:
         name = self._names.graph(tree.one("graphiri"))
-        if is_absolute(name):
+        if is_absolute(name) or tree.one("silent") is not None:
             # A named graph is there as soon as it has a triple.
             return ()
         raise NotSupportedError(f"CREATE GRAPH <{name}> of a SPARQL request makes no table: use the statement that makes graph tables")
