@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from imp_driver.sparql.terms import Term
@@ -71,16 +72,19 @@ def _one_by_one(name: str, present: Sequence[Quad], moving: Sequence[Quad], sign
         yield Point(f"{name} {number}", tuple((quad, sign) for quad in step), tuple(there), number in compared, is_whole)
 
 
-def differences(case: Case, maintained: Callable[[str], Judge], chance: Random) -> Iterator[Difference]:
+def differences(
+    case: Case, maintained: Callable[[str], Judge], chance: Random, *, has_all_judges: bool = True
+) -> Iterator[Difference]:
     """Follow a case along its way and return where what is maintained is not what it should be.
 
     A judge that does not tell what the suite expects where all triples are there is not asked elsewhere.
 
     Args:
         maintained: what is judged, without triples yet.
+        has_all_judges: whether all judges that are trusted are asked, instead of the first.
     """
     expected, every = result(case.result), quads(case.loaded)
-    judges = [judge for judge in JUDGES if _is_trusted(judge, case, every, expected)]
+    judges = list(islice(_trusted(case, every, expected), len(JUDGES) if has_all_judges else 1))
     subject = maintained(case.text)
     for point in way(every, chance):
         for quad, sign in point.changes:
@@ -99,15 +103,15 @@ def differences(case: Case, maintained: Callable[[str], Judge], chance: Random) 
 
 def trusted(case: Case) -> list[str]:
     """Return the names of the judges that are asked about a case."""
-    expected, every = result(case.result), quads(case.loaded)
-    return [_name(judge) for judge in JUDGES if _is_trusted(judge, case, every, expected)]
+    return [_name(judge) for judge in _trusted(case, quads(case.loaded), result(case.result))]
 
 
-def _is_trusted(judge: MakeJudge, case: Case, every: Sequence[Quad], expected: Solutions) -> bool:
-    if (case.name, _name(judge)) in JUDGE_ERRS:
-        return False
-    found = _told(judge(case.text, every), case)
-    return isinstance(found, Solutions) and _agree(found, expected, case, ())
+def _trusted(case: Case, every: Sequence[Quad], expected: Solutions) -> Iterator[MakeJudge]:
+    for judge in JUDGES:
+        if (case.name, _name(judge)) not in JUDGE_ERRS:
+            found = _told(judge(case.text, every), case)
+            if isinstance(found, Solutions) and _agree(found, expected, case, ()):
+                yield judge
 
 
 def _told(judge: Judge, case: Case) -> Solutions | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Protocol
 
 import pyoxigraph
@@ -58,7 +59,6 @@ class Rdflib:
 
     def __init__(self, text: str, quads: Iterable[Quad] = ()) -> None:
         self._data, self._text = rdflib.Dataset(), text
-        self._query: PreparedQuery | None = None
         for quad in quads:
             self.change(quad, 1)
 
@@ -78,8 +78,7 @@ class Rdflib:
 
     def solutions(self) -> Solutions:
         with _as_written():
-            self._query = self._query or rdflib_sparql.prepareQuery(self._text)
-            found = self._data.query(self._query)
+            found = self._data.query(_prepared(self._text))
             if found.type == "ASK":
                 return Solutions((), ((),) if found.askAnswer else ())
             if found.type in ("CONSTRUCT", "DESCRIBE"):
@@ -87,6 +86,12 @@ class Rdflib:
             columns = tuple(str(each) for each in found.vars or ())
             rows = [tuple(row.get(each) for each in found.vars or ()) for row in found.bindings]
             return Solutions(columns, tuple(tuple(None if each is None else _term(each) for each in row) for row in rows))
+
+
+@lru_cache(maxsize=8)
+def _prepared(text: str) -> PreparedQuery:
+    """Return a query that is read once: to read it takes longer than to answer it."""
+    return rdflib_sparql.prepareQuery(text)
 
 
 @contextlib.contextmanager
