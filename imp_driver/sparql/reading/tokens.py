@@ -1,8 +1,8 @@
 """Tokens of SPARQL text, and the text as rdflib's parser is to see it.
 
-That parser turns numbers into other ones that are equal, drops inverse members of negated property sets, widens tabs within strings and
-reads codepoint escapes of four digits as eight; and it knows no tokens, of which the longest counts. So numbers are given to it as numbers
-of a list, such members as IRIs of a list, and tabs and escapes are gone before it begins.
+That parser turns numbers into other ones that are equal, drops inverse members of negated property sets, widens tabs within strings, knows
+not all their escapes and reads codepoint escapes of four digits as eight; and it knows no tokens, of which the longest counts. So numbers,
+strings and such members are given to it as places of lists, and codepoint escapes are gone before it begins.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ _TOKEN = re.compile(
 )
 _COMPARABLE = re.compile(r"[?$&|!=(]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|.)", re.DOTALL)
+_STRING = re.compile(r"(?:[^\\]|\\[tbnrf\\\"'])*", re.DOTALL)
+_STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "\\": "\\", '"': '"', "'": "'"}
 _KEPT_ESCAPES = {'"': '\\"', "'": "\\'", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -63,6 +66,7 @@ class Prepared:
     Attributes:
         text: with what is named above replaced.
         numbers: numbers as they were written, with the sign that is next to them.
+        strings: what strings say, without escapes.
         names: IRIs, prefixed names or ``a`` that have another IRI in their place, as they were written.
         labels: of the blank nodes that the text names.
         places: offsets of the text, ascending, each with that which it has in the original.
@@ -71,6 +75,7 @@ class Prepared:
 
     text: str
     numbers: tuple[str, ...]
+    strings: tuple[str, ...]
     names: tuple[str, ...]
     labels: frozenset[str]
     places: tuple[tuple[int, int], ...]
@@ -149,6 +154,7 @@ class _Preparation:
         self._length = 0
         self._numbers: list[str] = []
         self._names: list[str] = []
+        self._strings: list[str] = []
         self._labels: set[str] = set()
         self._places: list[tuple[int, int]] = [(0, 0)]
         self._has_service = False
@@ -164,7 +170,9 @@ class _Preparation:
             self._length += len(piece)
         places = tuple(dict(self._places).items())
         text = "".join(self._pieces)
-        return Prepared(text, tuple(self._numbers), tuple(self._names), frozenset(self._labels), places, self._has_service)
+        return Prepared(
+            text, tuple(self._numbers), tuple(self._strings), tuple(self._names), frozenset(self._labels), places, self._has_service
+        )
 
     def _piece(self, token: Token) -> str:
         if token.kind == "comment":
@@ -182,8 +190,9 @@ class _Preparation:
             case "number":
                 self._numbers.append(token.text)
                 return f"{token.text[0].strip('.0123456789')}{FIRST_NUMBER + len(self._numbers) - 1}"
-            case "string":
-                return token.text.replace("\t", "\\t")
+            case "string" if _STRING.fullmatch(body := _body(token.text)):
+                self._strings.append(_STRING_ESCAPE.sub(lambda match: _CHARACTERS[match[1]], body))
+                return f'"{len(self._strings) - 1}"'
             case "blank":
                 self._labels.add(token.text[2:])
             case "other" if token.text == "^" and self._negated:
@@ -202,3 +211,9 @@ class _Preparation:
         if self._negated[:1] == "(" and (token.kind in ("iri", "name") or token.text == "a"):
             return "("
         return steps.get((self._negated, token.text), "")
+
+
+def _body(text: str) -> str:
+    """Return a string without its quotation marks."""
+    marks = 3 if text[:3] in ('"""', "'''") and len(text) >= 6 else 1
+    return text[marks:-marks]

@@ -198,8 +198,10 @@ class _Conversion:
     def _literal(self, found: Any) -> Text | Number:
         lexical = str(found)
         kind = str(found.datatype or "").removeprefix(XSD)
-        if kind not in ("integer", "decimal", "double"):
-            return Text(lexical, datatype=Iri(f"{XSD}boolean") if kind == "boolean" else None)
+        if not kind:
+            return Text(self._ready.strings[int(lexical)])
+        if kind == "boolean":
+            return Text(lexical, datatype=Iri(f"{XSD}boolean"))
         written = self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER]
         return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
 
