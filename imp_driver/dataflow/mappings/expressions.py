@@ -8,10 +8,12 @@ from typing import TypeAlias
 from imp_driver.dataflow.mappings.operator import Row, place_of
 from imp_driver.sparql.algebra import Call, Exists, Expression, Read, Variable
 from imp_driver.sparql.functions.compiled import Matches, truth_of, value_of
-from imp_driver.sparql.terms import Term
+from imp_driver.sparql.terms import XSD, Term, literal
 
 Truth: TypeAlias = Callable[[Row], bool]
 Value: TypeAlias = Callable[[Row], Term | None]
+
+TRUE, FALSE = (literal(text, f"{XSD}boolean") for text in ("true", "false"))
 
 
 def truth(expression: Expression, variables: Sequence[Variable], matches: Matches | None = None) -> Truth:

@@ -38,6 +38,11 @@ def constants_of(nodes: Sequence[Node | int]) -> Constants:
     return subject, predicate, object_
 
 
+def key_of(place: Place) -> object:
+    """Return the same for places with the same graphs, whatever variable is bound to their names."""
+    return (place.tables, place.sources) if isinstance(place, EachNamed) else frozenset(place)
+
+
 class Graphs:
     """All places that patterns of one circuit read."""
 
@@ -57,7 +62,7 @@ class Graphs:
 
     def facts(self, place: Place, shape: Shape) -> Facts:
         """Return the triples of a place that have a shape, each as the values of its numbers."""
-        key = (_key(place), shape)
+        key = (key_of(place), shape)
         found = self._facts.get(key)
         if found is None:
             found = self._facts[key] = Facts(len({node for node in shape if isinstance(node, int)}))
@@ -100,11 +105,6 @@ class Graphs:
                     each.append(take)
             else:
                 routes.setdefault(predicate, list(routes[None])).append(take)
-
-
-def _key(place: Place) -> object:
-    """Return the same for places with the same graphs, whatever variable is bound to their names."""
-    return (place.tables, place.sources) if isinstance(place, EachNamed) else frozenset(place)
 
 
 def _names_by_table(place: Place) -> dict[str, _Names]:

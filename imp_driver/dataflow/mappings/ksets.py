@@ -5,7 +5,8 @@ Sources: the counting algorithm for SPARQL, section 3.2; SPARQL 1.1, section 18.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from imp_driver.dataflow.mappings.operator import Row, add, add_all, place_of, spreading
@@ -123,3 +124,8 @@ def _by_sure(other: KSet, its: Callable[[Row], Row]) -> Callable[[Row], Sequence
         (loose if None in key else found.setdefault(key, [])).append((row, count))
     everything = list(other.rows.items())
     return lambda key: everything if None in key else [*found.get(key, ()), *loose]
+
+
+def counted(variables: Sequence[Variable], rows: Iterable[Row]) -> KSet:
+    """Return the K-set of a list of solutions."""
+    return KSet(tuple(variables), Counter(rows))

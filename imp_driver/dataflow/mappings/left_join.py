@@ -1,7 +1,9 @@
 """LeftJoin (OPTIONAL): joined solutions that meet a condition, and those of the left side that have none, as they are.
 
 What decides is how many right solutions a left one has, the condition being met: it stands alone from the last one's going to the first
-one's coming, whatever else changes in between (the counting algorithm for SPARQL, section 4.5; the condition as in SPARQL 1.1, section 18.5).
+one's coming, whatever else changes in between.
+
+Sources: the counting algorithm for SPARQL, section 4.5; the condition as in SPARQL 1.1, section 18.5.
 """
 
 from __future__ import annotations

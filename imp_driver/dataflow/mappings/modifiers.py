@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from imp_driver.dataflow.mappings.expressions import read_by, value
+from imp_driver.dataflow.mappings.expressions import existences, read_by, value
 from imp_driver.dataflow.mappings.operator import Row, spreading
-from imp_driver.sparql.algebra import Distinct, Expression, OrderBy, Pattern, Project, Slice, Variable, variables
+from imp_driver.sparql.algebra import Distinct, Expression, Extend, OrderBy, Pattern, Project, Read, Slice, Variable, variables
 from imp_driver.sparql.functions.order import order_key
 
 Condition: TypeAlias = tuple[Expression, bool]
@@ -60,8 +60,19 @@ def modifiers_of(pattern: Pattern) -> Modifiers:
     if isinstance(pattern, Project):
         projected, pattern = pattern.variables, pattern.pattern
     if isinstance(pattern, OrderBy):
-        conditions, pattern = pattern.conditions, pattern.pattern
+        conditions, pattern = _without_existences(pattern.conditions, pattern.pattern)
     return Modifiers(pattern, conditions, projected, is_distinct, offset, limit)
+
+
+def _without_existences(conditions: tuple[Condition, ...], pattern: Pattern) -> tuple[tuple[Condition, ...], Pattern]:
+    """Have what the order reads of other patterns as a variable, so that what is sorted has all that decides."""
+    found = list[Condition]()
+    for place, (expression, is_descending) in enumerate(conditions):
+        if any(existences(expression)):
+            name = Variable(f"_:order {place}")
+            expression, pattern = Read(name), Extend(pattern, name, expression)
+        found.append((expression, is_descending))
+    return tuple(found), pattern
 
 
 class Lister:

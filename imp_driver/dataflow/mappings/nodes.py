@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imp_driver.dataflow.mappings.operator import Delta, Operator
+from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Operator
 from imp_driver.sparql.algebra import Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """An operator, the numbers of the nodes that it reads, and the variables that all of its solutions bind."""
+    """An operator, and the numbers of the nodes that it reads; ``reads_graphs`` where it looks at triples beside these."""
 
     operator: Operator
     inputs: tuple[int, ...]
-    certain: frozenset[Variable]
+    reads_graphs: bool
 
 
 class Nodes:
@@ -25,13 +25,10 @@ class Nodes:
         self._nodes: list[Node] = []
         self._deltas: list[Delta] = []
 
-    def put(self, operator: Operator, inputs: Sequence[int] = (), certain: Iterable[Variable] = ()) -> int:
+    def put(self, operator: Operator, inputs: Sequence[int] = (), *, reads_graphs: bool = False) -> int:
         """Return the number of a new node."""
-        self._nodes.append(Node(operator, tuple(inputs), frozenset(certain)))
+        self._nodes.append(Node(operator, tuple(inputs), reads_graphs))
         return len(self._nodes) - 1
-
-    def certain(self, number: int) -> frozenset[Variable]:
-        return self._nodes[number].certain
 
     def variables(self, number: int) -> tuple[Variable, ...]:
         return self._nodes[number].operator.variables
@@ -45,7 +42,7 @@ class Nodes:
         is_first, deltas = not self._deltas, list[Delta]()
         for node in self._nodes:
             inputs = [deltas[number] for number in node.inputs]
-            # Some have solutions of nothing; all others do nothing about nothing.
-            deltas.append(node.operator.step(inputs) if is_first or not inputs or any(inputs) else {})
+            # At first some have solutions of nothing; later all do nothing about nothing.
+            deltas.append(node.operator.step(inputs) if is_first or node.reads_graphs or any(inputs) else NOTHING)
         self._deltas = deltas
         return deltas

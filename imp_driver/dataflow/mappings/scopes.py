@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeAlias
 
+from imp_driver.dataflow.mappings.expressions import TRUE
 from imp_driver.sparql.algebra import (
     Aggregate,
     Bgp,
@@ -92,10 +93,12 @@ def reached(part: object) -> Iterator[Variable]:
 def places(part: object) -> Iterator[tuple[Place, tuple[Node, Node, Node] | None]]:
     """Yield each place that a pattern reads, with the nodes of its triple pattern; None where it reads all triples."""
     if isinstance(part, Bgp):
+        if not part.triples and isinstance(part.place, EachNamed):
+            yield part.place, None
         for triple in part.triples:
             yield part.place, triple.nodes
         return
-    if isinstance(part, Closure) and (part.has_zero):
+    if isinstance(part, Closure) and reads_terms(part):
         yield part.place, None
     if isinstance(part, tuple):
         for each in part:
@@ -103,6 +106,12 @@ def places(part: object) -> Iterator[tuple[Place, tuple[Node, Node, Node] | None
     elif is_dataclass(part):
         for field in fields(part):
             yield from places(getattr(part, field.name))
+
+
+def reads_terms(closure: Closure) -> bool:
+    """Say whether the pairs of zero steps depend on the triples of the place."""
+    are_given = not (isinstance(closure.subject, Variable) and isinstance(closure.object, Variable))
+    return closure.has_zero and (isinstance(closure.place, EachNamed) or not are_given)
 
 
 def substituted(pattern: Pattern, binding: Binding) -> Pattern:
@@ -113,13 +122,13 @@ def substituted(pattern: Pattern, binding: Binding) -> Pattern:
         case Bgp(triples, place):
             return _at_place(Bgp(tuple([Triple(*[_node(node, binding) for node in triple.nodes]) for triple in triples]), place), binding)
         case Closure():
-            ends = {"subject": _node(pattern.subject, binding), "object": _node(pattern.object, binding)}
-            return _at_place(replace(pattern, **ends), binding)
+            own_ends = replace(pattern, subject=_node(pattern.subject, binding), object=_node(pattern.object, binding))
+            return _at_place(own_ends, binding)
         case Join(left, right) | Union(left, right) | Minus(left, right):
             return type(pattern)(substituted(left, binding), substituted(right, binding))
         case LeftJoin(left, right, condition):
-            own = None if condition is None else read_with(condition, binding)
-            return LeftJoin(substituted(left, binding), substituted(right, binding), own)
+            read = None if condition is None else read_with(condition, binding)
+            return LeftJoin(substituted(left, binding), substituted(right, binding), read)
         case Filter(inner, condition):
             return Filter(substituted(inner, binding), read_with(condition, binding))
         case Extend(inner, variable, expression):
@@ -147,7 +156,7 @@ def read_with(expression: Expression, binding: Binding) -> Expression:
             return Constant(binding[variable])
         case Call(name, arguments):
             if name == "BOUND" and isinstance(arguments[0], Read) and arguments[0].variable in binding:
-                return Call("=", (Constant('"1"'), Constant('"1"')))
+                return Constant(TRUE)
             return Call(name, tuple([read_with(argument, binding) for argument in arguments]))
         case Exists(pattern, is_negated):
             return Exists(substituted(pattern, binding), is_negated)
@@ -158,7 +167,7 @@ def read_with(expression: Expression, binding: Binding) -> Expression:
 def own_value(pattern: Pattern, expression: Expression, term: Term) -> Pattern:
     """Return the solutions for which an expression has a certain value, or none: what is substituted stands for what would be bound."""
     is_same = Call("SAMETERM", (expression, Constant(term)))
-    return Filter(pattern, Call("COALESCE", (is_same, Call("=", (Constant('"1"'), Constant('"1"'))))))
+    return Filter(pattern, Call("COALESCE", (is_same, Constant(TRUE))))
 
 
 def _node(node: Node, binding: Binding) -> Node:
@@ -175,7 +184,7 @@ def _at_place(pattern: Bgp | Closure, binding: Binding) -> Pattern:
     own = replace(pattern, place=replace(place, variable=name))
     if isinstance(own, Closure):
         own = replace(own, step=_renamed(own.step, place.variable, name))
-    return Filter(own, is_same) if not isinstance(own, Bgp) or own.triples else own
+    return Filter(own, is_same)
 
 
 def _renamed(part: Pattern, variable: Variable, name: Variable) -> Pattern:

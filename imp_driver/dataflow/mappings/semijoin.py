@@ -20,14 +20,11 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
-from imp_driver.dataflow.mappings.expressions import read_by, truth
+from imp_driver.dataflow.mappings.expressions import FALSE, TRUE, read_by, truth
 from imp_driver.dataflow.mappings.join import Merging
 from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Row, add, place_of, taking
 from imp_driver.dataflow.mappings.partners import Partners
 from imp_driver.sparql.algebra import Expression, Variable
-from imp_driver.sparql.terms import XSD, literal
-
-TRUE, FALSE = (literal(text, f"{XSD}boolean") for text in ("true", "false"))
 
 
 class Keeping(Enum):
