@@ -85,7 +85,7 @@ def differences(
     """
     expected, every = result(case.result), quads(case.loaded)
     judges = list(islice(_trusted(case, every, expected), len(JUDGES) if has_all_judges else 1))
-    subject = maintained(case.text)
+    subject, blanks = maintained(case.text), _blanks(every)
     for point in way(every, chance):
         for quad, sign in point.changes:
             subject.change(quad, sign)
@@ -94,7 +94,6 @@ def differences(
             yield Difference(point.name, "suite", found, expected)
         if isinstance(found, str):
             return
-        blanks = [each for quad in every for each in quad if each is not None and each.startswith("_:")]
         for judge in judges if point.is_compared and not point.is_whole else ():
             other = _told(judge(case.text, point.present), case)
             if isinstance(other, Solutions) and not _agree(found, other, case, blanks):
@@ -108,10 +107,33 @@ def trusted(case: Case) -> list[str]:
 
 def _trusted(case: Case, every: Sequence[Quad], expected: Solutions) -> Iterator[MakeJudge]:
     for judge in JUDGES:
-        if (case.name, _name(judge)) not in JUDGE_ERRS:
-            found = _told(judge(case.text, every), case)
-            if isinstance(found, Solutions) and _agree(found, expected, case, ()):
-                yield judge
+        if (case.name, _name(judge)) not in JUDGE_ERRS and _is_right(judge, case, every, expected):
+            yield judge
+
+
+def _is_right(judge: MakeJudge, case: Case, every: Sequence[Quad], expected: Solutions) -> bool:
+    found = _told(judge(case.text, every), case)
+    return isinstance(found, Solutions) and _agree(found, expected, case, ())
+
+
+def errs(case: Case, name: str, maintained: Callable[[str], Judge], chance: Random) -> bool:
+    """Return whether a judge is right over all triples of a case, and says otherwise than what is maintained over some of them."""
+    judge = next(judge for judge in JUDGES if _name(judge) == name)
+    every = quads(case.loaded)
+    if not _is_right(judge, case, every, result(case.result)):
+        return False
+    subject = maintained(case.text)
+    for point in way(every, chance):
+        for quad, sign in point.changes:
+            subject.change(quad, sign)
+        found, other = _told(subject, case), _told(judge(case.text, point.present), case) if point.is_compared else None
+        if isinstance(found, Solutions) and isinstance(other, Solutions) and not _agree(found, other, case, _blanks(every)):
+            return True
+    return False
+
+
+def _blanks(every: Sequence[Quad]) -> list[Term]:
+    return [each for quad in every for each in quad if each is not None and each.startswith("_:")]
 
 
 def _told(judge: Judge, case: Case) -> Solutions | str:

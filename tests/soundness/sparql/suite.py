@@ -21,6 +21,7 @@ _UPDATE = "http://www.w3.org/2009/sparql/tests/test-update#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 
+_GRAPH = re.compile(r"(?i)\b((?:FROM|NAMED|USING|GRAPH|WITH|INTO|TO|ADD|COPY|MOVE|CLEAR|DROP|CREATE)\s+)<([^>:]*)>")
 _FROM = re.compile(r"(?i)\b(FROM\s+(?:NAMED\s+)?)<([^>:]*)>")
 
 
@@ -60,9 +61,9 @@ class Case:
 
     @property
     def text(self) -> str:
-        """The query or update, with its base; a relative name after FROM would be that of a table."""
+        """The query or update, with its base; relative names of graphs, which would be those of tables, are made absolute."""
         folder = f"{BASE}{self.path.rpartition('/')[0]}"
-        return f"BASE <{BASE}{self.path}>\n" + _FROM.sub(rf"\1<{folder}/\2>", text(self.path))
+        return f"BASE <{BASE}{self.path}>\n" + _GRAPH.sub(rf"\1<{folder}/\2>", text(self.path))
 
     @property
     def ordered_by(self) -> tuple[str, ...]:
