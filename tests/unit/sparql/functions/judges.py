@@ -9,7 +9,7 @@ import pyoxigraph
 import rdflib
 
 from imp_driver.sparql.algebra import Call, Constant, Expression
-from imp_driver.sparql.terms import Term, blank, datatype, iri, kind, language, lexical, literal
+from imp_driver.sparql.terms import Term, blank, datatype, iri, language, lexical, literal
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _INFIX = frozenset({"=", "!=", "<", ">", "<=", ">=", "&&", "||", "+", "-", "*", "/"})
@@ -64,8 +64,8 @@ def by_rdflib(expressions: Sequence[Expression]) -> list[Term | None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = list(rdflib.Graph().query(f"SELECT {columns} WHERE {{}}"))
-    row = rows[0]
-    assert isinstance(row, rdflib.query.ResultRow)
+    # A solution that binds nothing is none to rdflib.
+    row = rows[0] if rows else [None] * len(expressions)
     return [_of_rdflib(each) for each in row]
 
 
@@ -79,6 +79,3 @@ def _of_rdflib(found: object) -> Term | None:
             return iri(str(found))
         case _:
             return None
-
-
-__all__ = ["by_pyoxigraph", "by_rdflib", "kind", "spelled", "written"]
