@@ -57,6 +57,8 @@ class Quantity(StrEnum):
     SHIPPED = "rows shipped"
     """What would go from one machine to another if rows lay on several."""
     SHIPPED_BYTES = "bytes shipped"
+    HELD = "tuples"
+    """What the operators over solutions keep."""
     RATE = "per second"
     SIZE = "bytes"
     RESIDENT = "resident bytes"

@@ -20,7 +20,7 @@ from imp_driver.spark.java import find_java
 from imp_driver.spark.packages import DELTA_VERSION
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("deltalake", "sqlglot", "pyarrow", "numpy")
+PACKAGES = ("deltalake", "sqlglot", "pyarrow", "numpy", "rdflib", "pyoxigraph")
 _RECORDS = "benchmarks/records"
 
 
@@ -52,7 +52,7 @@ def code(root: Path = ROOT) -> dict[str, str]:
     """
     benchmarks = root / "benchmarks"
     parts = [*_entries(root / "imp_driver"), *benchmarks.glob("*.py"), *(benchmarks / "workloads").glob("*.py")]
-    parts += [path for folder in ("nested", "recursion") for path in (benchmarks / folder).glob("*.py")]
+    parts += [path for folder in ("nested", "recursion", "sparql") for path in (benchmarks / folder).glob("*.py")]
     parts += [*(benchmarks / "peers").glob("Cargo.*"), *(benchmarks / "peers").glob("src/*.rs")]
     return {part.relative_to(root).as_posix(): _digest(part) for part in sorted(parts)}
 

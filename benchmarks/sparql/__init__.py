@@ -1,0 +1,1 @@
+"""Triples, queries and changes of the workload ``sparql``, and what it compares."""

@@ -1,0 +1,1 @@
+"""Published tests of SPARQL, answered from maintained state while their data come and go."""
