@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.answers import Answers
+from imp_driver.answer.graphs.answers import GraphAnswers
+from imp_driver.answer.permitted import Permitted
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
 from imp_driver.commands.explain import explain
@@ -79,13 +81,16 @@ class Commands:
         self._requests = requests
         self._answers = answers
         self._run_one = run_one
-        self.views = ViewCommands(session, sketches, answers.named, run_one)
+        graphs = GraphAnswers(session, source, transaction, sketches, Permitted(session, options), options)
+        self._sparql = SparqlQueries(graphs, options, run_one)
+        self.views = ViewCommands(session, sketches, answers.named, run_one, self._sparql.in_sql)
         self._what_ifs = WhatIfs(session, source, answers, reader)
-        self._sparql = SparqlQueries()
         self._graphs = Graphs(session, changes, run_one)
         self._updates = GraphUpdates(session, changes, self._sparql.solutions)
         self._default = None if options.graph is None else Source(options.graph)
-        self._materialized = MaterializedViews(session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule)
+        self._materialized = MaterializedViews(
+            session, changes, self.views.check_followed, run_one, sketches.relations.views.schedule, self._sparql.in_sql
+        )
 
     def run(self, statement: Statement, execution: Execution) -> Outcome:
         """Run a command. Raises ProgrammingError or NotSupportedError for what there is not."""

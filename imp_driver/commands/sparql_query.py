@@ -1,27 +1,167 @@
-"""SPARQL: the queries of a connection."""
+"""SPARQL queries: answered from the solutions that follow their graphs; where these cannot be followed, by Spark, in SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from imp_driver.errors import NotSupportedError
-from imp_driver.ports import Outcome
-from imp_driver.sparql.algebra import Pattern
+import pyarrow as pa
+
+from imp_driver.answer.graphs.answers import GraphAnswers
+from imp_driver.answer.graphs.constructed import constructed
+from imp_driver.answer.graphs.results import column
+from imp_driver.changes import NO_SKETCH
+from imp_driver.commands.local import LocalStream
+from imp_driver.commands.running import RunOne
+from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
+from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.maintain.upkeep import Upkeep, means_of
+from imp_driver.parse.sparql import read_sparql
+from imp_driver.ports import Outcome, Relation
+from imp_driver.reasons import Reason, ServedBy
+from imp_driver.sparql.algebra import Form, Pattern, Project, Query, Source, variables
+from imp_driver.sparql.given import term_of
+from imp_driver.sparql.read import read_query
+from imp_driver.sparql.sql.translate import translated
+from imp_driver.sparql.tables import tables_of
 from imp_driver.sparql.terms import Term
-from imp_driver.values.execution import Execution
+from imp_driver.values.attempt import tried
+from imp_driver.values.execution import Execution, Parameters
+from imp_driver.values.options import Options, Terms
+from imp_driver.values.quoting import qualified
+from imp_driver.values.refusal import Grounds
+from imp_driver.values.report import SketchReport
+from imp_driver.values.tables import TableSnapshot
 
 
 class SparqlQueries:
-    """The queries of one connection in SPARQL."""
+    """The SPARQL queries of one connection. ``run_one`` runs a statement of SQL on behalf of one."""
+
+    def __init__(self, graphs: GraphAnswers, options: Options, run_one: RunOne) -> None:
+        self._graphs = graphs
+        self._options = options
+        self._run_one = run_one
+
+    @property
+    def default(self) -> tuple[Source, ...]:
+        """The graph that is meant where a text names none."""
+        return (Source(self._options.graph),) if self._options.graph else ()
 
     def run(self, text: str, execution: Execution) -> Outcome:
-        """Return the solutions of a query. Raises NotSupportedError."""
-        raise NotSupportedError("Queries of SPARQL are not answered yet.")
+        """Run a query.
+
+        Raises:
+            ProgrammingError: it cannot be read, or reads what is no graph.
+            NotSupportedError: it can neither be followed nor be told in SQL.
+            Error: Spark failed.
+        """
+        with execution.watch.stage("parse"):
+            query = read_query(text, self.default, bound(execution.parameters))
+        tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
+        served = tried(lambda: self._served(query, tables, execution), execution.token)
+        return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
+
+    def in_sql(self, text: str) -> str:
+        """Return a statement that begins with SPARQL as a query of SQL. Raises ProgrammingError and NotSupportedError."""
+        found = read_sparql(text)
+        assert found is not None
+        query = read_query(found.text, self.default)
+        return translated(query, lambda name: qualified(self._graphs.relation(name).name))
 
     def explain(self, text: str, execution: Execution) -> Outcome:
-        """Return how a query would be answered. Raises NotSupportedError."""
-        raise NotSupportedError("Queries of SPARQL are not explained yet.")
+        """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
+        query = read_query(text, self.default, bound(execution.parameters))
+        tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
+        try:
+            circuit = Circuit(query.pattern)
+            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *_kept(circuit)]
+        except NotMaintained as error:
+            lines = [f"Not followed in process: {error}."]
+        try:
+            lines.append(f"Spark alone would run: {translated(query, lambda name: qualified(tables[name].name))}")
+        except NotSupportedError as error:
+            lines.append(f"Spark alone cannot run it: {error}")
+        return Outcome(LocalStream({"plan": (pa.string(), lines)}), -1, NO_SKETCH)
 
-    def solutions(self, pattern: Pattern, execution: Execution) -> Sequence[Sequence[Term | None]]:
-        """Return the solutions of a pattern now, over ``variables(pattern)``. Raises NotSupportedError."""
-        raise NotSupportedError("Patterns of SPARQL are not answered yet.")
+    def solutions(self, pattern: Pattern, execution: Execution) -> list[Row]:
+        """Return the solutions of a pattern now, each as often as it counts, over ``variables(pattern)``. Raises as ``run``."""
+        columns = variables(pattern)
+        query = Query(Form.SELECT, Project(pattern, columns), columns)
+        tables = {name: self._graphs.relation(name) for name in tables_of(pattern)}
+        means = means_of(self._graphs.session, execution)
+        found = tried(lambda: self._graphs.read(query.pattern, tables, means, Circuit.ordered, is_kept=False)[2], execution.token)
+        if not isinstance(found, Grounds):
+            return found
+        rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
+        return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
+
+    def _served(self, query: Query, tables: Mapping[str, Relation], execution: Execution) -> Outcome:
+        means = means_of(self._graphs.session, execution)
+        upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit))
+        names = [each.name for each in query.columns]
+        columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
+        if query.form is Form.ASK:
+            columns = {"ask": (pa.bool_(), [bool(rows)])}
+        return Outcome(LocalStream(columns), -1, _report(upkeep, snapshots, tables, execution))
+
+    def _by_spark(self, query: Query, tables: Mapping[str, Relation], execution: Execution, why: Grounds) -> Outcome:
+        text = self._sql(query, tables, why, is_shown=self._options.terms is not Terms.N3)
+        outcome = self._run_one(execution.of(text))
+        return replace(outcome, report=replace(outcome.report, not_answered=outcome.report.not_answered or why))
+
+    def _sql(self, query: Query, tables: Mapping[str, Relation], why: Grounds, *, is_shown: bool) -> str:
+        try:
+            return translated(query, lambda name: qualified(tables[name].name), is_shown=is_shown)
+        except NotSupportedError as error:
+            raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
+
+
+def bound(parameters: Parameters) -> Mapping[str, Term]:
+    """Return the terms for variables that are given as parameters. Raises ProgrammingError."""
+    if not parameters:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise ProgrammingError("SPARQL has variables, and no markers: give parameters by name, as in {'city': 'Ghent'} for ?city.")
+    missing = [name for name, value in parameters.items() if value is None]
+    if missing:
+        raise ProgrammingError(
+            f"The parameter {missing[0]!r} is None, which is no term of RDF; leave it out where ?{missing[0]} is to be free."
+        )
+    return {name: term_of(value) for name, value in parameters.items()}
+
+
+def _result(query: Query, circuit: Circuit) -> list[Row]:
+    if query.form is Form.ASK:
+        return list(circuit.rows)[:1]
+    solutions = circuit.ordered()
+    return [*constructed(query.template, circuit.variables, solutions)] if query.form is Form.CONSTRUCT else solutions
+
+
+def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]:
+    return [*zip(*rows, strict=True)] if rows else [()] * count
+
+
+def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapping[str, Relation], execution: Execution) -> SketchReport:
+    versions = {".".join(tables[name].name): each.version for name, each in snapshots.items()}
+    first = next(iter(versions), None)
+    return SketchReport(
+        upkeep.decision,
+        Reason.ANSWERED,
+        upkeep.detail,
+        table=first,
+        from_version=upkeep.from_version,
+        version=None if first is None else versions[first],
+        tables=versions,
+        delta_rows=upkeep.delta_rows,
+        delta_bytes=upkeep.delta_bytes,
+        delta_source=upkeep.delta_source,
+        recapture_reason=upkeep.recapture_reason,
+        times=execution.watch.times,
+        served_by=ServedBy.STATE,
+    )
+
+
+def _kept(circuit: Circuit) -> list[str]:
+    """Say which triples a pattern can match, and so are kept."""
+    every = ((table, constants) for table, read in circuit.wanted.items() for constants in dict.fromkeys(read))
+    return [f"Kept of {table}: {' '.join(term or '?' for term in constants)}" for table, constants in every]
