@@ -24,6 +24,7 @@ from imp_driver.sparql.algebra import (
     Variable,
 )
 from imp_driver.sparql.reading.context import Context
+from imp_driver.sparql.reading.data import data_tree
 from imp_driver.sparql.reading.dataset import Dataset
 from imp_driver.sparql.reading.forms import TRIPLE
 from imp_driver.sparql.reading.joining import joined
@@ -48,7 +49,7 @@ def updates(text: str, default: Source | None) -> tuple[Update, ...]:
     whole = unescaped(text)
     names, found, labels = Names(), list[Update](), set[str]()
     for offset, operation in operations(whole):
-        prologue, tree = update_tree(operation, whole, offset)
+        prologue, tree = data_tree(operation) or update_tree(operation, whole, offset)
         names = names.behind(prologue)
         if tree is not None:
             found += _Operation(names, default, labels).read(tree)
