@@ -125,7 +125,7 @@ class Selection:
             if part.one("evar")
         ]
         having = self._tree.one("having")
-        conditions = [self._grouped(self._sampled).of(one) for one in having.many("condition")] if having is not None else []
+        conditions = [self._grouped(self._of_group).of(one) for one in having.many("condition")] if having is not None else []
         orders = self._orders()
         pattern = filtered(self._inner if self._groups is None else self._with_groups(self._groups), conditions)
         if (clause := self._tree.one("valuesClause")) is not None:
@@ -181,7 +181,9 @@ class Selection:
                 groups.keys.append((name, expression))
 
     def _selected(self, variable: Variable, tree: Any) -> Expression:
-        if variable in variables(self._inner) or variable in self._aliases or (self._groups and variable in self._groups.names):
+        clause = self._tree.one("valuesClause")
+        taken = {*variables(self._inner), *self._aliases, *(() if clause is None else clause.many("var"))}
+        if variable in taken | (set() if self._groups is None else self._groups.names):
             raise ProgrammingError(f"SELECT (.. AS ?{variable.name}): there is a ?{variable.name} already; take another name")
         sole = _sole(tree)
         if self._groups is not None and sole is not None:
@@ -218,6 +220,12 @@ class Selection:
         if variable in self._groups.names or variable in self._aliases or variable not in variables(self._inner):
             return Read(variable)
         return self._variable(Aggregate("SAMPLE", Read(variable)))
+
+    def _of_group(self, variable: Variable) -> Expression:
+        if variable in self._aliases:
+            # It would be unbound, and HAVING false for all groups.
+            raise ProgrammingError(f"HAVING reads ?{variable.name}, which SELECT makes after it: repeat the expression")
+        return self._sampled(variable)
 
     def _named(self, tree: Tree) -> Expression:
         return self._variable(self._aggregate(tree))

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     | (?P<variable>[?$]\w+)
     | (?P<language>@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)
     | (?P<name>(?:[^\W\d_](?:[\w.\-\u00B7]*[\w\-\u00B7])?)?:
-        (?:(?:[\w:]|%[0-9a-fA-F]{2}|\\.)(?:(?:[\w.:\-\u00B7]|%[0-9a-fA-F]{2}|\\.)*(?:[\w:\-\u00B7]|%[0-9a-fA-F]{2}|\\.))?)?)
+        (?:(?:[\w:]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])(?:(?:[\w.:\-\u00B7]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*(?:[\w:\-\u00B7]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]))?)?)
     | (?P<number>[+-]?(?:\d+\.?\d*[eE][+-]?\d+|\.\d+[eE][+-]?\d+|\d*\.\d+|\d+))
     | (?P<word>[^\W\d]\w*)
     | (?P<space>\s+)
@@ -191,8 +191,8 @@ class _Preparation:
             case "number":
                 self._numbers.append(token.text)
                 return f"{token.text[0].strip('.0123456789')}{FIRST_NUMBER + len(self._numbers) - 1}"
-            case "string" if _STRING.fullmatch(body := _body(token.text)):
-                self._strings.append(_STRING_ESCAPE.sub(lambda match: _CHARACTERS[match[1]], body))
+            case "string" if (body := said(token.text)) is not None:
+                self._strings.append(body)
                 return f'"{len(self._strings) - 1}"'
             case "blank":
                 self._labels.add(token.text[2:])
@@ -214,7 +214,10 @@ class _Preparation:
         return steps.get((self._negated, token.text), "")
 
 
-def _body(text: str) -> str:
-    """Return a string without its quotation marks."""
+def said(text: str) -> str | None:
+    """Return what a string says, without its quotation marks and escapes; None where it has escapes that there are not."""
     marks = 3 if text[:3] in ('"""', "'''") and len(text) >= 6 else 1
-    return text[marks:-marks]
+    body = text[marks:-marks]
+    if "\\" not in body:
+        return body
+    return _STRING_ESCAPE.sub(lambda match: _CHARACTERS[match[1]], body) if _STRING.fullmatch(body) else None

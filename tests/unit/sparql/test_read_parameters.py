@@ -128,6 +128,11 @@ def test_what_describe_tells_of() -> None:
     assert found == plain
 
 
+def test_a_parameter_of_describe_is_none_of_its_columns() -> None:
+    found = read_query(f"{PREFIXES}DESCRIBE ?b {{ ?object :p ?b }}", G, {"object": X, "predicate": X}).pattern
+    assert found == read_query(f"{PREFIXES}DESCRIBE ?b {{ :x :p ?b }}", G).pattern
+
+
 def test_the_query_without_values_stays_what_it_is() -> None:
     text = f"{PREFIXES}SELECT ?a {{ ?a :p ?b }}"
     plain = Project(bgp("?a :p ?b"), names("a"))
@@ -141,6 +146,11 @@ def test_updates() -> None:
     pattern = Extend(Extend(bgp(":x :p ?b"), var("a"), GIVEN), var("v"), value("<http://v>"))
     assert modify == Modify((deleted,), (inserted,), Project(pattern, names("a b v")))
     assert clear == Clear((Source("g"),))
+
+
+def test_whole_graphs_have_no_variables() -> None:
+    text = "ADD <h> TO <g>"
+    assert read_updates(text, None, {"subject": X}) == read_updates(text)
 
 
 def test_a_table_may_be_given_for_the_graph_of_a_template() -> None:

@@ -250,6 +250,8 @@ def test_the_function_iri_knows_the_base() -> None:
         ("(1 AS ?x) (2 AS ?x) {}", r"there is a \?x already"),
         ("(SUM(?b) AS ?b) { ?a :p ?b }", r"there is a \?b already"),
         ("(1 AS ?a) { { SELECT ?a { ?a :p ?b } } }", r"there is a \?a already"),
+        ("(1 AS ?x) {} VALUES ?x { 2 }", r"there is a \?x already"),
+        ("(SUM(?b) AS ?s) { ?a :p ?b } HAVING (?s > 1)", r"HAVING reads \?s, which SELECT makes after it"),
         ("?b { ?a :p ?b } GROUP BY (1 AS ?b)", r"there is a \?b already"),
         ("(SUM(COUNT(?b)) AS ?s) { ?a :p ?b }", "COUNT can only stand in SELECT"),
         ("?a { ?a :p ?b FILTER(SUM(?b) > 1) }", "SUM can only stand in SELECT"),

@@ -13,7 +13,7 @@ G, H = Source("g"), Source("h")
 X = "<http://x/a>"
 IN_X = Source("g", X)
 ONCE = Values((), ((),))
-ALL = triple("?subject ?predicate ?object")
+ALL = triple("?.subject ?.predicate ?.object")
 
 
 def quad(text: str, source: Source = G, graph: str | None = None) -> Quad:
