@@ -42,7 +42,7 @@ def compared(operator: str, left: Value, right: Value, *, is_test: bool = False)
     if operator == "=" and {facets.RESOURCE} in (families(left), families(right)):
         # A term is no IRI's equal but itself, and an unbound one an error.
         return identical(left, right)
-    found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right)) is not None]
+    found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right, is_test)) is not None]
     if operator == "=":
         found.append(identical(left, right) if is_test else _by_term(left, right))
     # A facet is NULL for values of other families.
@@ -83,11 +83,11 @@ def _family(value: Value) -> str:
             return str(*found) if len(found) == 1 else once(term_of(value), facets.family)
 
 
-def _by_value(symbol: str, family: int, left: Value, right: Value) -> str | None:
+def _by_value(symbol: str, family: int, left: Value, right: Value, is_test: bool) -> str | None:
     """Return the comparison of two values of one family; None where only their terms are equal or not."""
     match family:
         case facets.NUMBER:
-            return _of_numbers(symbol, number_of(left), number_of(right))
+            return _of_numbers(symbol, number_of(left), number_of(right), is_test)
         case facets.TEXT:
             return None if symbol == "=" else _of_texts(symbol, left, right)
         case facets.TRUTH | facets.ZONED | facets.LOCAL | facets.DATE:
@@ -116,7 +116,7 @@ def _facet(value: Value, facet: Callable[[str], str]) -> str:
     return value.text if isinstance(value, Truth) else once(term_of(value), facet)
 
 
-def _of_numbers(symbol: str, left: Number | None, right: Number | None) -> str | None:
+def _of_numbers(symbol: str, left: Number | None, right: Number | None, is_test: bool) -> str | None:
     """Integers and decimals are compared exactly; with a float or a double both are doubles, where NaN is equal to nothing."""
     if left is None or right is None:
         return None
@@ -124,8 +124,15 @@ def _of_numbers(symbol: str, left: Number | None, right: Number | None) -> str |
     if left.is_exact and right.is_exact:
         return exact
     a, b = (one.floating if other.is_exact else one.double for one, other in ((left, right), (right, left)))
-    floating = once(a, lambda x: once(b, lambda y: _ordered(symbol, x, y, left.is_exact, right.is_exact)))
+    if is_test:
+        floating = f"{_not_nan(a, left)} {symbol} {_not_nan(b, right)}"
+    else:
+        floating = once(a, lambda x: once(b, lambda y: _ordered(symbol, x, y, left.is_exact, right.is_exact)))
     return floating if left.is_floating or right.is_floating else f"coalesce({exact}, {floating})"
+
+
+def _not_nan(double: str, number: Number) -> str:
+    return double if number.is_exact else f"nullif({double}, CAST('NaN' AS DOUBLE))"
 
 
 def _ordered(symbol: str, left: str, right: str, *are_exact: bool) -> str:

@@ -51,8 +51,8 @@ class Scope:
             case Call("&&" | "||" as name, arguments):
                 word = " AND " if name == "&&" else " OR "
                 return f"({word.join(self.test(each) for each in arguments)})"
-            case Call("=", (left, right)):
-                return compared("=", self.value(left), self.value(right), is_test=True)
+            case Call("=" | "<" | ">" | "<=" | ">=" as name, (left, right)):
+                return compared(name, self.value(left), self.value(right), is_test=True)
             case Call("IN", (value, *others)) if others:
                 found = self.value(value)
                 return f"({' OR '.join(compared('=', found, self.value(each), is_test=True) for each in others)})"

@@ -35,23 +35,29 @@ INTEGERS: Final = (
     "unsignedByte",
 )
 _MARK = f'"[^<]{{2}}<{XSD}'
-_WHOLE_NAME = "(integer|(non)?[NnPp](ega|osi)tiveInteger|(unsigned)?([Ii]nt|[Ll]ong|[Ss]hort|[Bb]yte))"
-_EXACT = f'^"[+-]?([0-9]+{_MARK}{_WHOLE_NAME}|([0-9]+([.][0-9]*)?|[.][0-9]+){_MARK}decimal)>$'
-_SHORT = f'^"[+-]?([0-9]{{1,19}}{_MARK}{_WHOLE_NAME}|([0-9]+([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*){_MARK}decimal)>$'
-_FLOATING = f'^"([+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN){_MARK}(float|double)>$'
+_WHOLE_NAME = "(?:integer|(?:non)?[NnPp](?:ega|osi)tiveInteger|(?:unsigned)?(?:[Ii]nt|[Ll]ong|[Ss]hort|[Bb]yte))"
+_EXACT = f'^"(?:[+-]?[0-9]+{_MARK}{_WHOLE_NAME}|[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+){_MARK}decimal)>$'
+_SHORT = f'^"([+-]?(?:[0-9]{{1,19}}(?={_MARK}{_WHOLE_NAME}>$)|(?:[0-9]+(?:[.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)(?={_MARK}decimal>$)))'
+_DIGITS = "[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN"
+_FLOAT, _DOUBLE, _FLOATING = (f'^"({_DIGITS}){_MARK}{name}>$' for name in ("float", "double", "(?:float|double)"))
 _TRUTH = f'^"(true|false|1|0){_MARK}boolean>$'
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?"
-_ZONE = "(Z|[+-][0-9]{2}:[0-9]{2})"
-_ZONED = f'^"{_DAY}T{_TIME}{_ZONE}{_MARK}dateTime>$'
-_LOCAL = f'^"{_DAY}T{_TIME}{_MARK}dateTime>$'
-_DATE = f'^"{_DAY}{_MARK}date>$'
-TIME: Final = f'^"{_DAY}(T{_TIME}{_ZONE}?)?{_MARK}(dateTime|date)>$'
+_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6}0*)?"
+_ZONE = "(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_ZONED = f'^"({_DAY}T{_TIME}{_ZONE}){_MARK}dateTime>$'
+_LOCAL = f'^"({_DAY}T{_TIME}){_MARK}dateTime>$'
+_DATE = f'^"({_DAY}){_MARK}date>$'
+TIME: Final = f'^"({_DAY}(?:T{_TIME}{_ZONE}?)?){_MARK}(?:dateTime|date)>$'
 """A day or a time, whether it has a zone or not."""
 
 
+def extracted(text: str, pattern: str) -> str:
+    """Return the first group of a pattern, empty where it does not match; what is empty is no number and no time."""
+    return f"regexp_extract({text}, {plain_text(pattern)}, 1)"
+
+
 def matches(text: str, pattern: str) -> str:
-    return f"{text} RLIKE {plain_text(pattern)}"
+    return f"regexp_extract({text}, {plain_text(pattern)}, 0) <> ''"
 
 
 def is_iri(text: str) -> str:
@@ -68,18 +74,17 @@ def is_literal(text: str) -> str:
 
 def suffix(text: str) -> str:
     """Return what follows the last quotation mark: nothing, ``@language`` or ``^^<datatype>``; of other terms their whole text."""
-    return f"substring_index({text}, '\"', -1)"
+    return f"regexp_replace({text}, '(?s)^.*\"', '')"
 
 
 def lexical(text: str) -> str:
     """Return the lexical form of a literal, meaningless for other terms."""
-    return f"substring({text}, 2, length({text}) - length({suffix(text)}) - 2)"
+    return f"regexp_replace({text}, '^\"|\"[^\"]*$', '')"
 
 
 def shown(text: str, *, is_resource: bool = False) -> str:
     """Return a term as people read it. An IRI holds no angle bracket but those around it, a blank node none."""
-    resource = f"trim(BOTH '<>' FROM {text})"
-    return resource if is_resource else f"CASE WHEN {is_literal(text)} THEN {lexical(text)} ELSE {resource} END"
+    return f"trim(BOTH '<>' FROM {text})" if is_resource else f"regexp_replace({text}, '^[\"<]|\"[^\"]*$|>$', '')"
 
 
 def string(text: str) -> str:
@@ -99,35 +104,35 @@ def rank(text: str) -> str:
 
 def exact(text: str) -> str:
     """Return the value of an integer or a decimal."""
-    return f"CASE WHEN {matches(text, _SHORT)} THEN try_cast({number_text(text)} AS {EXACT}) END"
+    return f"try_cast({extracted(text, _SHORT)} AS {EXACT})"
 
 
 def floating(text: str) -> str:
     """Return the value of a float or a double."""
-    digits = f"replace({number_text(text)}, 'INF', 'Infinity')"
-    both = f"if({text} LIKE '%#float>', CAST(try_cast({digits} AS FLOAT) AS DOUBLE), try_cast({digits} AS DOUBLE))"
-    return f"CASE WHEN {matches(text, _FLOATING)} THEN {both} END"
+    double, single = (f"try_cast(replace({extracted(text, pattern)}, 'INF', 'Infinity') AS" for pattern in (_DOUBLE, _FLOAT))
+    return f"coalesce({double} DOUBLE), CAST({single} FLOAT) AS DOUBLE))"
 
 
 def number_text(text: str) -> str:
-    return f"split_part({text}, '\"', 2)"
+    """Return the lexical form of a number or a time, which has no quotation mark."""
+    return f'regexp_extract({text}, \'^"([^"]*)"\', 1)'
 
 
 def truth(text: str) -> str:
     """Return the value of an xsd:boolean."""
-    return f"CASE WHEN {matches(text, _TRUTH)} THEN {number_text(text)} IN ('true', '1') END"
+    return f"try_cast({extracted(text, _TRUTH)} AS BOOLEAN)"
 
 
 def zoned(text: str) -> str:
-    return f"CASE WHEN {matches(text, _ZONED)} THEN try_cast({number_text(text)} AS TIMESTAMP) END"
+    return f"try_cast({extracted(text, _ZONED)} AS TIMESTAMP)"
 
 
 def local(text: str) -> str:
-    return f"CASE WHEN {matches(text, _LOCAL)} THEN try_cast({number_text(text)} AS TIMESTAMP_NTZ) END"
+    return f"try_cast({extracted(text, _LOCAL)} AS TIMESTAMP_NTZ)"
 
 
 def date(text: str) -> str:
-    return f"CASE WHEN {matches(text, _DATE)} THEN try_cast({number_text(text)} AS DATE) END"
+    return f"try_cast({extracted(text, _DATE)} AS DATE)"
 
 
 def effective(text: str) -> str:

@@ -59,7 +59,6 @@ def _number(text: str) -> str:
 
 def _time(text: str) -> str:
     """Return a moment; a time without a zone stands where UTC has it, and a day at its beginning."""
-    digits = facets.number_text(text)
-    zone = f"if({digits} RLIKE 'T.*(Z|[+-][0-9]{{2}}:[0-9]{{2}})$', '', 'Z')"
-    moment = f"concat({digits}, if(length({digits}) = 10, 'T00:00:00', ''), {zone})"
-    return f"try_cast(CASE WHEN {facets.matches(text, facets.TIME)} THEN {moment} END AS TIMESTAMP)"
+    digits = facets.extracted(text, facets.TIME)
+    zone = f"if({digits} LIKE '%T%Z' OR {digits} LIKE '%T%+%' OR {digits} LIKE '%T%-%', '', 'Z')"
+    return f"try_cast(concat({digits}, if(length({digits}) = 10, 'T00:00:00', ''), {zone}) AS TIMESTAMP)"

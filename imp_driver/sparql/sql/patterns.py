@@ -149,6 +149,9 @@ class Patterns:
 
     def _sliced(self, pattern: Slice) -> Relation:
         relation, order = self.ordered(pattern.pattern)
+        columns = [each.text for each in relation.columns.values() if each.text != NULL_TEXT]
+        # A pattern that is written several times has the same solutions each time.
+        order = order or (f" ORDER BY {', '.join(columns)}" if columns else "")
         text = f"{written(relation, selected_columns(relation, self.names))}{order}{limits(pattern)}"
         return derived(text, relation.columns, self.names)
 

@@ -74,19 +74,25 @@ def _check_names(columns: tuple[Variable, ...]) -> None:
 
 def _construct(query: Query, patterns: Patterns, is_shown: bool) -> str:
     """Return a SELECT for each triple of the template; those that are not well formed are left out. Source: section 16.2."""
-    selects = [_instances(triple, patterns.of(query.pattern), patterns, is_shown) for triple in query.template]
+    places = ("subject", "predicate", "object")
+    selects = [_instances(triple, patterns.of(query.pattern)) for triple in query.template]
     if not selects:
-        return f"SELECT {', '.join(f'{NULL_TEXT} AS {name}' for name in ('subject', 'predicate', 'object'))} WHERE FALSE"
-    return f"SELECT DISTINCT * FROM ({' UNION ALL '.join(selects)}) AS triples"
+        return f"SELECT {', '.join(f'{NULL_TEXT} AS {name}' for name in places)} WHERE FALSE"
+    found = f"SELECT DISTINCT * FROM ({' UNION ALL '.join(selects)}) AS triples"
+    if not is_shown:
+        return found
+    # Different terms may be shown alike.
+    shown = [f"{facets.shown(name, is_resource=name != 'object')} AS {name}" for name in places]
+    return f"SELECT {', '.join(shown)} FROM ({found}) AS graph"
 
 
-def _instances(triple: Triple, found: Relation, patterns: Patterns, is_shown: bool) -> str:
+def _instances(triple: Triple, found: Relation) -> str:
     columns, conditions = [], []
     for place, node in zip(("subject", "predicate", "object"), triple.nodes, strict=True):
         if isinstance(node, Variable) and node.is_hidden:
             raise NotSupportedError(f"A blank node in the template of CONSTRUCT ({node.name}) is new for each solution, which has no SQL.")
         column = found.columns.get(node, Column(NULL_TEXT)) if isinstance(node, Variable) else _constant(node)
-        columns.append(f"{_result(column, is_shown)} AS {place}")
+        columns.append(f"{column.text} AS {place}")
         conditions += _well_formed(place, column)
     return written(found, columns, outside=conditions)
 
