@@ -1,0 +1,105 @@
+"""What solutions look like as rows, and what values of an application are as terms."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from imp_driver.answer.graphs.constructed import constructed
+from imp_driver.answer.graphs.quads import load_text, quads
+from imp_driver.answer.graphs.results import column, n_triples
+from imp_driver.errors import NotSupportedError
+from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Source, Triple, Variable
+from imp_driver.sparql.given import Iri, term_of
+from imp_driver.sparql.tables import tables_of
+from imp_driver.sparql.terms import XSD, Term, literal
+from imp_driver.values.options import Terms
+
+ONE, TWO = literal("1", f"{XSD}integer"), literal("2.50", f"{XSD}decimal")
+X, Y, NEW = Variable("x"), Variable("y"), Variable("_:n")
+
+
+@pytest.mark.parametrize(
+    ("terms", "kind", "values"),
+    [
+        ([ONE, None], pa.int64(), [1, None]),
+        ([ONE, TWO], pa.decimal128(38, 2), [1, Decimal("2.50")]),
+        ([literal("1e0", f"{XSD}double")], pa.float64(), [1.0]),
+        ([literal("true", f"{XSD}boolean")], pa.bool_(), [True]),
+        ([literal("2026-11-29", f"{XSD}date")], pa.date32(), [datetime.date(2026, 11, 29)]),
+        ([literal("a"), literal("b", language="en")], pa.string(), ["a", "b"]),
+        ([ONE, literal("a")], pa.string(), ["1", "a"]),
+        ([literal("1" * 40, f"{XSD}integer")], pa.string(), ["1" * 40]),
+        ([ONE, literal("1e0", f"{XSD}double")], pa.string(), ["1", "1e0"]),
+        ([None], pa.string(), [None]),
+    ],
+)
+def test_values_of_one_kind_have_its_type(terms: list[Term | None], kind: pa.DataType, values: list[object]) -> None:
+    assert column(terms, Terms.TYPED) == (kind, values)
+
+
+def test_times_have_a_type_where_all_or_none_have_a_zone() -> None:
+    zoned, plain = literal("2026-11-29T01:00:00Z", f"{XSD}dateTime"), literal("2026-11-29T01:00:00", f"{XSD}dateTime")
+    assert column([zoned], Terms.TYPED)[0] == pa.timestamp("us", "UTC")
+    assert column([plain], Terms.TYPED)[0] == pa.timestamp("us")
+    assert column([zoned, plain], Terms.TYPED) == (pa.string(), ["2026-11-29T01:00:00Z", "2026-11-29T01:00:00"])
+
+
+def test_terms_are_what_people_read_or_n_triples() -> None:
+    terms = ["<http://x/a>", "_:b", literal('say "hi"\n', language="EN"), None]
+    assert column(terms, Terms.TEXT)[1] == ["http://x/a", "_:b", 'say "hi"\n', None]
+    assert column(terms, Terms.N3)[1] == ["<http://x/a>", "_:b", '"say \\"hi\\"\\n"@en', None]
+    assert n_triples(ONE) == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+@pytest.mark.parametrize(
+    ("value", "term"),
+    [
+        ("a", '"a"'),
+        (Iri("http://x/a"), "<http://x/a>"),
+        (1, ONE),
+        (True, literal("true", f"{XSD}boolean")),
+        (Decimal("2.5"), literal("2.5", f"{XSD}decimal")),
+        (datetime.date(2026, 11, 29), literal("2026-11-29", f"{XSD}date")),
+        (datetime.datetime(2026, 11, 29, 1, tzinfo=datetime.UTC), literal("2026-11-29T01:00:00Z", f"{XSD}dateTime")),
+    ],
+)
+def test_values_of_an_application_are_terms(value: object, term: Term) -> None:
+    assert term_of(value) == term
+
+
+def test_other_values_are_refused_by_name() -> None:
+    with pytest.raises(NotSupportedError, match="type bytes is no term of RDF"):
+        term_of(b"")
+
+
+def test_blank_nodes_of_a_template_are_new_ones_for_each_solution_and_what_is_no_triple_is_left_out() -> None:
+    template = (Triple(NEW, "<p>", X), Triple(X, "<q>", Y), Triple(X, Y, NEW))
+    found = constructed(template, (X, Y), [("<a>", "<b>"), ("<a>", "<b>"), ('"l"', None)])
+    blanks = {subject for subject, predicate, _ in found if predicate == "<p>"}
+    assert len(blanks) == 3
+    assert [each for each in found if each[1] == "<q>"] == [("<a>", "<q>", "<b>")]
+    assert sorted(each[0] for each in found if each[1] == "<b>") == ["<a>", "<a>"]
+
+
+def test_only_triples_that_can_matter_are_loaded() -> None:
+    assert load_text("g", [(None, "<p>", '"it\'s"'), ("<a>", None, None)]).endswith(
+        "WHERE (`p` = '<p>' AND `o` = '\"it\\'s\"') OR (`s` = '<a>')"
+    )
+    assert load_text("g", [(None, "<p>", None), (None, None, None)]) == "SELECT `s`, `p`, `o`, `g` FROM g"
+    assert load_text("g", []).endswith("WHERE false")
+
+
+def test_rows_are_counted_and_weighed_and_other_predicates_left_out() -> None:
+    rows = pa.table({"s": ["a", "a", "a"], "p": ["p", "p", "q"], "o": ["o", "o", "o"], "g": pa.array([None] * 3, pa.string())})
+    assert quads(rows, [(None, "p", None)]) == {("a", "p", "o", None): 2}
+    assert quads(rows, [(None, None, None)], pa.array([1, -1, 1]).to_numpy()) == {("a", "q", "o", None): 1}
+
+
+def test_tables_are_found_in_patterns_places_and_expressions() -> None:
+    inner = Bgp((Triple(X, "<p>", Y),), (Source("b"), Source("c", "<n>")))
+    named = Bgp((Triple(X, "<p>", Y),), EachNamed(Variable("g"), ("a",), (("<n>", Source("d")),)))
+    assert tables_of(Filter(named, Exists(inner))) == ("a", "d", "b", "c")
