@@ -12,6 +12,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from imp_driver.errors import ProgrammingError
@@ -165,7 +166,7 @@ class _Preparation:
 
     def over(self, text: str) -> Prepared:
         found = list(tokens(text))
-        for token, following in zip(found, [*found[1:], None], strict=True):
+        for token, following in zip_longest(found, found[1:]):
             piece = self._piece(token)
             if token.kind == "space" and following is not None and following.kind == "other" and following.text in "*+?":
                 # The mark of a path may stand apart, but not for this parser; operators may stand close to what is before them.
