@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from imp_driver.sparql.algebra import Node, Quad, Variable
@@ -36,13 +36,16 @@ class _Fresh:
     def __init__(self, suffix: str, values: Mapping[Variable, Term | None]) -> None:
         self._suffix = suffix
         self._values = values
+        self._new: dict[Node, Term] = {}
 
     def value(self, node: Node) -> Term | None:
-        if isinstance(node, Variable):
-            if node in self._values or not node.is_hidden:
-                return self._values.get(node)
-            return blank(f"{node.name[2:]}_{self._suffix}")
-        return blank(f"{node[2:]}_{self._suffix}") if kind(node) is TermKind.BLANK else node
+        is_given = node in self._values if isinstance(node, Variable) else kind(node) is not TermKind.BLANK
+        if isinstance(node, Variable) and (is_given or not node.is_hidden):
+            return self._values.get(node)
+        return node if is_given and not isinstance(node, Variable) else self._blank(node)
+
+    def _blank(self, node: Node) -> Term:
+        return self._new.setdefault(node, blank(f"b{self._suffix}_{len(self._new)}"))
 
 
 def _row(quad: Quad, fresh: _Fresh) -> Row | None:
@@ -55,8 +58,3 @@ def _row(quad: Quad, fresh: _Fresh) -> Row | None:
         return subject, predicate, object_, quad.source.name
     graph = fresh.value(quad.graph)
     return None if graph is None or kind(graph) is not TermKind.IRI else (subject, predicate, object_, graph)
-
-
-def terms_of(rows: Iterable[Row]) -> Iterator[Term]:
-    """Return the terms of rows, in any order, as often as they come."""
-    return (term for row in rows for term in row if term is not None)
