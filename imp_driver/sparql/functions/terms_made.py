@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Callable
 from typing import Final
+from urllib.parse import urljoin
 
 from imp_driver.sparql.functions.strings import plain
 from imp_driver.sparql.functions.values import number
@@ -29,12 +30,14 @@ def datatype_of(term: Term) -> Term | None:
     return None if kind is None else iri(kind)
 
 
-def as_iri(term: Term) -> Term | None:
-    """IRI: of an IRI or a text; what is relative stays so, since the parser alone knows the base."""
+def as_iri(term: Term, base: Term | None = None) -> Term | None:
+    """IRI: of an IRI or a text. What is relative stays so, unless a parser that knows the base gives it as a second argument."""
     if term[0] == "<":
         return term
     found = plain(term)
-    return None if found is None or any(each in found for each in '<>" {}|\\^`') else iri(found)
+    if found is None or any(each in found for each in '<>" {}|\\^`'):
+        return None
+    return iri(found if base is None else urljoin(lexical(base), found))
 
 
 def with_datatype(term: Term, kind: Term) -> Term | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import pyoxigraph
 import rdflib
@@ -63,10 +64,9 @@ def by_rdflib(expressions: Sequence[Expression]) -> list[Term | None]:
     columns = " ".join(f"({spelled(each)} AS ?r{place})" for place, each in enumerate(expressions))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows = list(rdflib.Graph().query(f"SELECT {columns} WHERE {{}}"))
+        rows: list[Any] = list(rdflib.Graph().query(f"SELECT {columns} WHERE {{}}"))
     # A solution that binds nothing is none to rdflib.
-    row = rows[0] if rows else [None] * len(expressions)
-    return [_of_rdflib(each) for each in row]
+    return [_of_rdflib(each) for each in tuple(*rows)] if rows else [None] * len(expressions)
 
 
 def _of_rdflib(found: object) -> Term | None:

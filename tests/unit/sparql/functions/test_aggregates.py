@@ -15,6 +15,7 @@ from imp_driver.sparql.functions.aggregates import accumulator
 from imp_driver.sparql.functions.order import order_key
 from imp_driver.sparql.functions.values import number, term_of
 from imp_driver.sparql.terms import Term
+from tests.seeds import WIDE
 from tests.unit.sparql.functions.evaluating import full, of_terms, outcome
 
 X = Read(Variable("x"))
@@ -147,7 +148,7 @@ def _sum(terms: list[Term]) -> Term:
     return of_terms(f"xsd:{kinds[widest]}", total) or ""
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=5000 if WIDE else 100)
 @given(
     st.sampled_from(NAMES),
     st.booleans(),

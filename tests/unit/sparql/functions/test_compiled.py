@@ -50,6 +50,18 @@ def test_in_of_a_variable_is_that_of_terms(constants: list[str]) -> None:
         assert value(Call("IN", (X, Y, *others)), (term, term)) == of_terms("IN", term, term, *constants)
 
 
+def test_constants_may_be_computed() -> None:
+    two, zero = (Constant(full(f'"{each}"^^integer')) for each in (2, 0))
+    solution, minus = (full('"-2.0"^^decimal'), None), Call("NEGATE", (two,))
+    assert truth(Call("=", (X, minus)), solution)
+    assert truth(Call("<=", (minus, X)), solution)
+    assert truth(Call("IN", (X, two, minus)), solution)
+    division = Call("/", (two, zero))
+    assert [value(Call(name, (X, division)), solution) for name in ("=", "<", "IN")] == [None] * 3
+    assert truth(Call("IN", (X, division, minus)), solution)
+    assert value(Call("+", (X, division)), solution) is None
+
+
 def test_what_is_unbound_is_an_error_but_for_bound() -> None:
     for expression in (X, Z, Call("=", (X, Y)), Call("<", (X, Constant(full('"1"^^integer')))), Call("IN", (X, X)), Call("IN", (X, X, Z))):
         assert value(expression, (None, '"a"')) is None

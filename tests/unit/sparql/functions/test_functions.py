@@ -35,6 +35,8 @@ TERMS = [
     ("IRI", ['"http://example.org/a"'], "<http://example.org/a>"),
     ("URI", ['"a"'], "<a>"),
     ("IRI", ["<a>"], "<a>"),
+    ("IRI", ['"a"', "<http://example.org/b/c>"], "<http://example.org/b/a>"),
+    ("IRI", ['"mailto:a@example.org"', "<http://example.org/b/c>"], "<mailto:a@example.org>"),
     ("IRI", ['"a"@en'], None),
     ("IRI", ['"a b"'], None),
     ("IRI", ['"1"^^integer'], None),

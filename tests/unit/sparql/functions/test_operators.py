@@ -149,6 +149,10 @@ def test_integers_of_too_many_digits_are_errors() -> None:
     long = f'"{"9" * 3000}"^^integer'
     assert of_terms("*", long, long) is None
     assert of_terms("=", f'"{"9" * 5000}"^^integer', '"1"^^integer') is None
+    assert of_terms("xsd:integer", f'"{"9" * 5000}.5"^^decimal') is None
+    assert (
+        of_terms("xsd:double", f'"{"9" * 3000}"^^integer') == of_terms("xsd:double", f'"{"9" * 5000}.5"^^decimal') == full('"INF"^^double')
+    )
 
 
 def test_signs() -> None:
