@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from imp_driver.dataflow.mappings.graphs import Constants, QuadRow
 from imp_driver.dataflow.mappings.operator import Row
@@ -92,7 +93,10 @@ def rdflib_rows(text: str, quads: Iterable[QuadRow], variables: tuple[Variable, 
     for *triple, graph in quads:
         target = dataset.default_graph if graph is None else dataset.graph(made(graph))
         target.add(tuple(map(made, triple)))
-    rows = list(dataset.query(text))
+    with catch_warnings():
+        # It warns of its own attributes.
+        simplefilter("ignore", DeprecationWarning)
+        rows = list(dataset.query(text))
     return Counter(tuple([_of_rdflib(row[rdflib.Variable(each.name)]) for each in variables]) for row in rows)
 
 

@@ -50,7 +50,9 @@ class RandomQuery:
         if chance < 0.08:
             return self._variable()
         if chance < 0.2:
-            return self._some([":p*", ":p+", ":q?", ":p/:q", "^:r", ":p|:q", "(:p|:q)+", "!:p", "!(:p|^:q)", "(:p/:q)*", "(^:p)?", "(:p+/:q?)*"])
+            return self._some(
+                [":p*", ":p+", ":q?", ":p/:q", "^:r", ":p|:q", "(:p|:q)+", "!:p", "!(:p|^:q)", "(:p/:q)*", "(^:p)?", "(:p+/:q?)*"]
+            )
         return ":" + self._some(list("pqr"))
 
     def _triples(self) -> str:
@@ -126,7 +128,9 @@ class RandomQuery:
 
     def _grouped(self, depth: int) -> str:
         key, of = self._random.sample(VARIABLES, 2)
-        aggregate = self._some(["COUNT(*)", "COUNT(DISTINCT *)", f"SUM(?{of})", f"AVG(?{of})", f"MIN(?{of})", f"MAX(?{of})", f"COUNT(DISTINCT ?{of})"])
+        aggregate = self._some(
+            ["COUNT(*)", "COUNT(DISTINCT *)", f"SUM(?{of})", f"AVG(?{of})", f"MIN(?{of})", f"MAX(?{of})", f"COUNT(DISTINCT ?{of})"]
+        )
         end = f" GROUP BY ?{key}" if self._random.random() < 0.7 else ""
         shown = f"?{key} " if end else ""
         return f"{{ SELECT {shown}({aggregate} AS {self._new()}) WHERE {self._group(depth)}{end} }}"

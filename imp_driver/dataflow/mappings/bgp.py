@@ -79,7 +79,9 @@ class BgpOperator:
         if not changed:
             return NOTHING
         if any(not part.facts.size_before for part in self._parts):
-            return dict.fromkeys(self._whole(), 1)
+            found = dict.fromkeys(self._whole(), 1)
+            self._prepare()
+            return found
         total: dict[Row, int] = {}
         for number in changed:
             self._add_term(number, total)
@@ -92,6 +94,15 @@ class BgpOperator:
         first = min(range(len(self._parts)), key=lambda number: len(self._parts[number].facts.rows))
         way = self._way(first)
         return self._joined(len(self._parts), self._parts[first].facts.rows, way)
+
+    def _prepare(self) -> None:
+        """Have all that a change will look up, so that the load is slow and no change is."""
+        if all(part.facts.rows for part in self._parts):
+            for number in range(len(self._parts)):
+                way = self._ways[number] = self._way(number)
+                for visit in way.visits:
+                    if visit.columns and not visit.is_check:
+                        self._parts[visit.part].facts.index(visit.columns)
 
     def _add_term(self, number: int, total: dict[Row, int]) -> None:
         """Add what the changes of one pattern give with the patterns before it as they are, and those after it as they were."""

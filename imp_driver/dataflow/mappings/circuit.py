@@ -6,7 +6,9 @@ itself, from the changes of its inputs to that of its own result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from imp_driver.dataflow.mappings.build import Builder
 from imp_driver.dataflow.mappings.graphs import Constants, Graphs, QuadRow
@@ -21,6 +23,19 @@ __all__ = ["MOST", "Circuit", "NotMaintained", "QuadRow", "Row"]
 
 MOST = 20_000_000
 """Of tuples, in all operators together."""
+
+
+@contextmanager
+def _without_collection(*, is_load: bool) -> Iterator[None]:
+    """Have no cycles looked for while a million tuples come: there are none among them, and each search visits all."""
+    was_enabled = gc.isenabled()
+    if is_load:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Circuit:
@@ -45,7 +60,7 @@ class Circuit:
         """
         if is_volatile(pattern):
             raise NotMaintained("A function of the pattern has another value each time (NOW, RAND, UUID, STRUUID, BNODE).")
-        self._most, self.is_lost = most, False
+        self._most, self.is_lost, self._is_begun = most, False, False
         self._graphs, self._nodes = Graphs(), Nodes()
         builder = Builder(self._graphs, self._nodes)
         modifiers = modifiers_of(pattern)
@@ -84,8 +99,10 @@ class Circuit:
         if self.is_lost:
             raise InternalError("A step of this view has failed before. It must be made again.")
         self.is_lost = True
-        self._graphs.step(changes)
-        deltas = self._nodes.step()
+        with _without_collection(is_load=not self._is_begun):
+            self._graphs.step(changes)
+            deltas = self._nodes.step()
+        self._is_begun = True
         add_all(self._rows, deltas[self._top])
         if self._listed_rows is not self._rows:
             add_all(self._listed_rows, deltas[self._listed])

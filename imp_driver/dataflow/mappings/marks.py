@@ -50,7 +50,7 @@ class Marks:
         return self.only(number, own)
 
     def lifted(self, number: int, expressions: Sequence[Expression]) -> tuple[int, list[Expression]]:
-        """Return the node whose solutions have a column more for each EXISTS of some expressions, and these with columns in their places."""
+        """Return the node with one more column for each EXISTS of some expressions, and these with the columns in their places."""
         names: dict[Exists, Variable] = {}
         for exists in dict.fromkeys(found for expression in expressions for found in existences(expression)):
             names[exists] = name = Variable(f"_:exists {self._count}")

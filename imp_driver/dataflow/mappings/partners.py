@@ -4,6 +4,18 @@ Two solutions are compatible if they agree on the variables that both bind, so a
 of the shared variables they bind, with an index for each choice of these that solutions of the other side bind too: a look-up finds just
 what meets it (the counting algorithm for SPARQL, section 4.5.3, where all variables of a solution are its schema; those that the other
 side does not have make no difference, and so no further relations).
+
+Measured on 50,000 rows, microseconds for one look-up, against relations by whole schemas (half of the rows' other three columns unbound)
+and against one table with NULL, hashed by its first shared column, whose candidates and rows with NULL there are compared one by one:
+
+    shared  unbound  rows found  shared schemas  whole schemas  table with NULL
+    1       none     2           6               22             8
+    2       none     1           4               14             162
+    2       0.1 %    1           7               33             223
+    2       1 %      30          32              912            1810
+    3       2 %      5           98              1491           2868
+
+A change of a row costs 3 to 14 here, 3 to 11 by whole schemas and 1 to 2 in the table, far less than what its look-ups lose.
 """
 
 from __future__ import annotations
