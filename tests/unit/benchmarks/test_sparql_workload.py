@@ -46,7 +46,11 @@ def test_all_systems_are_measured_and_agree() -> None:
     sparql.run(journal, PLAN, is_quick=True)
     assert Counter(case.labels["query"] for case in journal.cases) == {
         **{f"BSBM {number}": 4 for number in range(1, 5)},
-        **{"path": 2, "star": 2, "sum": 3, "three steps": 2, "star of edges": 2},
+        "path": 2,
+        "star": 2,
+        "sum": 3,
+        "three steps": 2,
+        "star of edges": 2,
     }
     for case in journal.cases:
         assert (case.compared, case.differences) == (3, ())
