@@ -81,7 +81,9 @@ class Bsbm:
         found = [ProductType(1, (), range(0))]
         level = [found[0]]
         for branches in (max(2 * power, 2), *([BRANCHES] * max(power // 2, 1))):
-            level = [self._below(parent, len(found) + place) for place, parent in enumerate([one for one in level for _ in range(branches)])]
+            level = [
+                self._below(parent, len(found) + place) for place, parent in enumerate([one for one in level for _ in range(branches)])
+            ]
             found += level
         return tuple(found)
 

@@ -82,7 +82,8 @@ def of_products(chosen: Parameters) -> Mapping[str, str]:
                   FILTER (?product1 != ?product2) }""",
             "star": """
                 SELECT ?p ?label ?comment ?producer ?value WHERE {
-                  ?p rdfs:label ?label . ?p rdfs:comment ?comment . ?p bsbm:producer ?producer . ?p bsbm:productPropertyNumeric1 ?value }""",
+                  ?p rdfs:label ?label . ?p rdfs:comment ?comment . ?p bsbm:producer ?producer .
+                  ?p bsbm:productPropertyNumeric1 ?value }""",
             "sum": "SELECT ?p (SUM(?value1) AS ?total) WHERE { ?p bsbm:productPropertyNumeric1 ?value1 } GROUP BY ?p",
         }.items()
     }

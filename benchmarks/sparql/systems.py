@@ -124,7 +124,7 @@ class OxigraphStore:
                 self._store.remove(quad)
 
     def answer(self, text: str) -> Any:
-        found = self._store.query(text)
+        found: Any = self._store.query(text)
         return len(found.variables), list(found)
 
     def rows(self, answer: Any) -> Iterator[Row]:
@@ -185,7 +185,9 @@ class RdflibStore:
                 return made.BNode(terms.lexical(term))
         datatype = terms.datatype(term)
         is_typed = datatype not in (terms.STRING, terms.LANGUAGE_TEXT)
-        return made.Literal(terms.lexical(term), lang=terms.language(term) or None, datatype=made.URIRef(str(datatype)) if is_typed else None)
+        return made.Literal(
+            terms.lexical(term), lang=terms.language(term) or None, datatype=made.URIRef(str(datatype)) if is_typed else None
+        )
 
     def _term(self, value: Any) -> Term | None:
         return None if value is None else str(value.n3())

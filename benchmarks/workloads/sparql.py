@@ -30,7 +30,18 @@ DEGREES = (1, 10, 20, 1000 / 35, 1000 / 30, 40)
 FEW_DEGREES = (1, 10)
 EDGES, ISOLATED_EDGES, DEGREE_OF_ISOLATED = 50, 25, 1000 / 35
 STAR_DEGREES = (1, 3)
-SUMS = ((1_000, 50), (5_000, 50), (10_000, 50), (20_000, 50), (50_000, 50), (1_000, 100), (5_000, 100), (10_000, 100), (20_000, 100), (50_000, 100))
+SUMS = (
+    (1_000, 50),
+    (5_000, 50),
+    (10_000, 50),
+    (20_000, 50),
+    (50_000, 50),
+    (1_000, 100),
+    (5_000, 100),
+    (10_000, 100),
+    (20_000, 100),
+    (50_000, 100),
+)
 FEW_SUMS = ((1_000, 50),)
 CHANGED_PRODUCTS, CHANGED_NUMBERS = 10, 5
 
@@ -83,7 +94,7 @@ def measure_products(journal: Journal, plan: Plan, products: int) -> None:
         for kind in Kind:
             if name in WITHOUT_OTHERS and kind in (Kind.INSERT_OTHERS, Kind.DELETE_OTHERS):
                 continue
-            labels = {"query": name, "products": products, "change": kind.value}
+            labels: dict[str, Scalar] = {"query": name, "products": products, "change": kind.value}
             _measure(journal, plan, labels, text, loaded, Products(data, kind, touched, outside).steps())
 
 
@@ -95,7 +106,11 @@ def measure_paths(journal: Journal, plan: Plan, degree: float) -> None:
         word = "insert" if is_insert else "delete"
         for isolated in (False, True) if degree == DEGREE_OF_ISOLATED else (False,):
             number = ISOLATED_EDGES if isolated else EDGES
-            labels = {"query": "three steps", "degree": round(degree, 2), "change": f"{word} {number} {'isolated ' if isolated else ''}edges"}
+            labels: dict[str, Scalar] = {
+                "query": "three steps",
+                "degree": round(degree, 2),
+                "change": f"{word} {number} {'isolated ' if isolated else ''}edges",
+            }
             steps = edges(layers, loaded.triples, number, is_insert=is_insert, are_isolated=isolated)
             _measure(journal, plan, labels, THREE_STEPS, loaded, steps, rows=NODES * degree**3)
 
@@ -105,7 +120,11 @@ def measure_star(journal: Journal, plan: Plan, degree: float) -> None:
     layers = Layers(NODES, degree)
     loaded = Loaded.of(layers.triples())
     for is_insert in (True, False):
-        labels = {"query": "star of edges", "degree": round(degree, 2), "change": f"{'insert' if is_insert else 'delete'} {EDGES} edges"}
+        labels: dict[str, Scalar] = {
+            "query": "star of edges",
+            "degree": round(degree, 2),
+            "change": f"{'insert' if is_insert else 'delete'} {EDGES} edges",
+        }
         steps = edges(layers, loaded.triples, EDGES, is_insert=is_insert, are_isolated=False)
         # Degrees vary as by chance: the mean of fourth powers of Poisson's distribution.
         rows = 3 * NODES * (degree**4 + 6 * degree**3 + 7 * degree**2 + degree)
@@ -116,7 +135,7 @@ def measure_sum(journal: Journal, plan: Plan, products: int, properties: int) ->
     """Measure sums by product (figure 11)."""
     data = Numbers(products, properties)
     loaded = Loaded.of(data.triples())
-    labels = {"query": "sum", "products": products, "properties": properties, "change": "exchange numbers"}
+    labels: dict[str, Scalar] = {"query": "sum", "products": products, "properties": properties, "change": "exchange numbers"}
     _measure(journal, plan, labels, SUM, loaded, numbers(data, CHANGED_PRODUCTS, CHANGED_NUMBERS))
 
 

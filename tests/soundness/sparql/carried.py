@@ -36,7 +36,7 @@ def text(path: str) -> str:
 
 
 def archived(folder: Path) -> bytes:
-    """Return an archive of a checkout's files, the same one for the same files.
+    """Return an archive of a checkout's files, not yet compressed; it is the same one for the same files.
 
     Args:
         folder: ``sparql`` of a checkout.
@@ -50,7 +50,7 @@ def archived(folder: Path) -> bytes:
                 member.size = path.stat().st_size
                 with path.open("rb") as opened:
                     archive.addfile(member, opened)
-    return lzma.compress(content.getvalue(), preset=9 | lzma.PRESET_EXTREME)
+    return content.getvalue()
 
 
 def _is_read(path: Path) -> bool:
@@ -63,7 +63,7 @@ def _is_read(path: Path) -> bool:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.soundness.sparql.carried", description=__doc__)
     parser.add_argument("folder", type=Path, help="the folder sparql of a checkout")
-    ARCHIVE.write_bytes(archived(parser.parse_args(arguments).folder))
+    ARCHIVE.write_bytes(lzma.compress(archived(parser.parse_args(arguments).folder), preset=9 | lzma.PRESET_EXTREME))
 
 
 if __name__ == "__main__":

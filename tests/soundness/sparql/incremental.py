@@ -72,9 +72,7 @@ def _one_by_one(name: str, present: Sequence[Quad], moving: Sequence[Quad], sign
         yield Point(f"{name} {number}", tuple((quad, sign) for quad in step), tuple(there), number in compared, is_whole)
 
 
-def differences(
-    case: Case, maintained: Callable[[str], Judge], chance: Random, *, has_all_judges: bool = True
-) -> Iterator[Difference]:
+def differences(case: Case, maintained: Callable[[str], Judge], chance: Random, *, has_all_judges: bool = True) -> Iterator[Difference]:
     """Follow a case along its way and return where what is maintained is not what it should be.
 
     A judge that does not tell what the suite expects where all triples are there is not asked elsewhere.

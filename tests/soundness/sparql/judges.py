@@ -44,7 +44,8 @@ class Oxigraph:
 
     def change(self, quad: Quad, sign: int) -> None:
         graph, *triple = quad
-        made = pyoxigraph.Quad(*map(_node, triple), pyoxigraph.DefaultGraph() if graph is None else _node(graph))
+        subject, predicate, value = map(_node, triple)
+        made = pyoxigraph.Quad(subject, predicate, value, pyoxigraph.DefaultGraph() if graph is None else _node(graph))
         if sign > 0:
             self._store.add(made)
         else:

@@ -85,9 +85,7 @@ def _of_triples(found: list[Triple]) -> Solutions:
     columns = tuple(terms.lexical(each) for each in values.get((whole, "resultVariable"), []))
     rows: list[tuple[int, Row]] = []
     for solution in values.get((whole, "solution"), []):
-        bound = {
-            terms.lexical(values[each, "variable"][0]): values[each, "value"][0] for each in values.get((solution, "binding"), [])
-        }
+        bound = {terms.lexical(values[each, "variable"][0]): values[each, "value"][0] for each in values.get((solution, "binding"), [])}
         index = values.get((solution, "index"))
         rows.append((int(terms.lexical(index[0])) if index else 0, tuple(bound.get(name) for name in columns)))
     return Solutions(columns, tuple(row for _, row in sorted(rows, key=lambda each: each[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 from random import Random
 
@@ -43,10 +44,7 @@ def test_updates_leave_what_they_should(name: str) -> None:
 def test_what_is_not_passed_is_refused(name: str) -> None:
     """Every reason is a refusal; none is a wrong answer."""
     with pytest.raises(NotSupportedError):
-        if CASES[name].kind is Kind.UPDATE:
-            is_left(CASES[name])
-        else:
-            Maintained(CASES[name].text)
+        Maintained(CASES[name].text)
 
 
 def test_there_are_as_many_tests_as_in_the_suites() -> None:
@@ -65,7 +63,7 @@ def test_the_archive_is_made_of_a_checkout(tmp_path: Path) -> None:
         path.write_bytes(content)
     (tmp_path / "sparql11/entailment").mkdir(parents=True)
     (tmp_path / "sparql11/entailment/manifest.ttl").write_text("")
-    assert carried.archived(tmp_path) == carried.ARCHIVE.read_bytes()
+    assert carried.archived(tmp_path) == lzma.decompress(carried.ARCHIVE.read_bytes())
 
 
 def _forgets(case: Case) -> list[Difference]:
@@ -79,7 +77,9 @@ def _forgets(case: Case) -> list[Difference]:
     return list(differences(case, Forgetful, Random(0)))
 
 
-@pytest.mark.parametrize("name", ["sparql10/basic/spoo-1", "sparql11/negation/full-minuend", "sparql11/aggregates/agg01", "sparql11/property-path/pp12"])
+@pytest.mark.parametrize(
+    "name", ["sparql10/basic/spoo-1", "sparql11/negation/full-minuend", "sparql11/aggregates/agg01", "sparql11/property-path/pp12"]
+)
 def test_what_does_not_follow_is_found(name: str) -> None:
     found = _forgets(CASES[name])
     assert any(each.point.startswith("less") for each in found)
@@ -111,9 +111,17 @@ def _rows(*rows: tuple[str | None, ...], columns: tuple[str, ...] = ("x", "y")) 
         (_rows(("_:a", "_:b"), ("_:a", "_:b")), _rows(("_:m", "_:n"), ("_:m", "_:o")), False),
         (_rows(("<a>", None)), _rows((None, "<a>"), columns=("y", "x")), True),
         (_rows(("<a>", None)), _rows(("<a>", None), ("<a>", None)), False),
-        (_rows(('"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None)), _rows(('"01"^^<http://www.w3.org/2001/XMLSchema#integer>', None)), True),
+        (
+            _rows(('"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None)),
+            _rows(('"01"^^<http://www.w3.org/2001/XMLSchema#integer>', None)),
+            True,
+        ),
         (_rows(('"1"', None)), _rows(('"01"', None)), False),
-        (_rows(('"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None)), _rows(('"1"^^<http://www.w3.org/2001/XMLSchema#decimal>', None)), False),
+        (
+            _rows(('"1"^^<http://www.w3.org/2001/XMLSchema#integer>', None)),
+            _rows(('"1"^^<http://www.w3.org/2001/XMLSchema#decimal>', None)),
+            False,
+        ),
     ],
 )
 def test_solutions_are_the_same_up_to_names_of_blank_nodes(left: Solutions, right: Solutions, expected: bool) -> None:

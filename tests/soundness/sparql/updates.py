@@ -44,7 +44,7 @@ def updated(present: frozenset[Quad], update: Update, label: str) -> frozenset[Q
     match update:
         case Modify(deleted, inserted, pattern):
             circuit = Circuit(pattern)
-            circuit.step({TABLE: {(*triple, graph): 1 for graph, *triple in present}})  # type: ignore[dict-item]
+            circuit.step({TABLE: {(subject, predicate, value, graph): 1 for graph, subject, predicate, value in present}})
             solutions = [dict(zip(circuit.variables, row, strict=True)) for row in circuit.ordered()]
             gone = {each for solution in solutions for each in _quads(deleted, solution, label)}
             come = {each for number, solution in enumerate(solutions) for each in _quads(inserted, solution, f"{label}_{number}_")}
