@@ -38,11 +38,12 @@ class GraphTable:
 class FollowedPattern:
     """Solutions of one pattern. Safe to use from several threads.
 
-    ``memory`` are the bytes that it may take.
+    ``memory`` are the bytes that it may take; with ``is_once`` there will be one reading.
     """
 
-    def __init__(self, pattern: Pattern, memory: int) -> None:
+    def __init__(self, pattern: Pattern, memory: int, *, is_once: bool = False) -> None:
         self._pattern = pattern
+        self._is_once = is_once
         self._memory = memory
         self._circuit: Circuit | None = None
         self._vector: Mapping[str, TableSnapshot] = {}
@@ -126,7 +127,7 @@ class FollowedPattern:
         """Read what the pattern can match, at the tables' versions."""
         self._circuit, self._vector = None, {}
         try:
-            self._circuit = Circuit(self._pattern)
+            self._circuit = Circuit(self._pattern, is_once=self._is_once)
         except NotMaintained as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         wanted = self._circuit.wanted

@@ -49,16 +49,17 @@ class Circuit:
         is_lost: whether a step failed; such a circuit is to be made again.
     """
 
-    def __init__(self, pattern: Pattern, most: int = MOST) -> None:
+    def __init__(self, pattern: Pattern, most: int = MOST, *, is_once: bool = False) -> None:
         """Make a circuit that knows of no rows yet.
 
         Args:
             most: how many tuples it keeps at most, see ``size``.
+            is_once: there will be one step, so that what has another value each time may be in the pattern.
 
         Raises:
             NotMaintained: the pattern cannot be followed.
         """
-        if is_volatile(pattern):
+        if not is_once and is_volatile(pattern):
             raise NotMaintained("A function of the pattern has another value each time (NOW, RAND, UUID, STRUUID, BNODE).")
         self._most, self.is_lost, self._is_begun = most, False, False
         self._graphs, self._nodes = Graphs(), Nodes()
