@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -121,7 +122,7 @@ class ImpDialect(Reflection):
     def note(self, connection: imp_driver.Connection, statement: str) -> None:
         """Remember, until the next commit or rollback, that a statement may have changed something."""
         words = statement.lstrip(" \t\r\n(").split(None, 1)
-        if words and words[0].upper() not in _READING:
+        if words and words[0].upper() not in _READING and _SPARQL_READING.match(statement) is None:
             self._changed.add(connection)
 
     def do_begin(self, dbapi_connection: Any) -> None:
@@ -158,6 +159,10 @@ _READING = frozenset(
     ("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK")
 )
 """First words of statements after which there is nothing to take back."""
+_SPARQL_READING = re.compile(
+    r"\s*SPARQL\s++(?:(?:PREFIX\s+[^\s<]*+|BASE)\s*+<[^>]*>\s*+|#[^\n]*\n\s*+)*+(?:SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE
+)
+"""The beginning of a query of SPARQL; an update begins otherwise."""
 
 
 def _end_transaction(connection: imp_driver.Connection) -> None:

@@ -37,6 +37,10 @@ class CommandKind(Enum):
     ROLLBACK = "ROLLBACK"
 
 
+SPARQL = frozenset((CommandKind.SPARQL, CommandKind.EXPLAIN_SPARQL))
+"""Statements that have variables, and no markers."""
+
+
 @dataclass(frozen=True, slots=True)
 class SketchCommand:
     """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), what clustering.py, views.py or

@@ -20,7 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.cache import TextCache
-from imp_driver.parse.commands import SketchCommand, command_of
+from imp_driver.parse.commands import SPARQL, SketchCommand, command_of
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.patterns import Instance, Patterns
 from imp_driver.values.execution import Parameters
@@ -115,6 +115,8 @@ def may_have_markers(statement: Statement, values: object) -> bool:
 
     A question mark in a command need not be a marker; a long change has its values in it, unless some are given.
     """
+    if statement.command is not None and statement.command.kind in SPARQL:
+        return False
     if statement.kind not in (StatementKind.QUERY, StatementKind.CHANGE):
         return bool(values) and _LIKE_A_MARKER.search(statement.text) is None
     return bool(values) or (len(statement.text) <= LARGEST_CHANGE and _LIKE_A_MARKER.search(statement.text) is not None)

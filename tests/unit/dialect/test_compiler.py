@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import AddConstraint, CreateIndex, CreateTable, DropConstraint, DropIndex, SetColumnComment
 
-from imp_sqlalchemy import STRUCT, VARIANT, ImpDialect, Merge
+import imp_driver
+from imp_sqlalchemy import STRUCT, VARIANT, ImpDialect, Merge, RollbackIgnored
 from imp_sqlalchemy.json_paths import path_of
+from tests.unit.dialect.fakes import FakePipeline
 
 DIALECT = ImpDialect()
 META = sa.MetaData()
@@ -47,6 +51,13 @@ def text_of(statement: sa.sql.ClauseElement) -> str:
 )
 def test_statements(statement: sa.sql.ClauseElement, text: str) -> None:
     assert text_of(statement) == text
+
+
+def test_sparql_is_text_as_it_is_but_for_names_behind_a_colon_alone() -> None:
+    text = "SPARQL PREFIX a: <http://a#> SELECT ?x { ?x a:p 'it''s', \"%s\", ?y ; a:q 1.5 }"
+    assert str(sa.text(text).compile(dialect=DIALECT)) == text
+    # SQLAlchemy reads :name as a marker where no letter stands before it.
+    assert str(sa.text(r"SPARQL PREFIX : <a:> ASK { ?x \:p 1 }").compile(dialect=DIALECT)) == "SPARQL PREFIX : <a:> ASK { ?x :p 1 }"
 
 
 @pytest.mark.parametrize("unit", ["MONTH", "it's"])
@@ -190,3 +201,23 @@ def test_an_empty_list_of_pairs_has_the_types_of_what_it_is_compared_with() -> N
     pairs = sa.tuple_(T.c.id, T.c.Name).in_([])
     text = str(sa.select(T.c.id).where(pairs).compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True}))
     assert "IN ((CAST(NULL AS BIGINT), CAST(NULL AS VARCHAR(9)))) AND (1 != 1)" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("SPARQL # a note\n BASE <a:> PREFIX a:<a#> select ?x { ?x ?y ?z }", False),
+        ("sparql ASK {}", False),
+        ("SPARQL PREFIX : <a:> INSERT DATA { :a :b :c }", True),
+        ("SPARQL DELETE { ?s ?p ?o } WHERE { SELECT * { ?s ?p ?o } }", True),
+        ("SELECT 1", False),
+        ("CREATE GRAPH g", True),
+    ],
+)
+def test_a_rollback_after_what_only_reads_is_silent(text: str, changes: bool) -> None:
+    dialect = ImpDialect()
+    with imp_driver.Connection(FakePipeline()) as connection, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        dialect.note(connection, text)
+        dialect.do_rollback(connection)
+    assert [each.category for each in told] == [RollbackIgnored] * changes

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from imp_driver.parse.cache import TextCache
 from imp_driver.parse.commands import CommandKind
-from imp_driver.parse.statement import DIALECT, Statement, StatementKind, parse, per_statement
+from imp_driver.parse.statement import DIALECT, Statement, StatementKind, may_have_markers, parse, per_statement
 
 
 @pytest.mark.parametrize(
@@ -178,3 +178,9 @@ def test_what_is_found_out_about_a_statement_goes_with_it() -> None:
 )
 def test_a_table_may_be_called_table(beginning: str, target: tuple[str, ...]) -> None:
     assert parse(f"{beginning} {VALUES}").target == target
+
+
+def test_sparql_has_no_markers() -> None:
+    for text in ("SPARQL SELECT $x { $x <a:b> 1 }", "SPARQL ASK {}", "EXPLAIN SPARQL ASK { ?x ?y :z }"):
+        assert not may_have_markers(parse(text), {"x": 1})
+    assert may_have_markers(parse("SHOW STATES"), {"x": 1})
