@@ -12,6 +12,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from imp_driver.errors import ProgrammingError
@@ -25,6 +26,8 @@ WRITTEN: Final = f"written-{secrets.token_hex(8)}:"
 
 UPDATES: Final = frozenset(["INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"])
 
+_ESCAPED: Final = r"%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
+"""Within local names (section 19.8, PLX)."""
 _TOKEN = re.compile(
     r"""
     (?P<comment>\#[^\r\n]*)
@@ -34,12 +37,12 @@ _TOKEN = re.compile(
     | (?P<variable>[?$]\w+)
     | (?P<language>@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)
     | (?P<name>(?:[^\W\d_](?:[\w.\-\u00B7]*[\w\-\u00B7])?)?:
-        (?:(?:[\w:]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])(?:(?:[\w.:\-\u00B7]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*(?:[\w:\-\u00B7]|%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]))?)?)
+        (?:(?:[\w:]|ESCAPED)(?:(?:[\w.:\-\u00B7]|ESCAPED)*(?:[\w:\-\u00B7]|ESCAPED))?)?)
     | (?P<number>[+-]?(?:\d+\.?\d*[eE][+-]?\d+|\.\d+[eE][+-]?\d+|\d*\.\d+|\d+))
     | (?P<word>[^\W\d]\w*)
     | (?P<space>\s+)
     | (?P<other>\^\^|.)
-    """,
+    """.replace("ESCAPED", _ESCAPED),
     re.VERBOSE | re.DOTALL,
 )
 _COMPARABLE = re.compile(r"[?$&|!=(]")
@@ -162,8 +165,12 @@ class _Preparation:
         self._negated = ""
 
     def over(self, text: str) -> Prepared:
-        for token in tokens(text):
+        found = list(tokens(text))
+        for token, following in zip_longest(found, found[1:]):
             piece = self._piece(token)
+            if token.kind == "space" and following is not None and following.kind == "other" and following.text in "*+?":
+                # The mark of a path may stand apart, but not for this parser; operators may stand close to what is before them.
+                piece = ""
             if len(piece) != len(token.text):
                 end = self._length + len(piece), token.start + len(token.text)
                 self._places += [(self._length, token.start, True), (*end, False)]

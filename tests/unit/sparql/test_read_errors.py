@@ -68,6 +68,12 @@ def test_other_servers_are_not_asked(text: str) -> None:
         read_query(text, G)
 
 
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib.plugins.sparql", None)
+    with pytest.raises(NotSupportedError, match=r"pip install 'imp_driver\[sparql\]'"):
+        read_query("ASK { ?without ?the ?extra }", G)
+
+
 def test_a_variable_may_be_bound_again_in_another_group() -> None:
     assert where("{ { ?a :p ?b } { BIND(1 AS ?b) } }") is not None
     assert where("{ ?a :p ?b MINUS { ?c :q ?d } BIND(1 AS ?d) }") is not None

@@ -37,6 +37,7 @@ CASES: dict[str, tuple[str, Pattern]] = {
     "one or more": ("?a :p+ ?b", closure("?a", "?b", STEP, ("_:.1", "_:.2"), "+")),
     "zero or one": (":x :p? 5", closure(":x", '"5"^^<http://www.w3.org/2001/XMLSchema#integer>', STEP, ("_:.1", "_:.2"), "?")),
     "zero or more of an inverse": ("?a (^:p)* ?b", closure("?a", "?b", bgp("?_:.2 :p ?_:.1"), ("_:.1", "_:.2"), "*")),
+    "a mark that stands apart": ("?a :p * ?b", closure("?a", "?b", STEP, ("_:.1", "_:.2"), "*")),
     "inverse of zero or more": ("?a ^:p* ?b", closure("?b", "?a", STEP, ("_:.1", "_:.2"), "*")),
     "closure of a sequence": (
         "?a (:p/:q)+ ?b",
