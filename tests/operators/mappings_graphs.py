@@ -96,7 +96,7 @@ def rdflib_rows(text: str, quads: Iterable[QuadRow], variables: tuple[Variable, 
     with catch_warnings():
         # It warns of its own attributes.
         simplefilter("ignore", DeprecationWarning)
-        rows = list(dataset.query(text))
+        rows: list[Any] = list(dataset.query(text))
     return Counter(tuple([_of_rdflib(row[rdflib.Variable(each.name)]) for each in variables]) for row in rows)
 
 
@@ -124,9 +124,9 @@ def oxigraph_rows(text: str, quads: Iterable[QuadRow], variables: tuple[Variable
         return pyoxigraph.Literal(lexical(term), datatype=pyoxigraph.NamedNode(str(datatype(term))))
 
     store = pyoxigraph.Store()
-    store.extend(
-        pyoxigraph.Quad(*map(made, triple), pyoxigraph.DefaultGraph() if graph is None else made(graph)) for *triple, graph in quads
-    )
+    for subject, predicate, object_, graph in quads:
+        place = pyoxigraph.DefaultGraph() if graph is None else made(graph)
+        store.add(pyoxigraph.Quad(made(subject), made(predicate), made(object_), place))
     found: Any = store.query(text)
     return Counter(tuple([_of_oxigraph(row[each.name]) for each in variables]) for row in found)
 

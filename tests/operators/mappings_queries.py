@@ -16,12 +16,13 @@ class RandomQuery:
     Attributes:
         text: of the query.
         is_sliced: whether a part of it has LIMIT, so that engines may choose other solutions.
+        has_paths: whether it has property paths, of which engines do not always count each way, or a pair of ``*`` and ``?`` once.
     """
 
     def __init__(self, random: Random, depth: int = 2, *, has_slices: bool = True) -> None:
         self._random, self._has_slices = random, has_slices
         self._fresh = 0
-        self.is_sliced = False
+        self.is_sliced = self.has_paths = False
         body = self._group(depth)
         self.text = f"{PREFIX}SELECT {self._some(['', 'DISTINCT '])}{self._selected()} WHERE {body}"
 
@@ -50,6 +51,7 @@ class RandomQuery:
         if chance < 0.08:
             return self._variable()
         if chance < 0.2:
+            self.has_paths = True
             return self._some(
                 [":p*", ":p+", ":q?", ":p/:q", "^:r", ":p|:q", "(:p|:q)+", "!:p", "!(:p|^:q)", "(:p/:q)*", "(^:p)?", "(:p+/:q?)*"]
             )

@@ -86,7 +86,8 @@ def test_theorem_4_3_delta_of_a_basic_graph_pattern(
     assert solutions(KSet(operator.variables, operator.step([]))) == solutions(
         reduce(join, [matched(each, before) for each in set(patterns)])
     )
-    change: dict[QuadRow, int] = {(*triple, None): 1 for triple in after - before} | {(*triple, None): -1 for triple in before - after}
+    change: dict[QuadRow, int] = {(*triple, None): 1 for triple in after - before}
+    change.update({(*triple, None): -1 for triple in before - after})
     graphs.step({TABLE: change})
     assert solutions(KSet(operator.variables, operator.step([]))) == solutions(delta)
 

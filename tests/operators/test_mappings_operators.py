@@ -161,7 +161,7 @@ def streamed(random: Random, case: Case, inputs: Sequence[dict[Row, int]]) -> It
     """Yield changes of all inputs, at last those after which nothing is left."""
     for _ in range(6):
         yield [random_delta(random, len(names), rows, case.share) for names, rows in zip(case.inputs, inputs, strict=True)]
-    gone = [{row: -count for row, count in rows.items()} for rows in inputs]
+    gone: list[Delta] = [{row: -count for row, count in rows.items()} for rows in inputs]
     for rows in inputs:
         rows.clear()
     yield gone
