@@ -20,5 +20,6 @@ def translate(text: str, graph: str | None = None) -> str:
     from imp_driver.sparql.algebra import Source
     from imp_driver.sparql.read import read_query
     from imp_driver.sparql.sql.translate import translated
+    from imp_driver.values.quoting import qualified
 
-    return translated(read_query(text, () if graph is None else (Source(graph),)), lambda table: table)
+    return translated(read_query(text, () if graph is None else (Source(graph),)), lambda table: qualified(tuple(table.split("."))))

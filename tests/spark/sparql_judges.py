@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
@@ -24,7 +25,11 @@ def by_rdflib(quads: Sequence[Quad]) -> Judge:
         target.add(tuple(map(_to_rdflib, triple)))  # type: ignore[arg-type]
 
     def rows(text: str, columns: Sequence[str]) -> list[Row]:
-        found = [{str(name): _from_rdflib(value) for name, value in row.asdict().items()} for row in dataset.query(text)]  # type: ignore[union-attr]
+        with warnings.catch_warnings():
+            # rdflib itself reads what it has deprecated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            solutions: Any = list(dataset.query(text))
+        found = [{str(name): _from_rdflib(value) for name, value in row.asdict().items()} for row in solutions]
         return [tuple(plain(row.get(name)) for name in columns) for row in found]
 
     return rows

@@ -116,7 +116,7 @@ def test_a_path_of_any_length_begins_at_its_constant() -> None:
 
 def test_translate_reads_text() -> None:
     text = translate(f"{PREFIX} SELECT ?s {{?s a :Person}}", "t")
-    assert text.startswith("SELECT trim(BOTH '<>' FROM t0.s) AS `s` FROM (SELECT DISTINCT s FROM t")
+    assert text.startswith("SELECT trim(BOTH '<>' FROM t0.s) AS `s` FROM (SELECT DISTINCT s FROM `t` WHERE")
 
 
 def test_a_condition_without_columns() -> None:
