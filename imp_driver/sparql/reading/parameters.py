@@ -23,6 +23,7 @@ from imp_driver.sparql.algebra import (
     Expression,
     Extend,
     Filter,
+    Form,
     Group,
     Join,
     LeftJoin,
@@ -55,6 +56,8 @@ Given = Mapping[Variable, Term]
 def with_parameters(query: Query, parameters: Mapping[str, Term]) -> Query:
     """Return a query each solution of which has the given values, by names of variables; names that it does not have change nothing."""
     given = _Given({Variable(name): term for name, term in parameters.items()})
+    if query.form is Form.DESCRIBE:
+        return replace(query, pattern=given.described(query.pattern))
     template = tuple(given.triple(triple) for triple in query.template)
     return replace(query, pattern=given.shown(query.pattern), template=template)
 
@@ -105,6 +108,20 @@ class _Given:
             case _:
                 return self.of(pattern)
 
+    def described(self, pattern: Pattern) -> Pattern:
+        """Return the pattern of DESCRIBE: what the query says is below its hidden variables, around it are columns of other meanings."""
+        match pattern:
+            case Project(inner, names) if all(name.is_hidden for name in names):
+                return Project(self.of(inner), names)
+            case Distinct() | Project() | Extend():
+                return replace(pattern, pattern=self.described(pattern.pattern))
+            case Union(left, right):
+                return Union(self.described(left), self.described(right))
+            case Join(left, right):
+                return Join(self.described(left), right)
+            case _:
+                return pattern
+
     def _again(self, pattern: Pattern, names: tuple[Variable, ...]) -> Pattern:
         """Bind the given ones of some variables again."""
         for name in names:
@@ -146,8 +163,6 @@ class _Given:
             case Slice(inner) if not isinstance(inner, (Distinct, Project)):
                 # Of DESCRIBE, whose solutions are no subquery.
                 return replace(pattern, pattern=self.of(inner))
-            case Project(inner, names) if names and all(name.is_hidden for name in names):
-                return Project(self.of(inner), names)
             case Project() | Distinct() | Slice():
                 return self._subquery(pattern)
 

@@ -59,8 +59,8 @@ def _of_each_graph(context: Context, tree: Tree, place: EachNamed) -> Pattern:
     graph = place.variable
     if tree.one("limitoffset") is not None:
         raise NotSupportedError(f"LIMIT and OFFSET within GRAPH ?{graph.name} would count for each graph: put GRAPH into the subquery")
-    is_own = tree.many("projection") and graph not in [part.one("var") for part in tree.many("projection")]
-    if not is_own:
+    selected = [part.one("var") for part in tree.many("projection")]
+    if not selected or graph in selected or graph not in _written(tree, everywhere=True):
         reader = Selection(context, tree, place)
         return Project(reader.modified(), tuple(dict.fromkeys([*reader.columns(), graph])))
     # A variable of the same name within the subquery would be another one.
@@ -125,7 +125,7 @@ class Selection:
             if part.one("evar")
         ]
         having = self._tree.one("having")
-        conditions = [self._grouped(self._sampled).of(one) for one in having.many("condition")] if having is not None else []
+        conditions = [self._grouped(self._of_group).of(one) for one in having.many("condition")] if having is not None else []
         orders = self._orders()
         pattern = filtered(self._inner if self._groups is None else self._with_groups(self._groups), conditions)
         if (clause := self._tree.one("valuesClause")) is not None:
@@ -181,7 +181,9 @@ class Selection:
                 groups.keys.append((name, expression))
 
     def _selected(self, variable: Variable, tree: Any) -> Expression:
-        if variable in variables(self._inner) or variable in self._aliases or (self._groups and variable in self._groups.names):
+        clause = self._tree.one("valuesClause")
+        taken = {*variables(self._inner), *self._aliases, *(() if clause is None else clause.many("var"))}
+        if variable in taken | (set() if self._groups is None else self._groups.names):
             raise ProgrammingError(f"SELECT (.. AS ?{variable.name}): there is a ?{variable.name} already; take another name")
         sole = _sole(tree)
         if self._groups is not None and sole is not None:
@@ -218,6 +220,12 @@ class Selection:
         if variable in self._groups.names or variable in self._aliases or variable not in variables(self._inner):
             return Read(variable)
         return self._variable(Aggregate("SAMPLE", Read(variable)))
+
+    def _of_group(self, variable: Variable) -> Expression:
+        if variable in self._aliases:
+            # It would be unbound, and HAVING false for all groups.
+            raise ProgrammingError(f"HAVING reads ?{variable.name}, which SELECT makes after it: repeat the expression")
+        return self._sampled(variable)
 
     def _named(self, tree: Tree) -> Expression:
         return self._variable(self._aggregate(tree))
@@ -276,12 +284,13 @@ def _has_aggregate(found: Any) -> bool:
     return found.rule.startswith("Aggregate_") or any(_has_aggregate(one) for one in found.parts.values())
 
 
-def _written(found: Any) -> Iterator[Variable]:
+def _written(found: Any, *, everywhere: bool = False) -> Iterator[Variable]:
+    """Yield the variables of a text as they come; those of filters and MINUS, which bind none, only where asked for."""
     if isinstance(found, Variable):
         yield found
     elif isinstance(found, list):
         for one in found:
-            yield from _written(one)
-    elif isinstance(found, Tree) and found.rule not in ("Filter", "MinusGraphPattern"):
+            yield from _written(one, everywhere=everywhere)
+    elif isinstance(found, Tree) and (everywhere or found.rule not in ("Filter", "MinusGraphPattern")):
         for one in found.parts.values():
-            yield from _written(one)
+            yield from _written(one, everywhere=everywhere)

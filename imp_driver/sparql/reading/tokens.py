@@ -12,6 +12,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from imp_driver.errors import ProgrammingError
@@ -25,6 +26,8 @@ WRITTEN: Final = f"written-{secrets.token_hex(8)}:"
 
 UPDATES: Final = frozenset(["INSERT", "DELETE", "WITH", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"])
 
+_ESCAPED: Final = r"%[0-9a-fA-F]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
+"""Within local names (section 19.8, PLX)."""
 _TOKEN = re.compile(
     r"""
     (?P<comment>\#[^\r\n]*)
@@ -34,12 +37,12 @@ _TOKEN = re.compile(
     | (?P<variable>[?$]\w+)
     | (?P<language>@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)
     | (?P<name>(?:[^\W\d_](?:[\w.\-\u00B7]*[\w\-\u00B7])?)?:
-        (?:(?:[\w:]|%[0-9a-fA-F]{2}|\\.)(?:(?:[\w.:\-\u00B7]|%[0-9a-fA-F]{2}|\\.)*(?:[\w:\-\u00B7]|%[0-9a-fA-F]{2}|\\.))?)?)
+        (?:(?:[\w:]|ESCAPED)(?:(?:[\w.:\-\u00B7]|ESCAPED)*(?:[\w:\-\u00B7]|ESCAPED))?)?)
     | (?P<number>[+-]?(?:\d+\.?\d*[eE][+-]?\d+|\.\d+[eE][+-]?\d+|\d*\.\d+|\d+))
     | (?P<word>[^\W\d]\w*)
     | (?P<space>\s+)
     | (?P<other>\^\^|.)
-    """,
+    """.replace("ESCAPED", _ESCAPED),
     re.VERBOSE | re.DOTALL,
 )
 _COMPARABLE = re.compile(r"[?$&|!=(]")
@@ -69,7 +72,7 @@ class Prepared:
         strings: what strings say, without escapes.
         names: IRIs, prefixed names or ``a`` that have another IRI in their place, as they were written.
         labels: of the blank nodes that the text names.
-        places: offsets of the text, ascending, each with that which it has in the original.
+        places: offsets of the text, ascending, each with that which it has in the original, and whether what begins there was replaced.
         has_service: whether SERVICE is a word of it, at which the parser can run forever.
     """
 
@@ -78,13 +81,13 @@ class Prepared:
     strings: tuple[str, ...]
     names: tuple[str, ...]
     labels: frozenset[str]
-    places: tuple[tuple[int, int], ...]
+    places: tuple[tuple[int, int, bool], ...]
     has_service: bool = False
 
     def original(self, offset: int) -> int:
         """Return where an offset of the text is in the original."""
         found = self.places[bisect_right(self.places, offset, key=lambda place: place[0]) - 1]
-        return found[1] + offset - found[0]
+        return found[1] if found[2] else found[1] + offset - found[0]
 
 
 def unescaped(text: str) -> str:
@@ -156,19 +159,24 @@ class _Preparation:
         self._names: list[str] = []
         self._strings: list[str] = []
         self._labels: set[str] = set()
-        self._places: list[tuple[int, int]] = [(0, 0)]
+        self._places: list[tuple[int, int, bool]] = [(0, 0, False)]
         self._has_service = False
         # What a negated set may be in: behind its exclamation mark, within its brackets, behind a ^ of it.
         self._negated = ""
 
     def over(self, text: str) -> Prepared:
-        for token in tokens(text):
+        found = list(tokens(text))
+        for token, following in zip_longest(found, found[1:]):
             piece = self._piece(token)
+            if token.kind == "space" and following is not None and following.kind == "other" and following.text in "*+?":
+                # The mark of a path may stand apart, but not for this parser; operators may stand close to what is before them.
+                piece = ""
             if len(piece) != len(token.text):
-                self._places += [(self._length, token.start), (self._length + len(piece), token.start + len(token.text))]
+                end = self._length + len(piece), token.start + len(token.text)
+                self._places += [(self._length, token.start, True), (*end, False)]
             self._pieces.append(piece)
             self._length += len(piece)
-        places = tuple(dict(self._places).items())
+        places = tuple({place[0]: place for place in self._places}.values())
         text = "".join(self._pieces)
         return Prepared(
             text, tuple(self._numbers), tuple(self._strings), tuple(self._names), frozenset(self._labels), places, self._has_service
@@ -190,8 +198,8 @@ class _Preparation:
             case "number":
                 self._numbers.append(token.text)
                 return f"{token.text[0].strip('.0123456789')}{FIRST_NUMBER + len(self._numbers) - 1}"
-            case "string" if _STRING.fullmatch(body := _body(token.text)):
-                self._strings.append(_STRING_ESCAPE.sub(lambda match: _CHARACTERS[match[1]], body))
+            case "string" if (body := said(token.text)) is not None:
+                self._strings.append(body)
                 return f'"{len(self._strings) - 1}"'
             case "blank":
                 self._labels.add(token.text[2:])
@@ -213,7 +221,10 @@ class _Preparation:
         return steps.get((self._negated, token.text), "")
 
 
-def _body(text: str) -> str:
-    """Return a string without its quotation marks."""
+def said(text: str) -> str | None:
+    """Return what a string says, without its quotation marks and escapes; None where it has escapes that there are not."""
     marks = 3 if text[:3] in ('"""', "'''") and len(text) >= 6 else 1
-    return text[marks:-marks]
+    body = text[marks:-marks]
+    if "\\" not in body:
+        return body
+    return _STRING_ESCAPE.sub(lambda match: _CHARACTERS[match[1]], body) if _STRING.fullmatch(body) else None

@@ -191,7 +191,7 @@ class _Conversion:
     def _iri(self, text: str) -> Any:
         for scheme in (INVERSE, WRITTEN):
             if text.startswith(scheme):
-                name = _name(self._ready.names[int(text.removeprefix(scheme))])
+                name = name_of(self._ready.names[int(text.removeprefix(scheme))])
                 return name if scheme == WRITTEN else Tree("InversePath", {"part": name})
         return Iri(text)
 
@@ -202,11 +202,16 @@ class _Conversion:
             return Text(self._ready.strings[int(lexical)])
         if kind == "boolean":
             return Text(lexical, datatype=Iri(f"{XSD}boolean"))
-        written = self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER]
-        return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
+        return number_of(self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER])
 
 
-def _name(written: str) -> Iri | Prefixed:
+def number_of(written: str) -> Number:
+    """Return the leaf of a number."""
+    return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
+
+
+def name_of(written: str) -> Iri | Prefixed:
+    """Return the leaf of an IRI, a prefixed name or ``a``."""
     if written == "a":
         return Iri(f"{RDF}type")
     if written[0] == "<":

@@ -24,8 +24,8 @@ from imp_driver.sparql.algebra import (
     Variable,
 )
 from imp_driver.sparql.reading.context import Context
+from imp_driver.sparql.reading.data import data_tree
 from imp_driver.sparql.reading.dataset import Dataset
-from imp_driver.sparql.reading.forms import TRIPLE
 from imp_driver.sparql.reading.joining import joined
 from imp_driver.sparql.reading.names import Names, is_absolute
 from imp_driver.sparql.reading.patterns import flat_triples, group
@@ -34,6 +34,8 @@ from imp_driver.sparql.reading.tokens import operations, unescaped
 from imp_driver.sparql.reading.tree import Blank, Tree, update_tree
 from imp_driver.sparql.terms import TermKind, kind
 
+_ALL: Final = (Variable(".subject"), Variable(".predicate"), Variable(".object"))
+"""Of all triples of a graph; no text has these variables, and no parameter is meant for them."""
 ONCE: Final = Values((), ((),))
 """The pattern of data: one solution, which binds nothing."""
 
@@ -48,7 +50,7 @@ def updates(text: str, default: Source | None) -> tuple[Update, ...]:
     whole = unescaped(text)
     names, found, labels = Names(), list[Update](), set[str]()
     for offset, operation in operations(whole):
-        prologue, tree = update_tree(operation, whole, offset)
+        prologue, tree = data_tree(operation) or update_tree(operation, whole, offset)
         names = names.behind(prologue)
         if tree is not None:
             found += _Operation(names, default, labels).read(tree)
@@ -188,7 +190,7 @@ class _Operation:
         start, end = (self._source() if leaf == "DEFAULT" else self._named(leaf) for leaf in tree.many("graph"))
         if start == end:
             return ()
-        triple = Triple(*TRIPLE)
+        triple = Triple(*_ALL)
         add = Modify((), (Quad(triple, end),), Bgp((triple,), (start,)))
         match tree.rule:
             case "Add":
