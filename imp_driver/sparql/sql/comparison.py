@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from imp_driver.sparql import terms
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.values import (
     Known,
@@ -56,9 +57,10 @@ def identical(left: Value, right: Value) -> str:
 
 def _same(left: Value, right: Value, common: set[int]) -> str:
     """Return identity, which makes terms equal but for NaN."""
-    if facets.NUMBER not in common or isinstance(left, Known) or isinstance(right, Known):
+    is_no_nan = any(isinstance(each, Known) and terms.lexical(each.term) != "NaN" for each in (left, right))
+    if facets.NUMBER not in common or is_no_nan:
         return identical(left, right)
-    return f"({identical(left, right)} AND {term_of(left)} NOT LIKE '\"NaN\"%')"
+    return f"({identical(left, right)} AND {term_of(left)} NOT LIKE '\"NaN\"^^<{terms.XSD}%')"
 
 
 def _by_term(left: Value, right: Value) -> str:
