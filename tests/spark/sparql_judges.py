@@ -39,7 +39,8 @@ def by_oxigraph(quads: Sequence[Quad]) -> Judge:
     store = pyoxigraph.Store()
     for *triple, graph in quads:
         name = pyoxigraph.DefaultGraph() if graph is None else pyoxigraph.NamedNode(terms.lexical(graph))
-        store.add(pyoxigraph.Quad(*map(_to_oxigraph, triple), name))
+        subject, predicate, value = map(_to_oxigraph, triple)
+        store.add(pyoxigraph.Quad(subject, predicate, value, name))
 
     def rows(text: str, columns: Sequence[str]) -> list[Row]:
         found: Any = store.query(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from imp_driver.sparql import terms
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.values import (
     Known,
@@ -44,7 +45,7 @@ def compared(operator: str, left: Value, right: Value, *, is_test: bool = False)
         return identical(left, right)
     found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right, is_test)) is not None]
     if operator == "=":
-        found.append(identical(left, right) if is_test else _by_term(left, right))
+        found.append(_same(left, right, common) if is_test else _by_term(left, right))
     # A facet is NULL for values of other families.
     return NO_TRUTH if not found else found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
 
@@ -52,6 +53,14 @@ def compared(operator: str, left: Value, right: Value, *, is_test: bool = False)
 def identical(left: Value, right: Value) -> str:
     """Return sameTerm."""
     return f"{term_of(left)} = {term_of(right)}"
+
+
+def _same(left: Value, right: Value, common: set[int]) -> str:
+    """Return identity, which makes terms equal but for NaN."""
+    is_no_nan = any(isinstance(each, Known) and terms.lexical(each.term) != "NaN" for each in (left, right))
+    if facets.NUMBER not in common or is_no_nan:
+        return identical(left, right)
+    return f"({identical(left, right)} AND {term_of(left)} NOT LIKE '\"NaN\"^^<{terms.XSD}%')"
 
 
 def _by_term(left: Value, right: Value) -> str:
