@@ -229,6 +229,14 @@ def test_15_zero_steps_lead_from_terms_that_are_not_there() -> None:
     assert every.delete("c q 1") == {"c c": -1, "1 1": -1}
 
 
+def test_15_zero_steps_in_exists_lead_from_the_given_term() -> None:
+    view = View("SELECT ?n WHERE { ?x :p ?n FILTER EXISTS { GRAPH :g { ?n :q* ?m } } }")
+    assert view.insert("a p b") == {"b": 1}
+    moved = View("SELECT ?n WHERE { ?x :p ?n GRAPH :g { ?n :q* ?m } }")
+    assert moved.insert("a p b") == {}
+    assert moved.insert("b r c g") == {"b": 1}
+
+
 def test_15_a_cycle_does_not_keep_itself() -> None:
     view = View("SELECT ?y WHERE { :a :p+ ?y }")
     assert view.insert("a p b", "b p c", "c p b") == {"b": 1, "c": 1}
