@@ -12,12 +12,13 @@ import pyarrow as pa
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.graph_files import loaded_rows
 from imp_driver.commands.graph_names import changed_graph
-from imp_driver.errors import CANCELLED, DataError, Error, NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.errors import CANCELLED, DataError, Error, NotSupportedError, OperationalError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.sparql.algebra import Clear, Load, Modify, Pattern, Source, Update, Values, Variable, variables
 from imp_driver.sparql.files import SCHEMA
+from imp_driver.sparql.given import bound
 from imp_driver.sparql.graph_table import IS_ADDED, clear_text, effective_text, merge_text
 from imp_driver.sparql.read import read_updates
 from imp_driver.sparql.templates import Row, rows_of
@@ -48,13 +49,11 @@ class GraphUpdates:
             default: the graph that is meant where the text names none.
 
         Raises:
-            ProgrammingError: the text cannot be read, or has parameters.
+            ProgrammingError: the text cannot be read, or a parameter is no term.
             Error: as ``run``.
         """
-        if execution.parameters:
-            raise ProgrammingError("An update of SPARQL has no parameters; write the terms into its text.")
         with execution.watch.stage("parse"):
-            updates = read_updates(text, default)
+            updates = read_updates(text, default, bound(execution.parameters))
         return self.run(updates, execution)
 
     def run(self, updates: Sequence[Update], execution: Execution) -> Outcome:

@@ -8,30 +8,33 @@ from dataclasses import replace
 import pyarrow as pa
 
 from imp_driver.answer.graphs.answers import GraphAnswers
-from imp_driver.answer.graphs.constructed import constructed
 from imp_driver.answer.graphs.results import column
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
-from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.errors import NotSupportedError
 from imp_driver.maintain.upkeep import Upkeep, means_of
 from imp_driver.parse.sparql import read_sparql
 from imp_driver.ports import Outcome, Relation
 from imp_driver.reasons import Reason, ServedBy
-from imp_driver.sparql.algebra import Form, Pattern, Project, Query, Source, variables
-from imp_driver.sparql.given import term_of
+from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
+from imp_driver.sparql.given import bound
 from imp_driver.sparql.read import read_query
 from imp_driver.sparql.sql.translate import translated
 from imp_driver.sparql.tables import tables_of
+from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import Term
 from imp_driver.values.attempt import tried
-from imp_driver.values.execution import Execution, Parameters
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import TableSnapshot
+
+_NOWHERE = Source("")
+"""Where the triples of CONSTRUCT are."""
 
 
 class SparqlQueries:
@@ -116,25 +119,14 @@ class SparqlQueries:
             raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
 
 
-def bound(parameters: Parameters) -> Mapping[str, Term]:
-    """Return the terms for variables that are given as parameters. Raises ProgrammingError."""
-    if not parameters:
-        return {}
-    if not isinstance(parameters, Mapping):
-        raise ProgrammingError("SPARQL has variables, and no markers: give parameters by name, as in {'city': 'Ghent'} for ?city.")
-    missing = [name for name, value in parameters.items() if value is None]
-    if missing:
-        raise ProgrammingError(
-            f"The parameter {missing[0]!r} is None, which is no term of RDF; leave it out where ?{missing[0]} is to be free."
-        )
-    return {name: term_of(value) for name, value in parameters.items()}
-
-
 def _result(query: Query, circuit: Circuit) -> list[Row]:
     if query.form is Form.ASK:
         return list(circuit.rows)[:1]
     solutions = circuit.ordered()
-    return [*constructed(query.template, circuit.variables, solutions)] if query.form is Form.CONSTRUCT else solutions
+    if query.form is not Form.CONSTRUCT:
+        return solutions
+    made = rows_of([Quad(triple, _NOWHERE) for triple in query.template], circuit.variables, solutions, "made")
+    return [row[:3] for row in made.get(_NOWHERE.table, ())]
 
 
 def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]:

@@ -13,6 +13,7 @@ from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant, decimal_type
 from imp_driver.values.date_patterns import is_known
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
+from imp_driver.values.function_types import ALIKE_PATTERNS
 from imp_driver.values.types import LENGTHS, LOCAL
 
 Convert: TypeAlias = Callable[[exp.Expr], Expression]
@@ -126,6 +127,10 @@ def _of_text(node: exp.Expr, convert: Convert) -> Expression | None:
             search = _text(node.expression)
             replacement = _text(node.args["replacement"]) if node.args.get("replacement") is not None else ""
             return None if search is None or replacement is None else Function("replace", (convert(node.this),), (search, replacement))
+        case exp.RegexpReplace():
+            pattern = None if _others(node, "this", "expression", "replacement", "single_replace") else _text(node.expression)
+            is_known = pattern in ALIKE_PATTERNS and _text(node.args.get("replacement")) == ""
+            return Function("removed", (convert(node.this),), (pattern,)) if is_known else None
         case exp.Pad():
             length, pad = _integer(node.expression), _text(node.args["fill_pattern"]) if node.args.get("fill_pattern") is not None else " "
             if length is None or pad is None or len(pad) != 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
-from imp_driver.errors import NotSupportedError
+from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.functions import values
 from imp_driver.sparql.terms import XSD, Term, iri, literal
+from imp_driver.values.execution import Parameters
 
 
 class Iri(str):
@@ -30,3 +32,17 @@ def term_of(value: object) -> Term:
     raise NotSupportedError(
         f"A value of type {type(value).__name__} is no term of RDF; give text, a number, a truth value, a date or a time."
     )
+
+
+def bound(parameters: Parameters) -> Mapping[str, Term]:
+    """Return the terms for variables that are given as parameters. Raises ProgrammingError."""
+    if not parameters:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise ProgrammingError("SPARQL has variables, and no markers: give parameters by name, as in {'city': 'Ghent'} for ?city.")
+    missing = [name for name, value in parameters.items() if value is None]
+    if missing:
+        raise ProgrammingError(
+            f"The parameter {missing[0]!r} is None, which is no term of RDF; leave it out where ?{missing[0]} is to be free."
+        )
+    return {name: term_of(value) for name, value in parameters.items()}

@@ -1,4 +1,4 @@
-"""Triples that templates of updates make of solutions."""
+"""Triples that templates of updates, and of CONSTRUCT, make of solutions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ Row: TypeAlias = tuple[Term, Term, Term, Term | None]
 """Subject, predicate, object and the name of a graph, None for the default graph."""
 
 
-def rows_of(templates: Sequence[Quad], names: Sequence[Variable], solutions: Iterable[Sequence[Term | None]]) -> dict[str, dict[Row, None]]:
+def rows_of(
+    templates: Sequence[Quad], names: Sequence[Variable], solutions: Iterable[Sequence[Term | None]], unique: str | None = None
+) -> dict[str, dict[Row, None]]:
     """Return the triples of templates for each solution, each once, by the tables in which they are.
 
-    A blank node of a template is a new one for each solution, and no other node has its label. What is no triple (something unbound, a
-    literal as the subject, a predicate that is no IRI) is left out. Source: SPARQL 1.1 Update, sections 3.1.1 and 3.1.3.
+    A blank node of a template is a new one for each solution; no other node has its label, which begins with ``unique`` where that is
+    given. What is no triple (something unbound, a literal as the subject, a predicate that is no IRI) is left out. Source: SPARQL 1.1
+    Update, sections 3.1.1 and 3.1.3; SPARQL 1.1 Query, section 16.2.
     """
     found: dict[str, dict[Row, None]] = {quad.source.table: {} for quad in templates}
-    unique = uuid.uuid4().hex
+    unique = uuid.uuid4().hex if unique is None else unique
     for number, solution in enumerate(solutions):
         fresh = _Fresh(f"{unique}_{number}", dict(zip(names, solution, strict=True)))
         for quad in templates:

@@ -16,6 +16,9 @@ from imp_driver.values.widening import common_type, is_number
 Kinds: TypeAlias = Sequence[pa.DataType]
 Rule: TypeAlias = Callable[[Kinds, Sequence[Value]], pa.DataType | None]
 
+ALIKE_PATTERNS = frozenset({'^"|"[^"]*$', '^["<]|"[^"]*$|>$', '(?s)^.*"'})
+"""Regular expressions that match here what they match in Spark, whose language is another one: those that take terms of RDF apart."""
+
 
 def arithmetic_type(operator: str, left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     """Return the type of ``left operator right`` for ``+ - * / %``; NULL takes the other's type, but that of a decimal not always."""
@@ -103,7 +106,7 @@ _TEXTS = _of(pa.string(), is_string)
 _TESTS = _of(pa.bool_(), is_string)
 _DATES = _of(pa.date32(), pa.types.is_date32)
 _RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "lpad", "rpad"), _TEXTS),
+    **dict.fromkeys(("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "removed", "lpad", "rpad"), _TEXTS),
     **dict.fromkeys(("startswith", "endswith", "contains"), _TESTS),
     "length": _of(pa.int32(), is_string),
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),

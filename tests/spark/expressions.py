@@ -113,6 +113,8 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         left(s, 0); left(s, -1); right(s, 2); right(s, 0); right(s, -1); right(s, 100); concat(s, t); concat(s, '-', t, ''); concat(s);
         s || t; s || '|' || t; trim(s); ltrim(s); rtrim(s); trim(t); trim('x', s); ltrim('x', s); rtrim('x', s); trim(BOTH 'ax' FROM s);
         trim(LEADING 'x' FROM s); trim(TRAILING FROM t); replace(s, 'a', 'bb'); replace(s, 'xx'); replace(s, '', 'y');
+        regexp_replace(concat('"', s, '"@en'), '^"|"[^"]*$', ''); regexp_replace(concat('<', t, '>'), '^["<]|"[^"]*$|>$', '');
+        regexp_replace(concat(s, '"', t), '^["<]|"[^"]*$|>$', ''); regexp_replace(concat(t, '"', s), '(?s)^.*"', '');
         replace(s, 'ä', ''); replace(t, ' ', '_'); startswith(s, 'a'); startswith(s, ''); endswith(s, 'x'); endswith(s, ' ');
         contains(s, 'ä'); contains(s, '%'); lpad(s, 5, '*'); lpad(s, 2, '*'); lpad(s, 0, '*'); lpad(s, -1, '*'); rpad(s, 5, 'ä');
         rpad(s, 5); lpad(s, 12); rpad(s, 1, ' '); s LIKE 'a%'; s LIKE '%b%'; s NOT LIKE '%x'; s LIKE '_b_'; s LIKE ''; s LIKE '%';

@@ -90,6 +90,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "ltrim": lambda operands, arguments, kind: texts.trimmed(operands[0], "ltrim", arguments[0]),
     "rtrim": lambda operands, arguments, kind: texts.trimmed(operands[0], "rtrim", arguments[0]),
     "replace": lambda operands, arguments, kind: texts.replaced(operands[0], arguments[0], arguments[1]),
+    "removed": lambda operands, arguments, kind: texts.removed(operands[0], arguments[0]),
     "lpad": lambda operands, arguments, kind: texts.padded(operands[0], arguments[0], arguments[1], at_left=True),
     "rpad": lambda operands, arguments, kind: texts.padded(operands[0], arguments[0], arguments[1], at_left=False),
     "startswith": lambda operands, arguments, kind: pc.starts_with(texts.text(operands[0]), arguments[0]),

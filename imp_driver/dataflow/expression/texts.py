@@ -68,6 +68,17 @@ def replaced(array: pa.Array, search: str, replacement: str) -> pa.Array:
     return pc.replace_substring(text(array), search, replacement) if search else text(array)
 
 
+def removed(array: pa.Array, pattern: str) -> pa.Array:
+    """Return text without what one of ALIKE_PATTERNS matches. Raises NotEvaluable for text with the end of a line at its end.
+
+    Java's ``$`` stands before that, too.
+    """
+    values = text(array)
+    if pc.any(pc.match_substring_regex(values, "[\n\r\u0085\u2028\u2029]$")).as_py():
+        raise NotEvaluable("where text with the end of a line at its end ends in a pattern is Java's")
+    return pc.replace_substring_regex(values, pattern, "")
+
+
 def padded(array: pa.Array, length: int, pad: str, *, at_left: bool) -> pa.Array:
     """Return text of exactly so many characters: cut, or with one character repeated before or after it."""
     cut = pc.utf8_slice_codeunits(text(array), 0, max(length, 0))

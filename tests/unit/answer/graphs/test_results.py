@@ -8,13 +8,13 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from imp_driver.answer.graphs.constructed import constructed
 from imp_driver.answer.graphs.quads import load_text, quads
 from imp_driver.answer.graphs.results import column, n_triples
 from imp_driver.errors import NotSupportedError
-from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Source, Triple, Variable
+from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Quad, Source, Triple, Variable
 from imp_driver.sparql.given import Iri, term_of
 from imp_driver.sparql.tables import tables_of
+from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import XSD, Term, literal
 from imp_driver.values.options import Terms
 
@@ -78,10 +78,11 @@ def test_other_values_are_refused_by_name() -> None:
 
 def test_blank_nodes_of_a_template_are_new_ones_for_each_solution_and_what_is_no_triple_is_left_out() -> None:
     template = (Triple(NEW, "<p>", X), Triple(X, "<q>", Y), Triple(X, Y, NEW))
-    found = constructed(template, (X, Y), [("<a>", "<b>"), ("<a>", "<b>"), ('"l"', None)])
-    blanks = {subject for subject, predicate, _ in found if predicate == "<p>"}
+    templates = [Quad(triple, Source("g")) for triple in template]
+    found = rows_of(templates, (X, Y), [("<a>", "<b>"), ("<a>", "<b>"), ('"l"', None)], "made")["g"]
+    blanks = {subject for subject, predicate, *_ in found if predicate == "<p>"}
     assert len(blanks) == 3
-    assert [each for each in found if each[1] == "<q>"] == [("<a>", "<q>", "<b>")]
+    assert [each for each in found if each[1] == "<q>"] == [("<a>", "<q>", "<b>", None)]
     assert sorted(each[0] for each in found if each[1] == "<b>") == ["<a>", "<a>"]
 
 
