@@ -34,7 +34,7 @@ class Accumulator(Protocol):
 def accumulator(aggregate: Aggregate) -> Accumulator:
     """Return an accumulator for an aggregate, of no values yet.
 
-    For COUNT without an argument whatever is added counts, None too; with DISTINCT solutions are added, or anything hashable in their places.
+    For COUNT without an argument whatever is added counts, None too; with DISTINCT anything hashable stands for a solution.
     """
     inner: Accumulator
     match aggregate.name:

@@ -102,10 +102,12 @@ def nearest(number: Number) -> Number:
 
 
 def truncated(number: Number) -> int | None:
-    """Return a number as an integer, its fraction cut off; None of what is not finite."""
+    """Return a number as an integer, its fraction cut off; None of what is not finite, or has too many digits."""
     if isinstance(number, float):
         return int(number) if math.isfinite(number) else None
-    return int(number.to_integral_value(ROUND_DOWN)) if isinstance(number, Decimal) else number
+    if isinstance(number, Decimal):
+        return None if number.adjusted() >= MOST_DIGITS else int(number.to_integral_value(ROUND_DOWN))
+    return number
 
 
 def _rounded(number: Number, rounding: str) -> Number:

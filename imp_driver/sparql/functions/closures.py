@@ -28,7 +28,7 @@ def as_term(truth: TruthOf) -> ValueOf:
     return lambda solution: _TERMS[truth(solution)]
 
 
-def of_number(value: NumberOf) -> ValueOf:
+def written_number(value: NumberOf) -> ValueOf:
     def term(solution: Solution) -> Term | None:
         found = value(solution)
         return None if found is None else term_of(found)
@@ -95,7 +95,7 @@ def applied_test(call: TestOfTerms, values: Sequence[ValueOf]) -> TruthOf:
     return truth
 
 
-def negation_of(call: Callable[[Number], Number], value: NumberOf) -> NumberOf:
+def of_one_number(call: Callable[[Number], Number], value: NumberOf) -> NumberOf:
     def of_one(solution: Solution) -> Number | None:
         found = value(solution)
         return None if found is None else call(found)

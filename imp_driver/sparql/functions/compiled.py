@@ -28,9 +28,9 @@ from imp_driver.sparql.functions.closures import (
     error,
     first_of,
     labelled_blank,
-    negation_of,
-    of_number,
     of_numbers,
+    of_one_number,
+    written_number,
 )
 from imp_driver.sparql.functions.comparison import COMPARISONS, MIRRORED, compared, equal, numbers_compared
 from imp_driver.sparql.functions.library import FUNCTIONS, PREDICATES
@@ -38,6 +38,7 @@ from imp_driver.sparql.functions.logic import Solution, TruthOf, ValueOf, any_of
 from imp_driver.sparql.functions.numerals import Number
 from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.functions.volatile import is_volatile
+from imp_driver.sparql.terms import Term
 
 __all__ = ["Matches", "Solution", "is_volatile", "truth_of", "value_of"]
 
@@ -99,11 +100,11 @@ class _Compiler:
         """Return what gives a number, None where it is an error or no number."""
         if isinstance(expression, Call) and expression.name in _ARITHMETIC | {"NEGATE"} and not self._is_constant(expression):
             return self._computed(expression)
-        value = self.value(expression)
-        if isinstance(expression, Constant) or self._is_constant(expression):
-            term = value(())
+        if self._is_constant(expression):
+            term = self._constant(expression)
             result = None if term is None else number(term)
             return lambda solution: result
+        value = self.value(expression)
 
         def found(solution: Solution) -> Number | None:
             term = value(solution)
@@ -114,12 +115,16 @@ class _Compiler:
     def _is_constant(self, expression: Expression) -> bool:
         return not _reads(expression, self.places) and not is_volatile(expression)
 
+    def _constant(self, expression: Expression) -> Term | None:
+        """Return the value of an expression that no solution changes; None where it is an error, or not so."""
+        return self.value(expression)(()) if self._is_constant(expression) else None
+
     def _called(self, call: Call) -> ValueOf:
         name, arguments = call.name, call.arguments
         if name in _LOGICAL:
             return as_term(self._tested(call))
         if name in _ARITHMETIC or name == "NEGATE":
-            return of_number(self._computed(call))
+            return written_number(self._computed(call))
         match name, arguments:
             case "IF", (condition, one, other):
                 return conditional(self.truth(condition), self.value(one), self.value(other))
@@ -165,10 +170,10 @@ class _Compiler:
 
     def _equality(self, one: Expression, other: Expression) -> TruthOf:
         place, other_place = self._place(one), self._place(other)
-        if place is not None and isinstance(other, Constant):
-            return common_forms.with_term(place, other.term)
-        if other_place is not None and isinstance(one, Constant):
-            return common_forms.with_term(other_place, one.term)
+        if place is not None and (term := self._constant(other)) is not None:
+            return common_forms.with_term(place, term)
+        if other_place is not None and (term := self._constant(one)) is not None:
+            return common_forms.with_term(other_place, term)
         if place is not None and other_place is not None:
             return common_forms.of_two(place, other_place)
         return applied_test(equal, [self.value(one), self.value(other)])
@@ -178,7 +183,8 @@ class _Compiler:
         if place is not None and other_place is not None:
             return common_forms.order_of_two(symbol, place, other_place)
         for read, compared_with, sign in ((place, other, symbol), (other_place, one, MIRRORED[symbol])):
-            if read is not None and self._is_constant(compared_with) and (found := self.number(compared_with)(())) is not None:
+            term = None if read is None else self._constant(compared_with)
+            if read is not None and term is not None and (found := number(term)) is not None:
                 return common_forms.with_number(sign, read, found)
         comparison = COMPARISONS[symbol]
         if _is_arithmetic(one) or _is_arithmetic(other):
@@ -187,7 +193,7 @@ class _Compiler:
 
     def _among(self, sought: Expression, others: Sequence[Expression]) -> TruthOf:
         place = self._place(sought)
-        constants = [each.term for each in others if isinstance(each, Constant)]
+        constants = [term for each in others if (term := self._constant(each)) is not None]
         if place is not None and len(constants) == len(others):
             return common_forms.among(place, constants)
         value, values = self.value(sought), [self.value(each) for each in others]
@@ -204,7 +210,7 @@ class _Compiler:
     def _computed(self, call: Call) -> NumberOf:
         match call.name, [self.number(each) for each in call.arguments]:
             case "NEGATE" | "-", [inner]:
-                return negation_of(negated, inner)
+                return of_one_number(negated, inner)
             case "+", [inner]:
                 return inner
             case symbol, [one, other] if symbol in _ARITHMETIC:

@@ -9,7 +9,7 @@ import math
 from decimal import Decimal
 from typing import Final
 
-from imp_driver.sparql.functions.numerals import EXACT, RANKS, Number, as_double, promoted, single, without_sign_of_zero
+from imp_driver.sparql.functions.numerals import EXACT, RANKS, Number, promoted, single, without_sign_of_zero
 
 _UNITS: Final = 1 << 1074
 """As many of the least positive double are one."""
@@ -51,7 +51,8 @@ class ExactSum:
         exact = EXACT.add(self._decimals, Decimal(self._integers))
         if rank == 1:
             return without_sign_of_zero(exact)
-        return self._of_doubles(as_double(promoted(exact, rank))) if rank == 3 else single(self._of_doubles(as_double(exact)))
+        found = self._of_doubles(float(promoted(exact, rank)))
+        return found if rank == 3 else single(found)
 
     def _of_doubles(self, others: float) -> float:
         """Return the sum of the doubles, and of the other numbers as one."""

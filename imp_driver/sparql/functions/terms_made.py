@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Callable
+from typing import Final
+from urllib.parse import urljoin
 
 from imp_driver.sparql.functions.strings import plain
 from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.terms import LANGUAGE_TEXT, Term, blank, datatype, iri, language, lexical, literal
+
+_TAG: Final = re.compile(r"[a-zA-Z]+(?:-[a-zA-Z0-9]+)*")
 
 
 def text(term: Term) -> Term | None:
@@ -25,12 +30,14 @@ def datatype_of(term: Term) -> Term | None:
     return None if kind is None else iri(kind)
 
 
-def as_iri(term: Term) -> Term | None:
-    """IRI: of an IRI or a text; what is relative stays so, since the parser alone knows the base."""
+def as_iri(term: Term, base: Term | None = None) -> Term | None:
+    """IRI: of an IRI or a text. What is relative stays so, unless a parser that knows the base gives it as a second argument."""
     if term[0] == "<":
         return term
     found = plain(term)
-    return None if found is None or any(each in found for each in '<>" {}|\\^`') else iri(found)
+    if found is None or any(each in found for each in '<>" {}|\\^`'):
+        return None
+    return iri(found if base is None else urljoin(lexical(base), found))
 
 
 def with_datatype(term: Term, kind: Term) -> Term | None:
@@ -42,7 +49,7 @@ def with_datatype(term: Term, kind: Term) -> Term | None:
 def with_language(term: Term, tag: Term) -> Term | None:
     """STRLANG: of two texts."""
     found, wanted = plain(term), plain(tag)
-    return literal(found, language=wanted) if found is not None and wanted and wanted.replace("-", "").isalnum() else None
+    return literal(found, language=wanted) if found is not None and wanted and _TAG.fullmatch(wanted) else None
 
 
 def is_iri(term: Term) -> bool:

@@ -113,6 +113,8 @@ def typed(term: Term) -> object:
 
     A datetime has microseconds and years 1 to 9999; what it cannot hold stays text. A date has no time zone.
     """
+    if term[0] != '"' or term[-1] == '"':
+        return shown(term)
     match value(term):
         case bool() | int() | Decimal() as found:
             return found
