@@ -74,7 +74,9 @@ class Call:
     """An operator or a function.
 
     ``name`` is one of ``= != < > <= >= && || ! + - * / NEGATE IN "NOT IN"``, a function of SPARQL 1.1 in upper case (``BOUND``, ``IF``,
-    ``COALESCE``, ``STR``, ``REGEX`` ..), or the IRI of a cast as a term (``<http://www.w3.org/2001/XMLSchema#integer>``).
+    ``COALESCE``, ``STR``, ``REGEX`` ..), or the IRI of a cast or another function as a term (``<http://www.w3.org/2001/XMLSchema#integer>``).
+    ``IN`` has what is looked for and then the list. ``IRI`` has the base of the query as a second argument where it has one; ``URI`` and
+    ``ISURI`` are ``IRI`` and ``ISIRI``.
     """
 
     name: str
@@ -118,7 +120,10 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Bgp:
-    """Basic graph pattern, over one place; without triples it has one solution, which binds nothing but the name of the graph, if each."""
+    """Basic graph pattern, over one place.
+
+    Without triples it has one solution, which binds nothing; over ``EachNamed`` one for each graph, which binds its name.
+    """
 
     triples: tuple[Triple, ...]
     place: Place
@@ -251,19 +256,15 @@ class Query:
     """A query.
 
     Attributes:
-        pattern: what has solutions; of SELECT with its modifiers.
+        pattern: what has solutions, with its modifiers; those of DESCRIBE are the triples themselves, each once, under its columns.
         columns: of the result: variables of SELECT in their order, ``subject``, ``predicate`` and ``object`` of CONSTRUCT and DESCRIBE.
-        template: triples of CONSTRUCT; its blank nodes are new ones for each solution.
-        described: terms, and variables of the pattern, that DESCRIBE tells of.
-        place: of DESCRIBE: where it looks.
+        template: triples of CONSTRUCT; hidden variables are blank nodes, new ones for each solution.
     """
 
     form: Form
     pattern: Pattern
     columns: tuple[Variable, ...]
     template: tuple[Triple, ...] = ()
-    described: tuple[Node, ...] = ()
-    place: Place = ()
 
 
 # What changes graphs.
@@ -282,7 +283,8 @@ class Quad:
 class Modify:
     """DELETE and INSERT for the solutions of ``pattern``; INSERT DATA and DELETE DATA have the one solution of ``Values((), ((),))``.
 
-    Deleted first, then inserted. Blank nodes of ``inserted`` are new ones for each solution.
+    Deleted first, then inserted. Hidden variables of ``inserted``, which no solution binds, are blank nodes, new ones for each solution. A
+    triple with a variable that the solution leaves unbound, or that would be none (a literal as its subject), is left out.
     """
 
     deleted: tuple[Quad, ...]

@@ -28,12 +28,12 @@ from imp_driver.sparql.algebra import (
 )
 from imp_driver.sparql.reading.context import Context
 from imp_driver.sparql.reading.dataset import Dataset
+from imp_driver.sparql.reading.joining import visible
 from imp_driver.sparql.reading.names import Names
 from imp_driver.sparql.reading.patterns import flat_triples
 from imp_driver.sparql.reading.selection import Selection, in_order, select, sliced
-from imp_driver.sparql.reading.joining import visible
-from imp_driver.sparql.reading.tree import Tree, query_tree
 from imp_driver.sparql.reading.tokens import unescaped
+from imp_driver.sparql.reading.tree import Tree, query_tree
 
 TRIPLE: Final = (Variable("subject"), Variable("predicate"), Variable("object"))
 """Columns of CONSTRUCT and DESCRIBE."""

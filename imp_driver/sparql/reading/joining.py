@@ -9,6 +9,7 @@ from imp_driver.sparql.algebra import (
     Bgp,
     Call,
     Closure,
+    Constant,
     Distinct,
     EachNamed,
     Expression,
@@ -22,6 +23,7 @@ from imp_driver.sparql.algebra import (
     Pattern,
     Place,
     Project,
+    Read,
     Slice,
     Triple,
     Union,
@@ -50,7 +52,8 @@ def _is_needless(place: Place, other: Pattern) -> bool:
 
 def matched(triples: Iterable[Triple], others: Iterable[Pattern], place: Place) -> Pattern:
     """Return the join of triples with other patterns, all of one place."""
-    return reduce(joined, others, Bgp(tuple(triples), place))
+    start: Pattern = Bgp(tuple(triples), place)
+    return reduce(joined, others, start)
 
 
 def conjunction(conditions: Iterable[Expression]) -> Expression | None:
@@ -84,8 +87,18 @@ def bound(pattern: Pattern) -> frozenset[Variable]:
         case Values(names, rows):
             return frozenset(name for place, name in enumerate(names) if all(row[place] is not None for row in rows))
         case Group(inner, keys, _):
-            return frozenset(name for name, expression in keys if getattr(expression, "variable", None) in bound(inner))
+            return _known(keys, bound(inner))
         case Project(inner, names):
             return bound(inner) & frozenset(names)
-        case Filter(inner, _) | Extend(inner, _, _) | Distinct(inner) | OrderBy(inner, _) | Slice(inner):
+        case Extend(inner, variable, expression):
+            return bound(inner) | _known([(variable, expression)], bound(inner))
+        case Filter(inner, _) | Distinct(inner) | OrderBy(inner, _) | Slice(inner):
             return bound(inner)
+
+
+def _known(named: Iterable[tuple[Variable, Expression]], found: frozenset[Variable]) -> frozenset[Variable]:
+    return frozenset(
+        name
+        for name, expression in named
+        if isinstance(expression, Constant) or (isinstance(expression, Read) and expression.variable in found)
+    )

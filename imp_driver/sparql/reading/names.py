@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.sparql.reading.tree import Iri, Number, Prefixed, Text, Tree
-from imp_driver.sparql.terms import XSD, Term, iri, literal
+from imp_driver.sparql.terms import STRING, XSD, Term, iri, literal
 
 Constant: TypeAlias = Iri | Prefixed | Text | Number
 
@@ -67,7 +67,7 @@ class Names:
             case Iri() | Prefixed():
                 return iri(self.iri(leaf))
             case Text(lexical, language, datatype):
-                return literal(lexical, *(() if datatype is None else (self.iri(datatype),)), language=language)
+                return literal(lexical, STRING if datatype is None else self.iri(datatype), language)
             case Number(sign, digits):
                 kind = "double" if "e" in digits.lower() else "decimal" if "." in digits else "integer"
                 return literal(f"{sign if has_sign else ''}{digits}", f"{XSD}{kind}")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import cast
 
 from imp_driver.sparql.algebra import (
     Aggregate,
@@ -21,6 +23,7 @@ from imp_driver.sparql.algebra import (
     Expression,
     Extend,
     Filter,
+    Form,
     Group,
     Join,
     LeftJoin,
@@ -53,6 +56,8 @@ Given = Mapping[Variable, Term]
 def with_parameters(query: Query, parameters: Mapping[str, Term]) -> Query:
     """Return a query each solution of which has the given values, by names of variables; names that it does not have change nothing."""
     given = _Given({Variable(name): term for name, term in parameters.items()})
+    if query.form is Form.DESCRIBE:
+        return replace(query, pattern=given.described(query.pattern))
     template = tuple(given.triple(triple) for triple in query.template)
     return replace(query, pattern=given.shown(query.pattern), template=template)
 
@@ -103,11 +108,27 @@ class _Given:
             case _:
                 return self.of(pattern)
 
+    def described(self, pattern: Pattern) -> Pattern:
+        """Return the pattern of DESCRIBE: what the query says is below its hidden variables, around it are columns of other meanings."""
+        match pattern:
+            case Project(inner, names) if all(name.is_hidden for name in names):
+                return Project(self.of(inner), names)
+            case Distinct() | Project() | Extend():
+                return replace(pattern, pattern=self.described(pattern.pattern))
+            case Union(left, right):
+                return Union(self.described(left), self.described(right))
+            case Join(left, right):
+                return Join(self.described(left), right)
+            case _:
+                return pattern
+
     def _again(self, pattern: Pattern, names: tuple[Variable, ...]) -> Pattern:
         """Bind the given ones of some variables again."""
         for name in names:
             if name in self.values and name not in bound(pattern):
-                pattern = Extend(pattern, name, Constant(self.values[name]))
+                # Some solutions may have it already, of a subquery for example.
+                is_new = name not in variables(pattern)
+                pattern = Extend(pattern, name, Constant(self.values[name])) if is_new else self._only(pattern, name)
         return pattern
 
     def _only(self, pattern: Pattern, name: Variable) -> Pattern:
@@ -119,8 +140,8 @@ class _Given:
             case Bgp(triples, place):
                 return Bgp(tuple(self.triple(triple) for triple in triples), self.place(place))
             case Closure():
-                ends = {"subject": self.node(pattern.subject), "object": self.node(pattern.object)}
-                return replace(pattern, step=self.of(pattern.step), place=self.place(pattern.place), **ends)
+                start, end, place = self.node(pattern.subject), self.node(pattern.object), self.place(pattern.place)
+                return replace(pattern, subject=start, object=end, step=self.of(pattern.step), place=place)
             case Join(left, right) | Union(left, right):
                 return type(pattern)(self.of(left), self.of(right))
             case LeftJoin(left, right, condition):
@@ -139,6 +160,9 @@ class _Given:
                 return self._values(pattern)
             case Group():
                 return self._group(pattern)
+            case Slice(inner) if not isinstance(inner, (Distinct, Project)):
+                # Of DESCRIBE, whose solutions are no subquery.
+                return replace(pattern, pattern=self.of(inner))
             case Project() | Distinct() | Slice():
                 return self._subquery(pattern)
 
@@ -153,7 +177,7 @@ class _Given:
 
     def _group(self, pattern: Group) -> Pattern:
         keys = tuple((name, self.expression(expression)) for name, expression in pattern.keys)
-        inner = self._again(self.of(pattern.pattern), ()) if keys else self.of(pattern.pattern)
+        inner = self.of(pattern.pattern)
         grouped: Pattern = Group(inner, keys, tuple((name, self._aggregate(aggregate)) for name, aggregate in pattern.aggregates))
         for name, expression in pattern.keys:
             if name in self.values and expression != Read(name):
@@ -170,10 +194,7 @@ class _Given:
         shown = tuple(name for name in variables(pattern) if name in self.values)
         if _has_slice(pattern):
             # Which solutions are within the limit does not depend on the value.
-            for name in shown:
-                return_pattern = self._only(pattern, name)
-                pattern = return_pattern  # type: ignore[assignment]
-            return pattern
+            return reduce(self._only, shown, cast(Pattern, pattern))
         return _Given({name: self.values[name] for name in shown}).shown(pattern)
 
     def expression(self, expression: Expression) -> Expression:
@@ -190,8 +211,7 @@ class _Given:
                 return expression
 
 
-def _has_slice(pattern: Project | Distinct | Slice) -> bool:
-    inner: Pattern = pattern
-    while isinstance(inner, (Distinct, Project)):
-        inner = inner.pattern
-    return isinstance(inner, Slice) or isinstance(pattern, Slice)
+def _has_slice(pattern: Pattern) -> bool:
+    while isinstance(pattern, Distinct):
+        pattern = pattern.pattern
+    return isinstance(pattern, Slice)

@@ -117,7 +117,7 @@ class _GroupReader:
             case "InlineData":
                 self._join(values(self._context, part))
             case _:
-                raise NotSupportedError("SERVICE asks another server, which this driver does not: load its triples into a graph first")
+                raise NotSupportedError(f"{part.rule} is no part of a group that this driver knows")
 
     def _join(self, other: Pattern) -> None:
         self._pattern = joined(self._pattern, other)

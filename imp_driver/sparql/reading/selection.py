@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import (
     Aggregate,
+    Bgp,
+    Constant,
     Distinct,
     EachNamed,
     Expression,
     Extend,
     Group,
+    Minus,
     OrderBy,
     Pattern,
     Place,
     Project,
     Read,
     Slice,
+    Union,
     Variable,
     variables,
 )
@@ -28,8 +32,11 @@ from imp_driver.sparql.reading.expressions import Expressions
 from imp_driver.sparql.reading.joining import filtered, joined, visible
 from imp_driver.sparql.reading.patterns import group, values
 from imp_driver.sparql.reading.tree import Number, Tree
+from imp_driver.sparql.terms import XSD, literal
 
 _AGGREGATES = {"GROUPCONCAT": "GROUP_CONCAT"}
+_ZERO = literal("0", f"{XSD}integer")
+_OF_NOTHING = {"COUNT": _ZERO, "SUM": _ZERO, "AVG": _ZERO, "GROUP_CONCAT": literal("")}
 
 
 def select(context: Context, tree: Tree, place: Place | None) -> Pattern:
@@ -39,13 +46,28 @@ def select(context: Context, tree: Tree, place: Place | None) -> Pattern:
         ProgrammingError: a rule of the language is broken that its grammar does not know.
         NotSupportedError: a subquery that is another one for each graph.
     """
-    reader = Selection(context, tree, place)
-    pattern = reader.modified()
-    columns = reader.columns()
     if isinstance(place, EachNamed):
-        columns = reader.with_graph(place.variable, columns)
-    pattern = Project(pattern, columns)
+        pattern: Pattern = _of_each_graph(context, tree, place)
+    else:
+        reader = Selection(context, tree, place)
+        pattern = Project(reader.modified(), reader.columns())
     return sliced(Distinct(pattern) if tree.one("modifier") == "DISTINCT" else pattern, tree)
+
+
+def _of_each_graph(context: Context, tree: Tree, place: EachNamed) -> Pattern:
+    """Return a subquery within GRAPH of a variable, which its solutions bind: it is another one for each graph."""
+    graph = place.variable
+    if tree.one("limitoffset") is not None:
+        raise NotSupportedError(f"LIMIT and OFFSET within GRAPH ?{graph.name} would count for each graph: put GRAPH into the subquery")
+    selected = [part.one("var") for part in tree.many("projection")]
+    if not selected or graph in selected or graph not in _written(tree, everywhere=True):
+        reader = Selection(context, tree, place)
+        return Project(reader.modified(), tuple(dict.fromkeys([*reader.columns(), graph])))
+    # A variable of the same name within the subquery would be another one.
+    hidden = context.hidden()
+    reader = Selection(context, tree, replace(place, variable=hidden))
+    pattern, columns = reader.modified(), reader.columns()
+    return Project(Extend(Project(pattern, (*columns, hidden)), graph, Read(hidden)), (*columns, graph))
 
 
 def sliced(pattern: Pattern, tree: Tree) -> Pattern:
@@ -103,13 +125,9 @@ class Selection:
             if part.one("evar")
         ]
         having = self._tree.one("having")
-        conditions = [self._grouped(self._sampled).of(one) for one in having.many("condition")] if having is not None else []
+        conditions = [self._grouped(self._of_group).of(one) for one in having.many("condition")] if having is not None else []
         orders = self._orders()
-        pattern = self._inner
-        if self._groups is not None:
-            named = tuple((variable, aggregate) for aggregate, variable in self._groups.aggregates.items())
-            pattern = self._with_place(pattern, named)
-        pattern = filtered(pattern, conditions)
+        pattern = filtered(self._inner if self._groups is None else self._with_groups(self._groups), conditions)
         if (clause := self._tree.one("valuesClause")) is not None:
             pattern = joined(pattern, values(self._context, clause))
         for variable, expression in extends:
@@ -135,24 +153,18 @@ class Selection:
                 raise _ungrouped(variable)
         return tuple(dict.fromkeys(selected))
 
-    def with_graph(self, graph: Variable, columns: tuple[Variable, ...]) -> tuple[Variable, ...]:
-        """Return the columns with the graph's variable, by which a subquery within GRAPH of a variable is one for each graph."""
-        if self._tree.one("limitoffset") is not None:
-            raise NotSupportedError(f"LIMIT and OFFSET within GRAPH ?{graph.name} would count for each graph: put GRAPH into the subquery")
-        if graph not in columns and graph in _written(self._tree):
-            raise NotSupportedError(f"a subquery within GRAPH ?{graph.name} has another ?{graph.name} that it does not select: rename it")
-        return columns if graph in columns else (*columns, graph)
-
-    def _with_place(self, pattern: Pattern, named: tuple[tuple[Variable, Aggregate], ...]) -> Pattern:
-        assert self._groups is not None
-        keys = self._groups.keys
-        if isinstance(self._place, EachNamed) and self._place.variable not in self._groups.names:
-            if not keys:
-                raise NotSupportedError(f"an aggregate without GROUP BY within GRAPH ?{self._place.variable.name}: put GRAPH into the subquery")
-            keys = [*keys, (self._place.variable, Read(self._place.variable))]
+    def _with_groups(self, groups: _Groups) -> Pattern:
+        pattern = self._inner
+        named = tuple((variable, aggregate) for aggregate, variable in groups.aggregates.items())
         if any(aggregate.argument is None and aggregate.is_distinct for _, aggregate in named):
-            pattern = Project(pattern, visible(pattern))
-        return Group(pattern, tuple(keys), named)
+            # Solutions differ by what the query names.
+            graph = [self._place.variable] if isinstance(self._place, EachNamed) else []
+            pattern = Project(pattern, tuple(dict.fromkeys([*visible(pattern), *graph])))
+        if not isinstance(self._place, EachNamed) or self._place.variable in groups.names:
+            return Group(pattern, tuple(groups.keys), named)
+        graph_key = (self._place.variable, Read(self._place.variable))
+        grouped = Group(pattern, (*groups.keys, graph_key), named)
+        return grouped if groups.keys else Union(grouped, _empty_groups(pattern, self._place, named))
 
     def _read_keys(self, groups: _Groups) -> None:
         clause = self._tree.one("groupby")
@@ -169,7 +181,9 @@ class Selection:
                 groups.keys.append((name, expression))
 
     def _selected(self, variable: Variable, tree: Any) -> Expression:
-        if variable in variables(self._inner) or variable in self._aliases or (self._groups and variable in self._groups.names):
+        clause = self._tree.one("valuesClause")
+        taken = {*variables(self._inner), *self._aliases, *(() if clause is None else clause.many("var"))}
+        if variable in taken | (set() if self._groups is None else self._groups.names):
             raise ProgrammingError(f"SELECT (.. AS ?{variable.name}): there is a ?{variable.name} already; take another name")
         sole = _sole(tree)
         if self._groups is not None and sole is not None:
@@ -207,6 +221,12 @@ class Selection:
             return Read(variable)
         return self._variable(Aggregate("SAMPLE", Read(variable)))
 
+    def _of_group(self, variable: Variable) -> Expression:
+        if variable in self._aliases:
+            # It would be unbound, and HAVING false for all groups.
+            raise ProgrammingError(f"HAVING reads ?{variable.name}, which SELECT makes after it: repeat the expression")
+        return self._sampled(variable)
+
     def _named(self, tree: Tree) -> Expression:
         return self._variable(self._aggregate(tree))
 
@@ -226,6 +246,15 @@ class Selection:
             tree.one("distinct") == "DISTINCT",
             " " if separator is None else separator.lexical,
         )
+
+
+def _empty_groups(pattern: Pattern, place: EachNamed, named: Sequence[tuple[Variable, Aggregate]]) -> Pattern:
+    """Return the one group of each graph in which the pattern has no solution, as aggregates are of nothing."""
+    empty: Pattern = Minus(Bgp((), place), Project(pattern, (place.variable,)))
+    for variable, aggregate in named:
+        if aggregate.name in _OF_NOTHING:
+            empty = Extend(empty, variable, Constant(_OF_NOTHING[aggregate.name]))
+    return empty
 
 
 def in_order(tree: Tree, found: tuple[Variable, ...]) -> tuple[Variable, ...]:
@@ -255,12 +284,13 @@ def _has_aggregate(found: Any) -> bool:
     return found.rule.startswith("Aggregate_") or any(_has_aggregate(one) for one in found.parts.values())
 
 
-def _written(found: Any) -> Iterator[Variable]:
+def _written(found: Any, *, everywhere: bool = False) -> Iterator[Variable]:
+    """Yield the variables of a text as they come; those of filters and MINUS, which bind none, only where asked for."""
     if isinstance(found, Variable):
         yield found
     elif isinstance(found, list):
         for one in found:
-            yield from _written(one)
-    elif isinstance(found, Tree) and found.rule not in ("Filter", "MinusGraphPattern"):
+            yield from _written(one, everywhere=everywhere)
+    elif isinstance(found, Tree) and (everywhere or found.rule not in ("Filter", "MinusGraphPattern")):
         for one in found.parts.values():
-            yield from _written(one)
+            yield from _written(one, everywhere=everywhere)

@@ -1,20 +1,21 @@
-"""The parse tree of SPARQL text, as rdflib's parser finds it: the one module that knows this parser.
+"""The parse tree of SPARQL text, as rdflib's parser finds it: with ``expected.py`` what knows this parser.
 
 Names are not yet resolved, literals as they were written.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.sparql.algebra import Variable
-from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, Prepared, prepared
+from imp_driver.sparql.reading.expected import Expectations
+from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, WRITTEN, Prepared, prepared, tokens
 from imp_driver.sparql.terms import RDF, XSD
 
 _LOCK = threading.Lock()
@@ -111,16 +112,24 @@ def _parsed(text: str, whole: str, offset: int, rule: str) -> list[Any]:
     except ImportError as missing:
         raise NotSupportedError("SPARQL needs a parser that is not installed: pip install 'imp_driver[sparql]'") from missing
     ready = prepared(text)
+    if ready.has_service:
+        raise NotSupportedError("SERVICE asks another server, which this driver does not: load its triples into a graph first")
     grammar = getattr(parser, rule)
     try:
         with _LOCK:
             found = _recursing(lambda: grammar.parse_string(ready.text, parse_all=True))
     except ParseBaseException as problem:
-        raise _refusal(whole, offset + ready.original(problem.loc), problem.msg or "") from problem
+        place, expected = _expectations(grammar).of(ready.text) or (problem.loc, "something else")
+        raise _refusal(whole, offset + ready.original(place), expected) from problem
     except RecursionError as problem:
         raise NotSupportedError("this SPARQL text is nested too deeply; take it apart") from problem
     converted: list[Any] = _Conversion(ready).of(found)
     return converted
+
+
+@cache
+def _expectations(grammar: Any) -> Expectations:
+    return Expectations(grammar)
 
 
 def _recursing(parse: Any) -> Any:
@@ -139,8 +148,9 @@ def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
     offset = min(offset, len(text))
     offset += len(text[offset:]) - len(text[offset:].lstrip())
     line, column = text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
-    found = repr(match[0]) if (match := re.compile(r"\S{1,30}").match(text, offset)) else "the end of the text"
-    message = f"this is no SPARQL 1.1: line {line}, column {column}: {expected[:1].lower()}{expected[1:]}, found {found}"
+    token = next(tokens(text[offset:]), None)
+    found = "the end of the text" if token is None else repr(token.text[:30])
+    message = f"this is no SPARQL 1.1: line {line}, column {column}: expected {expected}; found {found}"
     return ProgrammingError(message, position=QueryPosition(line, column, offset))
 
 
@@ -179,22 +189,32 @@ class _Conversion:
         return Tree(found.name, parts)
 
     def _iri(self, text: str) -> Any:
-        if not text.startswith(INVERSE):
-            return Iri(text)
-        written = self._ready.inverses[int(text.removeprefix(INVERSE))]
-        if written == "a":
-            return Tree("InversePath", {"part": Iri(f"{RDF}type")})
-        if written[0] == "<":
-            return Tree("InversePath", {"part": Iri(written[1:-1])})
-        prefix, _, local = written.partition(":")
-        return Tree("InversePath", {"part": Prefixed(prefix, local)})
+        for scheme in (INVERSE, WRITTEN):
+            if text.startswith(scheme):
+                name = name_of(self._ready.names[int(text.removeprefix(scheme))])
+                return name if scheme == WRITTEN else Tree("InversePath", {"part": name})
+        return Iri(text)
 
     def _literal(self, found: Any) -> Text | Number:
         lexical = str(found)
         kind = str(found.datatype or "").removeprefix(XSD)
-        if kind not in ("integer", "decimal", "double"):
-            return Text(lexical, datatype=Iri(f"{XSD}boolean") if kind == "boolean" else None)
-        place = abs(int(lexical)) - FIRST_NUMBER if kind == "integer" else -1
-        # One within what looks like an IRI, as in ?a<5&&?b>3, which the parser knows better.
-        written = self._ready.numbers[place] if 0 <= place < len(self._ready.numbers) else lexical
-        return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
+        if not kind:
+            return Text(self._ready.strings[int(lexical)])
+        if kind == "boolean":
+            return Text(lexical, datatype=Iri(f"{XSD}boolean"))
+        return number_of(self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER])
+
+
+def number_of(written: str) -> Number:
+    """Return the leaf of a number."""
+    return Number(written[0].strip(".0123456789"), written.lstrip("+-"))
+
+
+def name_of(written: str) -> Iri | Prefixed:
+    """Return the leaf of an IRI, a prefixed name or ``a``."""
+    if written == "a":
+        return Iri(f"{RDF}type")
+    if written[0] == "<":
+        return Iri(written[1:-1])
+    prefix, _, local = written.partition(":")
+    return Prefixed(prefix, local)

@@ -24,8 +24,8 @@ from imp_driver.sparql.algebra import (
     Variable,
 )
 from imp_driver.sparql.reading.context import Context
+from imp_driver.sparql.reading.data import data_tree
 from imp_driver.sparql.reading.dataset import Dataset
-from imp_driver.sparql.reading.forms import TRIPLE
 from imp_driver.sparql.reading.joining import joined
 from imp_driver.sparql.reading.names import Names, is_absolute
 from imp_driver.sparql.reading.patterns import flat_triples, group
@@ -34,6 +34,8 @@ from imp_driver.sparql.reading.tokens import operations, unescaped
 from imp_driver.sparql.reading.tree import Blank, Tree, update_tree
 from imp_driver.sparql.terms import TermKind, kind
 
+_ALL: Final = (Variable(".subject"), Variable(".predicate"), Variable(".object"))
+"""Of all triples of a graph; no text has these variables, and no parameter is meant for them."""
 ONCE: Final = Values((), ((),))
 """The pattern of data: one solution, which binds nothing."""
 
@@ -48,7 +50,7 @@ def updates(text: str, default: Source | None) -> tuple[Update, ...]:
     whole = unescaped(text)
     names, found, labels = Names(), list[Update](), set[str]()
     for offset, operation in operations(whole):
-        prologue, tree = update_tree(operation, whole, offset)
+        prologue, tree = data_tree(operation) or update_tree(operation, whole, offset)
         names = names.behind(prologue)
         if tree is not None:
             found += _Operation(names, default, labels).read(tree)
@@ -93,7 +95,9 @@ class _Operation:
 
     def _source(self) -> Source:
         if self._default is None:
-            raise ProgrammingError("the update does not say which graph it changes: write GRAPH <name> or WITH <name>, or set the option graph")
+            raise ProgrammingError(
+                "the update does not say which graph it changes: write GRAPH <name> or WITH <name>, or set the option graph"
+            )
         return self._default
 
     def _named(self, leaf: Any) -> Source:
@@ -176,7 +180,7 @@ class _Operation:
 
     def _create(self, tree: Tree) -> Sequence[Update]:
         name = self._names.graph(tree.one("graphiri"))
-        if is_absolute(name):
+        if is_absolute(name) or tree.one("silent") is not None:
             # A named graph is there as soon as it has a triple.
             return ()
         raise NotSupportedError(f"CREATE GRAPH <{name}> of a SPARQL request makes no table: use the statement that makes graph tables")
@@ -186,7 +190,7 @@ class _Operation:
         start, end = (self._source() if leaf == "DEFAULT" else self._named(leaf) for leaf in tree.many("graph"))
         if start == end:
             return ()
-        triple = Triple(*TRIPLE)
+        triple = Triple(*_ALL)
         add = Modify((), (Quad(triple, end),), Bgp((triple,), (start,)))
         match tree.rule:
             case "Add":

@@ -1,0 +1,1 @@
+"""SPARQL without a JVM."""

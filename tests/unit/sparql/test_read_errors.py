@@ -1,0 +1,131 @@
+"""What is refused, and where; what is an update."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
+from imp_driver.sparql.read import is_update, read_query
+from tests.unit.sparql.shapes import PREFIXES, G, bgp, names, where
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("", (1, 1, 0), "expected one of ASK, BASE, CONSTRUCT, DESCRIBE, PREFIX, SELECT; found the end of the text"),
+        ("SELEC * {}", (1, 1, 0), "found 'SELEC'"),
+        ("SELECT * { ?s ?p }", (1, 18, 17), "a variable.*; found '}'"),
+        ("SELECT * { ?s ?p ?o", (1, 20, 19), "found the end of the text"),
+        ("SELECT * {\n  ?s ?p 05 .\n  OPTIONAL ?s }", (3, 12, 35), "'{'; found '[?]s'"),
+        ("# -1 +2 'x'\nSELECT * { ?s ?p 'it' 6 }", (2, 23, 34), "found '6'"),
+        ("SELECT * { ?s ?p ?o FILTER(?o > ) }", (1, 33, 32), "a function, a number"),
+        ("SELECT * { ?s ?p ?o } GROUP ?s", (1, 29, 28), "expected BY"),
+        ("SELECT * { ?s ?p ?o } LIMIT ten", (1, 29, 28), "expected a number"),
+        ("SELECT * { ?s ?p ?o }}", (1, 22, 21), "found '}'"),
+        ('SELECT * { ?s ?p "abc }', (1, 18, 17), "a string"),
+        ("SELECT * { ?s ?p '\\u00e9' 6 }", (1, 22, 21), "found '6'"),
+        # The longest token counts: this is an IRI between two variables.
+        ("SELECT * { FILTER(?x<?a&&?b>?y) }", (1, 21, 20), "found '<[?]a&&[?]b>'"),
+        ("INSERT DATA {}", (1, 1, 0), "found 'INSERT'"),
+    ],
+)
+def test_bad_text_is_told_with_its_place(text: str, place: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(ProgrammingError, match=f"line {place[0]}, column {place[1]}: .*{message}") as raised:
+        read_query(text, G)
+    assert raised.value.position == QueryPosition(*place)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ASK { ?s no:p ?o }", "the prefix no: is not declared"),
+        ("ASK { ?s :p ?o }", "the prefix : is not declared"),
+        ('ASK { ?s ?p "x"^^no:t }', "the prefix no: is not declared"),
+        ("ASK { ?a ?p ?b BIND(1 AS ?b) }", r"BIND\(.. AS \?b\): the group before it has \?b already"),
+        ("ASK { { ?a ?p ?b } UNION { ?c ?d ?e } BIND(1 AS ?e) }", r"has \?e already"),
+        ("ASK { VALUES (?a ?b) { (1) } }", "rows of as many values"),
+        ("ASK { VALUES (?a ?a) { (1 2) } }", "each once"),
+        ("ASK { _:x ?p ?b OPTIONAL { _:x ?q ?c } }", "_:x stands in two basic graph patterns"),
+        ("ASK { _:x ?p ?b { _:x ?q ?c } }", "_:x stands in two"),
+        ("ASK { _:x ?p ?b FILTER EXISTS { _:x ?q ?c } }", "_:x stands in two"),
+        (r"ASK { ?s ?p '\uD800' }", "is no character"),
+    ],
+)
+def test_broken_rules(text: str, message: str) -> None:
+    with pytest.raises(ProgrammingError, match=message):
+        read_query(text, G)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ASK { SERVICE <http://x/> { ?s ?p ?o } }", "ASK { ?s ?p ?o OPTIONAL { SERVICE SILENT ?s { ?s ?p ?o { ?s ?p ?o } } } }"],
+)
+def test_other_servers_are_not_asked(text: str) -> None:
+    with pytest.raises(NotSupportedError, match="SERVICE asks another server"):
+        read_query(text, G)
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib.plugins.sparql", None)
+    with pytest.raises(NotSupportedError, match=r"pip install 'imp_driver\[sparql\]'"):
+        read_query("ASK { ?without ?the ?extra }", G)
+
+
+def test_a_variable_may_be_bound_again_in_another_group() -> None:
+    assert where("{ { ?a :p ?b } { BIND(1 AS ?b) } }") is not None
+    assert where("{ ?a :p ?b MINUS { ?c :q ?d } BIND(1 AS ?d) }") is not None
+
+
+def test_texts_that_nest_deeply() -> None:
+    limit = sys.getrecursionlimit()
+    triples = [f"?a :p{number} ?b{number}" for number in range(300)]
+    assert where(f"{{ {' . '.join(triples)} }}") == bgp(*triples)
+    assert where("{" * 80 + "?a :p ?b" + "}" * 80) == bgp("?a :p ?b")
+    assert sys.getrecursionlimit() == limit
+
+
+def test_threads_read_at_the_same_time() -> None:
+    found: list[bool] = []
+
+    def read(number: int) -> None:
+        text = f"{PREFIXES}SELECT ?s {{ ?s :p{number} ?o }}"
+        found.append(read_query(text, G).columns == names("s"))
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("INSERT DATA { <s> <p> <o> }", True),
+        ("insert { ?s ?p ?o } WHERE { ?s ?p ?o }", True),
+        ("DELETE WHERE { ?s ?p ?o }", True),
+        ("WITH <g> DELETE { ?s ?p ?o } WHERE {}", True),
+        ("LOAD <a>", True),
+        ("CLEAR ALL", True),
+        ("DROP ALL", True),
+        ("CREATE GRAPH <http://x/a>", True),
+        ("ADD <a> TO <b>", True),
+        ("MOVE <a> TO <b>", True),
+        ("COPY <a> TO <b>", True),
+        ("# SELECT\n\t PREFIX insert: <http://x/> # ASK\n BASE <http://x/select> PREFIX : <> DELETE WHERE {}", True),
+        ("SELECT * {}", False),
+        ("# INSERT\nPREFIX delete: <http://x/insert> BASE <clear> SELECT * {}", False),
+        ("ASK { ?s ?p 'INSERT' }", False),
+        ("CONSTRUCT WHERE {}", False),
+        ("describe <insert>", False),
+        ("", False),
+        ("# INSERT", False),
+        ("INSERTED", False),
+    ],
+)
+def test_is_update(text: str, expected: bool) -> None:
+    assert is_update(text) is expected
