@@ -165,6 +165,13 @@ def test_10_a_group_whose_sum_is_0_stays_while_it_has_rows() -> None:
     assert view.delete("a p 0", 'a p "-1"^^<http://www.w3.org/2001/XMLSchema#integer>', "a p 1") == {"a 0": -1}
 
 
+def test_10_groups_without_aggregates() -> None:
+    view = View("SELECT ?x WHERE { ?x :p ?y } GROUP BY ?x")
+    assert view.insert("a p 1", "a p 2") == {"a": 1}
+    assert view.delete("a p 1") == {}
+    assert view.delete("a p 2") == {"a": -1}
+
+
 def test_11_blank_nodes_of_patterns_are_projected_away() -> None:
     view = View("SELECT * WHERE { ?x :p [ :q ?y ] . _:b :r ?x }")
     view.insert("a p b", "a p c", "b q 1", "c q 1", "d r a", "e r a")

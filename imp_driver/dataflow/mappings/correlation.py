@@ -4,7 +4,7 @@ By definition the values of a solution stand in the places of the pattern's vari
 of the pattern where these variables are read by triple patterns, and by conditions alone for which each solution of what they filter binds
 them. A condition at the top of the pattern may read any, since it can be asked of both solutions together.
 
-Sources: SPARQL 1.1, section 18.6; semijoins and Diff in the place of such filters, as the counting algorithm for SPARQL has it in section 1.
+Sources: SPARQL 1.1, section 18.6; the counting algorithm for SPARQL, section 1, which has semijoins and Diff in the place of such filters.
 """
 
 from __future__ import annotations
