@@ -34,6 +34,10 @@ def solutions(kset: KSet) -> dict[frozenset[tuple[Variable, str]], int]:
     return {bound: count for bound, count in found.items() if count}
 
 
+def negative(kset: KSet) -> KSet:
+    return KSet(kset.variables, {row: -count for row, count in kset.rows.items()})
+
+
 def random_delta(random: Random, width: int, rows: dict[Row, int], share: float = 0.25) -> Delta:
     """Return a change of a K-set whose counts stay positive, and make it; ``share`` of the values are unbound."""
     changed: dict[Row, int] = {}

@@ -13,11 +13,11 @@ from imp_driver.dataflow.mappings.bgp import BgpOperator
 from imp_driver.dataflow.mappings.circuit import Circuit
 from imp_driver.dataflow.mappings.evaluate import evaluate
 from imp_driver.dataflow.mappings.graphs import Graphs, QuadRow
-from imp_driver.dataflow.mappings.ksets import ONE, KSet, diff, join, minus, negative, select, union
+from imp_driver.dataflow.mappings.ksets import ONE, KSet, diff, join, minus, select, union
 from imp_driver.sparql.algebra import Bgp, Source, Triple, Variable
 from imp_driver.sparql.read import read_query
 from tests.operators.mappings_graphs import EXAMPLE, TABLE, ScannedTriples, name
-from tests.operators.mappings_ksets import X, Y, Z, ksets, solutions
+from tests.operators.mappings_ksets import X, Y, Z, ksets, negative, solutions
 
 PLACE = (Source(TABLE),)
 

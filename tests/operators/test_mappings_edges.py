@@ -165,6 +165,13 @@ def test_10_a_group_whose_sum_is_0_stays_while_it_has_rows() -> None:
     assert view.delete("a p 0", 'a p "-1"^^<http://www.w3.org/2001/XMLSchema#integer>', "a p 1") == {"a 0": -1}
 
 
+def test_10_groups_without_aggregates() -> None:
+    view = View("SELECT ?x WHERE { ?x :p ?y } GROUP BY ?x")
+    assert view.insert("a p 1", "a p 2") == {"a": 1}
+    assert view.delete("a p 1") == {}
+    assert view.delete("a p 2") == {"a": -1}
+
+
 def test_11_blank_nodes_of_patterns_are_projected_away() -> None:
     view = View("SELECT * WHERE { ?x :p [ :q ?y ] . _:b :r ?x }")
     view.insert("a p b", "a p c", "b q 1", "c q 1", "d r a", "e r a")
@@ -227,6 +234,14 @@ def test_15_zero_steps_lead_from_terms_that_are_not_there() -> None:
     assert every.insert("b p a") == {"b a": 1}
     assert every.delete("a p b") == {"a b": -1}
     assert every.delete("c q 1") == {"c c": -1, "1 1": -1}
+
+
+def test_15_zero_steps_in_exists_lead_from_the_given_term() -> None:
+    view = View("SELECT ?n WHERE { ?x :p ?n FILTER EXISTS { GRAPH :g { ?n :q* ?m } } }")
+    assert view.insert("a p b") == {"b": 1}
+    moved = View("SELECT ?n WHERE { ?x :p ?n GRAPH :g { ?n :q* ?m } }")
+    assert moved.insert("a p b") == {}
+    assert moved.insert("b r c g") == {"b": 1}
 
 
 def test_15_a_cycle_does_not_keep_itself() -> None:

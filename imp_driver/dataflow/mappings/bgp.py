@@ -9,6 +9,7 @@ was no solution, and the result is computed from the pattern with the fewest tri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,14 +56,17 @@ class _Way:
 class BgpOperator:
     """Solutions of one or several basic graph patterns that are joined, each over its own place."""
 
-    def __init__(self, patterns: Sequence[Bgp], graphs: Graphs) -> None:
+    def __init__(self, patterns: Sequence[Bgp], graphs: Graphs, shown: Sequence[Variable] | None = None) -> None:
+        """``shown`` are the variables that are left, some of theirs or all: counts of solutions that become the same add up."""
         parts = list[_Part]()
         for pattern in patterns:
             for triple in dict.fromkeys(pattern.triples):
                 shape, names = shape_of(triple, pattern.place)
                 parts.append(_Part(graphs.facts(pattern.place, shape), names))
         self._parts = tuple(parts)
-        self.variables = tuple(dict.fromkeys(name for part in self._parts for name in part.variables))
+        every = tuple(dict.fromkeys(name for part in self._parts for name in part.variables))
+        self.variables = every if shown is None else tuple(shown)
+        self._is_one_to_one = frozenset(every) == frozenset(self.variables)
         self._ways: dict[int, _Way] = {}
         self._is_begun = False
 
@@ -79,7 +83,8 @@ class BgpOperator:
         if not changed:
             return NOTHING
         if any(not part.facts.size_before for part in self._parts):
-            found = dict.fromkeys(self._whole(), 1)
+            rows = self._whole()
+            found = dict.fromkeys(rows, 1) if self._is_one_to_one else Counter(rows)
             self._prepare()
             return found
         total: dict[Row, int] = {}
@@ -126,13 +131,16 @@ class BgpOperator:
     def _joined(self, number: int, start: Iterable[Row], way: _Way) -> Iterable[Row]:
         """Return the solutions with certain rows of a pattern, the patterns before ``number`` being after the step."""
         rows: Iterable[Row] = start
-        for visit in way.visits:
+        for place, visit in enumerate(way.visits, 1):
             facts, key, is_before = self._parts[visit.part].facts, visit.key, visit.part > number
             if visit.is_check:
                 holder = facts.holder(is_before=is_before)
                 rows = [row for row in rows if key(row) in holder]
             elif visit.columns:
                 get = facts.finder(visit.columns, is_before=is_before).get
+                if place == len(way.visits):
+                    # The last is the longest, and is read once.
+                    return (way.finish(row + rest) for row in rows for rest in get(key(row), ()))
                 rows = [row + rest for row in rows for rest in get(key(row), ())]
             else:
                 others = facts.all(is_before=is_before)
@@ -147,10 +155,10 @@ class BgpOperator:
         left = set(range(len(self._parts))) - {first}
         visits = list[_Visit]()
 
-        def rank(number: int) -> tuple[bool, bool, int, int]:
+        def rank(number: int) -> tuple[bool, int, int, int]:
             part = self._parts[number]
             shared = sum(name in bound for name in part.variables)
-            return shared == len(part.variables), shared > 0, -len(part.facts.rows), -number
+            return shared == len(part.variables), shared, -len(part.facts.rows), -number
 
         while left:
             number = max(left, key=rank)

@@ -97,6 +97,11 @@ class Builder:
             case Group():
                 return self._group(pattern)
             case Project(inner, names):
+                parts = list(_joined(inner))
+                bgps = [part for part in parts if isinstance(part, Bgp) and not _is_of_graphs(part)]
+                if len(bgps) == len(parts) and frozenset(names) <= frozenset(variables(inner)):
+                    # More solutions than are left of them are never there at once.
+                    return nodes.put(BgpOperator(bgps, self._graphs, names), reads_graphs=True)
                 number = self.build(inner)
                 return nodes.put(ProjectOperator(nodes.variables(number), names), [number])
             case Distinct(inner):

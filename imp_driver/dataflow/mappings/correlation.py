@@ -2,8 +2,9 @@
 
 By definition the values of a solution stand in the places of the pattern's variables. That is the same as being compatible with a solution
 of the pattern where these variables are read by triple patterns, and by conditions alone for which each solution of what they filter binds
-them. A condition at the top of the pattern may read any, since it can be asked of both solutions together (SPARQL 1.1, section 18.6; the
-counting algorithm for SPARQL, section 1, has no other filters of this kind than those that are semijoins).
+them. A condition at the top of the pattern may read any, since it can be asked of both solutions together.
+
+Sources: SPARQL 1.1, section 18.6; the counting algorithm for SPARQL, section 1, which has semijoins and Diff in the place of such filters.
 """
 
 from __future__ import annotations

@@ -44,10 +44,6 @@ def union(one: KSet, other: KSet) -> KSet:
     return KSet(variables, found)
 
 
-def negative(one: KSet) -> KSet:
-    return KSet(one.variables, {row: -count for row, count in one.rows.items()})
-
-
 def select(one: KSet, holds: Callable[[Row], bool]) -> KSet:
     return KSet(one.variables, {row: count for row, count in one.rows.items() if holds(row)})
 
