@@ -48,7 +48,8 @@ class Dataset:
         whole = Dataset(self.default, None, tables)
         sources = tuple(dict.fromkeys(source for name in default for source in whole.sources(name)))
         pairs = tuple((iri(name), source) for name in named for source in whole.sources(name))
-        return Dataset(sources, tuple(dict.fromkeys(pairs)) if named else None, tables)
+        # Of the tables of FROM the named graphs are there; a dataset of named graphs alone has none but those of FROM NAMED.
+        return Dataset(sources, tuple(dict.fromkeys(pairs)) if named or not written else None, tables)
 
     def sources(self, name: str) -> tuple[Source, ...]:
         """Return the graph of a name, one of each table where it is a named graph.
@@ -72,7 +73,7 @@ class Dataset:
             raise ProgrammingError(f"the query does not say which graph it asks: {_ADVICE}")
         return self.default
 
-    def graph(self, name: str) -> Place:
+    def graph(self, name: str) -> tuple[Source, ...]:
         """Return where GRAPH of a name looks: nowhere if FROM NAMED leaves it out."""
         if self.named is not None:
             return tuple(source for known, source in self.named if known == iri(name))

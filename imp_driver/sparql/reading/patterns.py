@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import (
     Bgp,
+    Distinct,
     EachNamed,
     Expression,
     Extend,
+    Filter,
+    Join,
     LeftJoin,
     Minus,
     Pattern,
     Place,
+    Project,
+    Read,
+    Source,
     Triple,
     Union,
     Values,
@@ -111,7 +118,7 @@ class _GroupReader:
             case "MinusGraphPattern":
                 self._minus(group(self._context, part.one("graph"), self._given))
             case "GraphGraphPattern":
-                self._join(group(self._context, part.one("graph"), self._graph(part.one("term"))))
+                self._join(self._in_graph(part.one("term"), part.one("graph")))
             case "Bind":
                 self._bind(part.one("var"), part.one("expr"))
             case "InlineData":
@@ -122,10 +129,26 @@ class _GroupReader:
     def _join(self, other: Pattern) -> None:
         self._pattern = joined(self._pattern, other)
 
-    def _graph(self, term: Any) -> Place:
-        if isinstance(term, Variable):
-            return self._context.dataset.each(term)
-        return self._context.dataset.graph(self._context.names.graph(term))
+    def _in_graph(self, term: Any, tree: Tree) -> Pattern:
+        """Return the pattern of GRAPH: its group is evaluated in each graph, whose name is joined to it then (section 18.6)."""
+        context = self._context
+        if not isinstance(term, Variable):
+            place: tuple[Source, ...] = context.dataset.graph(context.names.graph(term))
+            pattern = group(context, tree, place)
+            # A table is there, with triples or without.
+            is_table = any(source.name is None for source in place)
+            return pattern if is_table or _needs_triples(pattern, place) else Join(self._existing(place), pattern)
+        each = context.dataset.each(term)
+        if not _sees(tree, term):
+            return group(context, tree, each)
+        # What the group itself says of the variable must not see the name of the graph before it is done.
+        hidden = replace(each, variable=context.hidden())
+        return Join(group(context, tree, hidden), Extend(Bgp((), hidden), term, Read(hidden.variable)))
+
+    def _existing(self, place: Place) -> Pattern:
+        """Return one solution if there is a triple: named graphs without triples do not exist."""
+        triple = Triple(self._context.hidden(), self._context.hidden(), self._context.hidden())
+        return Distinct(Project(Bgp((triple,), place), ()))
 
     def _bind(self, variable: Variable, expression: Any) -> None:
         if variable in variables(self._pattern):
@@ -143,3 +166,49 @@ class _GroupReader:
         elif shared:
             name = self._given.variable.name
             raise NotSupportedError(f"MINUS within GRAPH ?{name} by variables that may be unbound: give it a variable that both sides bind")
+
+
+def _sees(tree: Tree, name: Variable) -> bool:
+    """Return whether a group within GRAPH of a variable would have another result if the variable was bound to the graph's name in it.
+
+    Triples and data that have the variable are joined to the name in either way; of subqueries ``select`` knows itself.
+    """
+    for part in tree.many("part"):
+        match part.rule:
+            case "TriplesBlock" | "InlineData":
+                continue
+            case "GroupOrUnionGraphPattern":
+                is_seen = any(_sees(each, name) for each in part.many("graph"))
+            case "GraphGraphPattern":
+                is_seen = _sees(part.one("graph"), name)
+            case _:
+                is_seen = _mentions(part, name)
+        if is_seen:
+            return True
+    return False
+
+
+def _mentions(part: Any, variable: Variable) -> bool:
+    """Return whether a part of the parse tree has a variable."""
+    match part:
+        case Tree():
+            return any(_mentions(each, variable) for each in part.parts.values())
+        case list() | tuple():
+            return any(_mentions(each, variable) for each in part)
+        case _:
+            return bool(part == variable)
+
+
+def _needs_triples(pattern: Pattern, place: Place) -> bool:
+    """Return whether a pattern has solutions only where there are triples of a place."""
+    match pattern:
+        case Bgp(triples, own):
+            return bool(triples) and own == place
+        case Join(left, right):
+            return _needs_triples(left, place) or _needs_triples(right, place)
+        case Union(left, right):
+            return _needs_triples(left, place) and _needs_triples(right, place)
+        case LeftJoin(inner, _) | Minus(inner, _) | Filter(inner, _) | Extend(inner, _, _) | Project(inner, _) | Distinct(inner):
+            return _needs_triples(inner, place)
+        case _:
+            return False

@@ -17,6 +17,7 @@ class Error(Enum):
     """What a judge does otherwise than the recommendation says, over some of the triples of a test alone."""
 
     GROUP_OF_NOTHING = "GROUP BY over no solutions has no group (section 18.5.1 of SPARQL 1.1), and not one"
+    GRAPH_OF_NOTHING = "GRAPH of a name that no graph has has no solution (section 18.6)"
     ZERO_STEPS = "zero steps lead from a term to itself, also where no triple has it (section 18.4)"
 
 
@@ -36,5 +37,6 @@ _GROUPED: Final = ("group01", "group03", "group04", "group05")
 JUDGE_ERRS: Final[Mapping[tuple[str, str], Error]] = {
     **{(f"sparql11/aggregates/{name}", "Rdflib"): Error.GROUP_OF_NOTHING for name in _AGGREGATES},
     **{(f"sparql11/grouping/{name}", "Rdflib"): Error.GROUP_OF_NOTHING for name in _GROUPED},
+    ("sparql10/graph/graph-exist", "Rdflib"): Error.GRAPH_OF_NOTHING,
     **{(f"sparql11/property-path/{name}", "Oxigraph"): Error.ZERO_STEPS for name in ("pp02", "pp28a", "pp37")},
 }

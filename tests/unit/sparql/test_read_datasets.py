@@ -8,6 +8,7 @@ from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import (
     Aggregate,
     Bgp,
+    Distinct,
     EachNamed,
     Extend,
     Filter,
@@ -20,6 +21,7 @@ from imp_driver.sparql.algebra import (
     Project,
     Read,
     Source,
+    Triple,
     Union,
     Values,
 )
@@ -157,3 +159,44 @@ def test_one_text_is_another_query_for_another_graph() -> None:
     assert [place_of(text, source) for source in (G, H, G)] == [(G,), (H,), (G,)]
     assert read_query("ASK { VALUES ?x { 1 } }").pattern == Values(names("x"), ((integer(1),),))
     assert read_query("ASK {}").pattern == EMPTY
+
+
+@pytest.mark.parametrize("text", ["", "VALUES ?s { <a:b> }", "OPTIONAL { ?s ?p ?o }", "{ ?s ?p ?o } UNION { }"])
+def test_a_named_graph_without_triples_does_not_exist(text: str) -> None:
+    found = read_query(f"ASK {{ GRAPH {X} {{ {text} }} }}", (G,)).pattern
+    one = tuple(var(f"_:.{number}") for number in range(1, 4))
+    assert isinstance(found, Join)
+    assert found.left == Distinct(Project(Bgp((Triple(*one),), (Source("g", X),)), ()))
+    assert not isinstance(read_query(f"ASK {{ GRAPH <g> {{ {text} }} }}").pattern, Join)
+
+
+@pytest.mark.parametrize("text", ["?s ?p ?o", "?s ?p ?o . ?s ?p ?s OPTIONAL { ?s ?o ?p }", "{ ?s ?p ?o } UNION { ?s ?p ?o . ?s ?p ?p }"])
+def test_a_named_graph_whose_triples_are_asked_for_is_not_looked_for(text: str) -> None:
+    assert (
+        read_query(f"ASK {{ GRAPH {X} {{ {text} }} }}", (Source("g", X),)).pattern
+        == read_query(f"ASK {{ {text} }}", (Source("g", X),)).pattern
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FILTER (BOUND(?v))",
+        "?s ?p ?o OPTIONAL { ?s ?p ?v }",
+        "BIND (?v AS ?w)",
+        "?s ?p ?o MINUS { ?s ?p ?v }",
+        "{ ?s ?p ?o FILTER (?v = 1) } UNION { }",
+    ],
+)
+def test_a_group_does_not_see_the_name_of_its_graph(text: str) -> None:
+    found = read_query(f"ASK {{ GRAPH ?v {{ {text} }} }}", (G,)).pattern
+    assert isinstance(found, Join)
+    [hidden] = [place.variable for place in (found.right.pattern.place,)]  # type: ignore[union-attr]
+    assert hidden.is_hidden
+    assert found.right == Extend(Bgp((), EachNamed(hidden, ("g",))), var("v"), Read(hidden))
+
+
+def test_a_dataset_of_named_graphs_alone_has_no_others() -> None:
+    assert place_of(f"ASK FROM {X} {{ GRAPH {Y} {{ ?s ?p ?o }} }}", G) == ()
+    assert place_of(f"ASK FROM {X} {{ GRAPH ?v {{ ?s ?p ?o }} }}", G) == EachNamed(var("v"))
+    assert place_of(f"ASK FROM <g> FROM {X} {{ GRAPH ?v {{ ?s ?p ?o }} }}") == EachNamed(var("v"), ("g",))
