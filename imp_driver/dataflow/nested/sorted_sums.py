@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -196,13 +197,13 @@ class SortedSums:
         self._last = [block.keys[-1] for block in self._blocks]
         self._sums = [[sum(block.columns[index]) for block in self._blocks] for index in range(self._width)]
         self._totals = [sum(sums) for sums in self._sums]
-        self.negatives = [sum(value < 0 for value in column) for column in columns]
+        self.negatives = [sum([value < 0 for value in column]) for column in columns]
         self._size, self._marks = len(keys), []
         self._bundle_again()
 
     def add_many(self, keys: Sequence[Key], columns: Sequence[Sequence[Any]], rows: Sequence[int]) -> None:
         """Add many changes at once: a column of signed amounts for each column, and signed rows. The result is that of ``add`` for each."""
-        if len(keys) < FEW:
+        if len(keys) < FEW and self._size:
             for key, *amounts in zip(keys, *columns, rows, strict=True):
                 self.add_sums(key, amounts)
             return
@@ -214,12 +215,11 @@ class SortedSums:
         self._merge(distinct, summed)
 
     def _merge(self, keys: list[Key], columns: list[list[Any]]) -> None:
-        merged: dict[Key, list[Any]] = {key: list(values) for key, *values in self._entries()}
-        for key, *amounts in zip(keys, *columns, strict=True):
-            values = merged.get(key)
-            merged[key] = amounts if values is None else [one + two for one, two in zip(values, amounts, strict=True)]
-        ordered = sorted(key for key, values in merged.items() if any(values))
-        self._rebuilt(ordered, [[merged[key][index] for key in ordered] for index in range(self._width)])
+        if self._size:
+            own_keys, *own = zip(*self._entries(), strict=True)
+            keys, columns = consolidated([*own_keys, *keys], [[*one, *two] for one, two in zip(own, columns, strict=True)])
+        present = [any(values) for values in zip(*columns, strict=True)]
+        self._rebuilt(list(compress(keys, present)), [list(compress(column, present)) for column in columns])
 
     def at(self, key: Key) -> Sums | None:
         """Return the sums of one key; None where it has no rows."""
