@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from imp_driver.dataflow.nested.batches import Batch
 from imp_driver.dataflow.nested.conditions import Compiled, all_of
 from imp_driver.dataflow.nested.crossed import GroupsByKey
 from imp_driver.dataflow.nested.key_ranges import NOTHING, KeyRange
@@ -132,22 +133,20 @@ class Cell:
             self.is_to_clean = True
         return passes
 
-    def add_many(self, key_of_group: Any, keys: Sequence[Key], rows: Sequence[Amounts]) -> Amounts | None:
+    def add_many(self, key_of_group: Any, batch: Batch) -> Amounts | None:
         """Add rows of a group that have keys, and return the sums of those that pass; None where none does."""
-        group = self._group(key_of_group)
-        columns = list(zip(*rows, strict=True))
+        group, keys, columns = self._group(key_of_group), batch.keys, batch.columns
         group.rows.add_many(keys, columns[:-1], columns[-1])
         if self._by_key is not None:
-            for key, amounts in zip(keys, rows, strict=True):
-                self._by_key.add(key, key_of_group, amounts)
+            self._by_key.add_many(keys, key_of_group, columns)
         found = self.range if self._plan.is_one_range else group.range
         self.is_to_clean |= group.is_empty
         if found is None or found.is_nothing:
             return None
-        passing = [amounts for key, amounts in zip(keys, rows, strict=True) if found.has(key)]
+        passing = [place for place, key in enumerate(keys) if found.has(key)]
         if not passing:
             return None
-        summed = [sum(column) for column in zip(*passing, strict=True)]
+        summed = [sum([column[place] for place in passing]) for column in columns]
         group.passed = list(map(operator.add, group.passed, summed))
         return summed
 

@@ -23,19 +23,30 @@ class GroupsByKey:
 
     def add(self, key: Key, group: Any, amounts: Sequence[Any]) -> None:
         """Add signed amounts of a group to a key."""
+        if step := self._added(key, group, amounts):
+            self._order.add_sums(key, (step,))
+
+    def add_many(self, keys: Sequence[Key], group: Any, columns: Sequence[Sequence[Any]]) -> None:
+        """Add columns of signed amounts of a group, one to each key."""
+        steps = [self._added(key, group, amounts) for key, *amounts in zip(keys, *columns, strict=True)]
+        self._order.add_many(keys, (), steps)
+
+    def _added(self, key: Key, group: Any, amounts: Sequence[Any]) -> int:
+        """Add signed amounts, and return 1 where the key has come with them, -1 where it has gone."""
         groups = self._sums.get(key)
         if groups is None:
-            groups = self._sums[key] = {}
-            self._order.add_sums(key, (1,))
+            self._sums[key] = {group: list(amounts)}
+            return 1
         found = groups.get(group)
         new = list(amounts) if found is None else list(map(operator.add, found, amounts))
         if any(new):
             groups[group] = new
-            return
+            return 0
         del groups[group]
-        if not groups:
-            del self._sums[key]
-            self._order.add_sums(key, (-1,))
+        if groups:
+            return 0
+        del self._sums[key]
+        return -1
 
     def crossed(self, old: KeyRange, new: KeyRange) -> dict[Any, list[Any]] | None:
         """Return by how much the sums of which groups change where another range of keys passes; None where it is too far from the old."""

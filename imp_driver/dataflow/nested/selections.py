@@ -7,9 +7,10 @@ which only rows between the old and the new boundary are added up, else by a mas
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from imp_driver.dataflow.nested.batches import Batch, read
 from imp_driver.dataflow.nested.cells import Amounts, Cell, Plan
 from imp_driver.dataflow.nested.conditions import compiled
 from imp_driver.dataflow.nested.description import Inner, Row, Selection, Strategy, Value
@@ -29,6 +30,8 @@ _Reading: TypeAlias = tuple[int, State | None, Value | None, Value | None, Value
 """Number and shared state of an inner aggregate, and what is read of its rows: argument, key, partition."""
 _Entry: TypeAlias = tuple[State, Any, Key | None, Any, int]
 _OuterEntry: TypeAlias = tuple[Any, Any, Key | None, Amounts]
+_Labelled: TypeAlias = tuple[list[Any], Batch]
+"""Rows of a batch with what each belongs to."""
 
 
 class SelectionSums:
@@ -84,24 +87,45 @@ class SelectionSums:
 
     def apply(self, changes: Mapping[str, Iterable[SignedRow]]) -> None:
         """Follow the rows of a batch, by relation; what is read of them is read of all before anything is changed."""
-        entries: list[_Entry] = []
-        outer: list[_OuterEntry] = []
-        for relation, rows in changes.items():
-            for row, weight in rows:
-                entries += self._inner_entries(relation, row, weight)
-                if relation == self.selection.relation:
-                    outer.append(self._outer_entry(row, weight))
-        if len(entries) < FEW:
-            for state, partition, key, amount, signed in entries:
-                state.add(key, amount, signed)
+        inner: list[tuple[int, State | None, _Labelled]] = []
+        outer: list[_Labelled] = []
+        for relation, signed in changes.items():
+            rows, weights = [list(column) for column in zip(*signed, strict=True)] or ([], [])
+            for reading in self._by_relation.get(relation, ()) if rows else ():
+                inner.append((reading[0], reading[1], self._inner_batch(reading, rows, weights)))
+            if rows and relation == self.selection.relation:
+                outer.append(self._outer_batch(rows, weights))
+        for place, state, (partitions, batch) in inner:
+            for partition, part in batch.by(partitions):
+                own = self._cell(partition).states[place] if state is None else state
+                own.add_many(part.keys, part.columns[0], part.weights)
                 self._touch(partition)
-        else:
-            self._add_many(entries)
-        if len(outer) < FEW:
-            for each in outer:
-                self._add_outer(*each)
-        else:
-            self._add_many_outer(outer)
+        for labels, batch in outer:
+            self._add_outer_batch(labels, batch)
+
+    def _inner_batch(self, reading: _Reading, rows: Sequence[Row], weights: Sequence[int]) -> _Labelled:
+        """Return the rows that an inner aggregate has, and their partitions."""
+        _, _, argument, key_of, partition_of = reading
+        batch = Batch(read(key_of, rows), [read(argument, rows, 0)], weights)
+        partitions = read(partition_of, rows, _SHARED)
+        present = batch.present(needs_key=key_of is not None, labels=partitions)
+        if present is not None:
+            batch, partitions = batch.at(present), [partitions[place] for place in present]
+        if key_of is not None:
+            self._keys.are_whole &= set(map(type, batch.keys)) <= {int}
+        return partitions, batch
+
+    def _outer_batch(self, rows: Sequence[Row], weights: Sequence[int]) -> _Labelled:
+        """Return what is summed of rows, and to which group of which partition each belongs."""
+        selection, columns = self.selection, list[list[Any]]()
+        for value in selection.values:
+            amounts = list(map(value, rows))
+            columns.append([0 if amount is None else amount * weight for amount, weight in zip(amounts, weights, strict=True)])
+            columns.append([weight if amount is None else 0 for amount, weight in zip(amounts, weights, strict=True)])
+        keys = read(selection.key, rows)
+        self._keys.are_whole &= set(map(type, keys)) <= {int, type(None)}
+        labels = zip(read(selection.partition, rows), read(selection.group, rows, UNGROUPED), strict=True)
+        return list(labels), Batch(keys, [*columns, weights], weights)
 
     def _inner_entries(self, relation: str, row: Row, weight: int) -> list[_Entry]:
         entries: list[_Entry] = []
@@ -157,28 +181,18 @@ class SelectionSums:
         if key is None or cell.range is None or cell.is_to_clean:
             self._touch(partition)
 
-    def _add_many(self, entries: list[_Entry]) -> None:
-        by_state: dict[int, tuple[State, Any, list[Key], list[Any], list[int]]] = {}
-        for state, partition, key, amount, weight in entries:
-            found = by_state.setdefault(id(state), (state, partition, [], [], []))
-            found[2].append(key)
-            found[3].append(amount)
-            found[4].append(weight)
-        for state, partition, keys, amounts, weights in by_state.values():
-            state.add_many(keys, amounts, weights)
-            self._touch(partition)
-
-    def _add_many_outer(self, entries: list[_OuterEntry]) -> None:
-        by_group: dict[tuple[Any, Any], list[tuple[Key, Amounts]]] = {}
-        for entry in entries:
-            partition, key_of_group, key, amounts = entry
-            if key is None:
-                self._add_outer(*entry)
-            else:
-                by_group.setdefault((partition, key_of_group), []).append((key, amounts))
-        for (partition, key_of_group), rows in by_group.items():
+    def _add_outer_batch(self, labels: Sequence[tuple[Any, Any]], batch: Batch) -> None:
+        if len(labels) < FEW:
+            for (partition, key_of_group), key, *amounts in zip(labels, batch.keys, *batch.columns, strict=True):
+                self._add_outer(partition, key_of_group, key, amounts)
+            return
+        for (partition, key_of_group), part in batch.by(labels):
+            for key, *amounts in zip(part.keys, *part.columns, strict=True) if None in part.keys else ():
+                if key is None:
+                    self._add_outer(partition, key_of_group, None, amounts)
+            present = part.present(needs_key=True)
             cell = self._cell(partition)
-            passed = cell.add_many(key_of_group, [key for key, _ in rows], [amounts for _, amounts in rows])
+            passed = cell.add_many(key_of_group, part if present is None else part.at(present))
             if passed is not None:
                 self._pass(cell, key_of_group, passed)
             self._touch(partition)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from imp_driver.dataflow.nested.descent import descended
 from imp_driver.dataflow.nested.keys import Cut, Key
+from imp_driver.dataflow.nested.marks import Mark, remember
 from imp_driver.dataflow.nested.vectors import Column, consolidated, vector
 
 Sums: TypeAlias = tuple[Any, ...]
@@ -54,6 +56,7 @@ class SortedSums:
         self._bundles: list[list[Any]] = [[] for _ in range(self._width)]
         self._totals: list[Any] = [0] * self._width
         self._size = 0
+        self._marks: list[Mark] = []
 
     def __len__(self) -> int:
         """Return the number of keys."""
@@ -85,6 +88,11 @@ class SortedSums:
             if any(amounts):
                 self._rebuilt([key], [[amount] for amount in amounts])
             return
+        for mark in self._marks:
+            if key < mark.key:
+                mark.before += amounts[mark.index]
+            elif key == mark.key:
+                mark.own += amounts[mark.index]
         number = bisect_left(self._last, key)
         if number == len(self._last):
             number -= 1
@@ -189,13 +197,13 @@ class SortedSums:
         self._last = [block.keys[-1] for block in self._blocks]
         self._sums = [[sum(block.columns[index]) for block in self._blocks] for index in range(self._width)]
         self._totals = [sum(sums) for sums in self._sums]
-        self.negatives = [sum(value < 0 for value in column) for column in columns]
-        self._size = len(keys)
+        self.negatives = [sum([value < 0 for value in column]) for column in columns]
+        self._size, self._marks = len(keys), []
         self._bundle_again()
 
     def add_many(self, keys: Sequence[Key], columns: Sequence[Sequence[Any]], rows: Sequence[int]) -> None:
         """Add many changes at once: a column of signed amounts for each column, and signed rows. The result is that of ``add`` for each."""
-        if len(keys) < FEW:
+        if len(keys) < FEW and self._size:
             for key, *amounts in zip(keys, *columns, rows, strict=True):
                 self.add_sums(key, amounts)
             return
@@ -207,12 +215,11 @@ class SortedSums:
         self._merge(distinct, summed)
 
     def _merge(self, keys: list[Key], columns: list[list[Any]]) -> None:
-        merged: dict[Key, list[Any]] = {key: list(values) for key, *values in self._entries()}
-        for key, *amounts in zip(keys, *columns, strict=True):
-            values = merged.get(key)
-            merged[key] = amounts if values is None else [one + two for one, two in zip(values, amounts, strict=True)]
-        ordered = sorted(key for key, values in merged.items() if any(values))
-        self._rebuilt(ordered, [[merged[key][index] for key in ordered] for index in range(self._width)])
+        if self._size:
+            own_keys, *own = zip(*self._entries(), strict=True)
+            keys, columns = consolidated([*own_keys, *keys], [[*one, *two] for one, two in zip(own, columns, strict=True)])
+        present = [any(values) for values in zip(*columns, strict=True)]
+        self._rebuilt(list(compress(keys, present)), [list(compress(column, present)) for column in columns])
 
     def at(self, key: Key) -> Sums | None:
         """Return the sums of one key; None where it has no rows."""
@@ -221,9 +228,7 @@ class SortedSums:
             return None
         block = self._blocks[number]
         place = bisect_left(block.keys, key)
-        if block.keys[place] != key:
-            return None
-        return tuple(column[place] for column in block.columns)
+        return tuple(column[place] for column in block.columns) if block.keys[place] == key else None
 
     def prefix(self, key: Key, *, is_inclusive: bool = True) -> Sums:
         """Return the sums of all keys below one, and its own where ``is_inclusive``."""
@@ -236,6 +241,9 @@ class SortedSums:
 
     def before_in(self, index: int, cut: Cut) -> Any:
         """Return one column's sum of all keys before a place."""
+        for mark in self._marks:
+            if mark.key == cut[0] and mark.index == index:
+                return mark.before + mark.own if cut[1] else mark.before
         return self._before(index, *self._find(cut))
 
     def between(self, low: Cut | None, high: Cut | None) -> Sums:
@@ -246,8 +254,7 @@ class SortedSums:
             return self.before(high)  # type: ignore[arg-type]
         first, begin = self._find(low)
         if high is None:
-            pairs = enumerate(self._totals)
-            return tuple([total - self._before(index, first, begin) for index, total in pairs])
+            return tuple([total - self._before(index, first, begin) for index, total in enumerate(self._totals)])
         second, end = self._find(high)
         if first == second and first < len(self._blocks):
             if begin <= end:
@@ -277,16 +284,21 @@ class SortedSums:
         """
         if self.negatives[index]:
             raise ValueError("sums up to a key do not grow with the key: a key has a negative sum")
+        for mark in self._marks:
+            if mark.index == index and mark.passes(threshold, is_strict):
+                return mark.key
         total = self._totals[index]
         if not self._blocks or (total <= threshold if is_strict else total < threshold):
             return None
-        bundles, sums, begin = self._bundles[index], self._sums[index], 0
+        bundles, sums, begin, left = self._bundles[index], self._sums[index], 0, threshold
         if len(bundles) > 1:
-            bundle, threshold = descended(bundles, 0, len(bundles), threshold, is_strict)
+            bundle, left = descended(bundles, 0, len(bundles), left, is_strict)
             begin = bundle * BUNDLE
-        number, threshold = descended(sums, begin, min(begin + BUNDLE, len(sums)), threshold, is_strict)
+        number, left = descended(sums, begin, min(begin + BUNDLE, len(sums)), left, is_strict)
         block = self._blocks[number]
-        return block.keys[descended(block.columns[index], 0, len(block.keys), threshold, is_strict)[0]]
+        place, left = descended(block.columns[index], 0, len(block.keys), left, is_strict)
+        remember(self._marks, Mark(index, block.keys[place], threshold - left, block.columns[index][place]))
+        return block.keys[place]
 
     def first_where(self, holds: Callable[[Key], bool]) -> Key | None:
         """Return the first key for which a condition holds that holds for all keys after it too; None where it holds for none."""

@@ -15,11 +15,13 @@ Column: TypeAlias = npt.NDArray[Any]
 EXACT = 2.0**62
 """Sums and products whose absolute values stay below are computed as int64."""
 _LARGEST = 2**52
+_MANY = 50
+"""Values from which on vectors are made of them to add them up."""
 
 
 def vector(values: Sequence[Any]) -> Column:
     """Return values as int64 where all are whole and small enough to be added, else as the objects that they are."""
-    if all(type(value) is int for value in values) and max(map(abs, values), default=0) < _LARGEST:
+    if set(map(type, values)) <= {int} and max(map(abs, values), default=0) < _LARGEST:
         return np.array(values, dtype=np.int64)
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
@@ -28,19 +30,27 @@ def vector(values: Sequence[Any]) -> Column:
 
 def consolidated(keys: Sequence[Key], columns: Sequence[Sequence[Any]]) -> tuple[list[Key], list[list[Any]]]:
     """Return each key once, in ascending order, with the sums of its amounts."""
-    vectors = [vector(list(keys)), *(vector(list(column)) for column in columns)]
-    bounds = [int(np.abs(each).max(initial=0)) if each.dtype == np.int64 else EXACT for each in vectors[1:]]
-    if vectors[0].dtype == np.int64 and max(bounds, default=0) * len(keys) < EXACT:
-        order = np.argsort(vectors[0], kind="stable")
-        ordered = vectors[0][order]
-        begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-        return ordered[begins].tolist(), [np.add.reduceat(each[order], begins).tolist() for each in vectors[1:]]
+    found = _consolidated_by_vectors(keys, columns) if len(keys) >= _MANY else None
+    if found is not None:
+        return found
     summed: dict[Key, list[Any]] = {}
     for key, *amounts in zip(keys, *columns, strict=True):
         values = summed.get(key)
         summed[key] = amounts if values is None else [one + two for one, two in zip(values, amounts, strict=True)]
     distinct = sorted(summed)
     return distinct, [[summed[key][index] for key in distinct] for index in range(len(columns))]
+
+
+def _consolidated_by_vectors(keys: Sequence[Key], columns: Sequence[Sequence[Any]]) -> tuple[list[Key], list[list[Any]]] | None:
+    """Return the same where all fits into int64, else None."""
+    vectors = [vector(each) for each in (keys, *columns)]
+    bounds = [int(np.abs(each).max(initial=0)) if each.dtype == np.int64 else EXACT for each in vectors[1:]]
+    if vectors[0].dtype != np.int64 or max(bounds, default=0) * len(keys) >= EXACT:
+        return None
+    order = np.argsort(vectors[0], kind="stable")
+    ordered = vectors[0][order]
+    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return ordered[begins].tolist(), [np.add.reduceat(each[order], begins).tolist() for each in vectors[1:]]
 
 
 def magnitude(column: Column) -> float:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.dataflow.nested import descent, sorted_sums
+from imp_driver.dataflow.nested import descent, marks, sorted_sums
 from imp_driver.dataflow.nested.sorted_sums import SortedSums
 
 STEPS = st.lists(st.tuples(st.integers(-9, 30), st.integers(-4, 9), st.integers(0, 3)), max_size=60)
@@ -118,6 +118,50 @@ def test_the_first_key_that_passes_is_found_through_bundles_and_blocks(amounts: 
             sums.add(key, (amount,))
             twin.rows[key] = [amount]
         assert sums.first_passing(0, threshold, is_strict=is_strict) == twin.first(threshold, is_strict=is_strict)
+
+
+@pytest.mark.parametrize("most", [1, 2, marks.MOST_MARKS])
+@given(batches=st.lists(STEPS, max_size=6), shares=st.tuples(st.integers(0, 4), st.integers(0, 4)))
+def test_places_that_are_remembered_follow_what_comes_after(
+    most: int, batches: list[list[tuple[int, int, int]]], shares: tuple[int, int]
+) -> None:
+    """Thresholds are asked for again after each change, so that most are answered from the places found before."""
+    sums, twin = SortedSums(1, 3), Twin()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marks, "MOST_MARKS", most)
+        patch.setattr(sorted_sums, "BUNDLE", 3)
+        for number, steps in enumerate(batches):
+            if number % 3 == 2:
+                changes = follow(twin, steps)
+                columns = [list(column) for column in zip(*changes, strict=True)] or [[], [], []]
+                sums.add_many(columns[0], [columns[1]], columns[2])
+                _check_passing(sums, twin, shares)
+                continue
+            for step in steps:
+                [(key, amount, rows)] = follow(twin, [step])
+                sums.add(key, (amount,), rows)
+                _check_passing(sums, twin, shares)
+
+
+def test_a_place_that_is_remembered_is_asked_for_after_many_changes_at_once() -> None:
+    sums = SortedSums(1)
+    sums.add_many(range(0, 40, 2), [[1] * 20], [1] * 20)
+    assert sums.first_passing(0, 9, is_strict=True) == 18
+    sums.add_many(range(1, 41, 2), [[1] * 20], [1] * 20)
+    assert sums.first_passing(0, 9, is_strict=True) == 9
+    assert [sums.before_in(0, (key, 0)) for key in (9, 18)] == [9, 18]
+
+
+def _check_passing(sums: SortedSums, twin: Twin, shares: tuple[int, int]) -> None:
+    if sums.negatives[0]:
+        return
+    for share, is_strict in [(share, is_strict) for share in shares for is_strict in (True, False)]:
+        threshold = sums.total_of(0) * share // 4
+        key = twin.first(threshold, is_strict=is_strict)
+        assert sums.first_passing(0, threshold, is_strict=is_strict) == key
+        if key is not None:
+            assert sums.before_in(0, (key, 0)) == twin.between(-inf, key)[0]
+            assert sums.before_in(0, (key, 1)) == twin.between(-inf, key + 1)[0]
 
 
 @given(batches=st.lists(STEPS, max_size=4), kind=st.sampled_from([int, Fraction]))
