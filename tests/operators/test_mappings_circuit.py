@@ -80,6 +80,8 @@ def assert_judged(circuit: Circuit, table: Counter[QuadRow], asked: RandomQuery)
         # A condition with EXISTS over both sides, the left one bound or not.
         "?x :p ?y OPTIONAL { ?y :q ?z FILTER(EXISTS { ?x :r ?z } || ?z = 1) }",
         "?x :p ?y OPTIONAL { ?y :q ?z } OPTIONAL { ?x :q ?w FILTER(NOT EXISTS { ?w :r ?z } || bound(?z)) }",
+        # A condition reads what its side leaves unbound and the left one binds.
+        "?x :p ?y OPTIONAL { ?x :q ?w OPTIONAL { ?w :r ?y } FILTER(bound(?y)) }",
         # Closures within closures, and both ends the same.
         "?x (:p/:q*)+ ?x . ?x :r ?y",
         "?x (^:p|:q)* ?y . ?y (:q?)+ ?z",
