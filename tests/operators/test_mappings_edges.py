@@ -108,6 +108,13 @@ def test_6_every_form_of_exists_follows(inner: str) -> None:
     assert seen
 
 
+def test_6_no_value_is_put_into_a_subquery_that_does_not_show_it() -> None:
+    view = View("SELECT ?x ?n WHERE { ?x :p ?n FILTER EXISTS { ?x :q ?m MINUS { ?x :r ?k } { SELECT ?x WHERE { ?x :s ?n } } } }")
+    assert view.insert("a p 1", "a q 2") == {}
+    assert view.insert("a s 5") == {"a 1": 1}
+    assert view.rows == {"a 1": 1}
+
+
 def quad_of(line: str) -> tuple[str, str, str, None]:
     from tests.operators.mappings_views import quads_of
 
