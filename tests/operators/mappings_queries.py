@@ -16,13 +16,14 @@ class RandomQuery:
     Attributes:
         text: of the query.
         is_sliced: whether a part of it has LIMIT, so that engines may choose other solutions.
-        has_paths: whether it has property paths, of which engines do not always count each way, or a pair of ``*`` and ``?`` once.
+        is_disputed: whether it has property paths, of which engines do not always count each way, or a pair of ``*`` and ``?`` once, or
+            subqueries and EXISTS within GRAPH, which they do not always evaluate over each graph by itself.
     """
 
     def __init__(self, random: Random, depth: int = 2, *, has_slices: bool = True) -> None:
         self._random, self._has_slices = random, has_slices
         self._fresh = 0
-        self.is_sliced = self.has_paths = False
+        self.is_sliced = self.is_disputed = False
         body = self._group(depth)
         self.text = f"{PREFIX}SELECT {self._some(['', 'DISTINCT '])}{self._selected()} WHERE {body}"
 
@@ -51,7 +52,7 @@ class RandomQuery:
         if chance < 0.08:
             return self._variable()
         if chance < 0.2:
-            self.has_paths = True
+            self.is_disputed = True
             return self._some(
                 [":p*", ":p+", ":q?", ":p/:q", "^:r", ":p|:q", "(:p|:q)+", "!:p", "!(:p|^:q)", "(:p/:q)*", "(^:p)?", "(:p+/:q?)*"]
             )
@@ -110,6 +111,7 @@ class RandomQuery:
                 one, other = self._random.sample(VARIABLES, 2)
                 return f"VALUES (?{one} ?{other}) {{ (:a {self._some([':b', 'UNDEF', '1'])}) (UNDEF :c) }}"
             case 9:
+                self.is_disputed = True
                 return f"GRAPH {self._some(['?g', ':g1', '?x'])} {self._group(inner)}"
             case 10:
                 return self._subquery(inner)

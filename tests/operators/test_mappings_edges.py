@@ -43,6 +43,14 @@ def test_3_a_condition_of_an_optional_reads_the_left_side() -> None:
     assert view.rows == {"a 2 -": 1}
 
 
+def test_3_a_condition_of_an_optional_has_exists_over_solutions_that_differ_in_what_they_bind() -> None:
+    left = "{ ?x :p ?y } UNION { ?x :p ?y . ?x :q ?z }"
+    view = View(f"SELECT ?x ?y ?z ?w WHERE {{ {left} OPTIONAL {{ ?y :r ?w FILTER(bound(?z) && EXISTS {{ ?x :s ?w }}) }} }}")
+    assert view.insert("a p b", "a q 1", "b r c") == {"a b - -": 1, "a b 1 -": 1}
+    assert view.insert("a s c") == {"a b 1 -": -1, "a b 1 c": 1}
+    assert view.rows == {"a b - -": 1, "a b 1 c": 1}
+
+
 def test_4_an_unbound_shared_variable_is_compatible_with_anything() -> None:
     view = View("SELECT ?x ?y ?z WHERE { { ?x :p 1 OPTIONAL { ?x :q ?y } } { ?y :r ?z } }")
     assert view.insert("a p 1", "b r c", "d r e") == {"a b c": 1, "a d e": 1}
@@ -98,6 +106,13 @@ def test_6_every_form_of_exists_follows(inner: str) -> None:
         view.delete(line) if view.table[quad_of(line)] else view.insert(line)
         seen.update(view.rows)
     assert seen
+
+
+def test_6_no_value_is_put_into_a_subquery_that_does_not_show_it() -> None:
+    view = View("SELECT ?x ?n WHERE { ?x :p ?n FILTER EXISTS { ?x :q ?m MINUS { ?x :r ?k } { SELECT ?x WHERE { ?x :s ?n } } } }")
+    assert view.insert("a p 1", "a q 2") == {}
+    assert view.insert("a s 5") == {"a 1": 1}
+    assert view.rows == {"a 1": 1}
 
 
 def quad_of(line: str) -> tuple[str, str, str, None]:
