@@ -67,7 +67,8 @@ def _by_term(left: Value, right: Value) -> str:
     """Return equality of what is not equal by value: FALSE only where both families are known."""
     either = families(left) | families(right)
     kinds = [_family(each) for each in (left, right)]
-    words = [f"WHEN {identical(left, right)} THEN TRUE"]
+    # An error on either side is one, also where the other side alone would decide.
+    words = [f"WHEN {identical(left, right)} THEN TRUE WHEN ({kinds[0]}) IS NULL OR ({kinds[1]}) IS NULL THEN NULL"]
     if facets.RESOURCE in either:
         words.append(f"WHEN {facets.RESOURCE} IN ({kinds[0]}, {kinds[1]}) THEN FALSE")
     if facets.OTHER in either:
@@ -75,7 +76,7 @@ def _by_term(left: Value, right: Value) -> str:
     if {facets.ZONED, facets.LOCAL} <= either:
         # A time without a zone may be any of a day's.
         words.append(f"WHEN ({kinds[0]}) + ({kinds[1]}) = {facets.ZONED + facets.LOCAL} AND abs(({kinds[0]}) - ({kinds[1]})) = 1 THEN NULL")
-    return f"CASE {' '.join(words)} WHEN ({kinds[0]}) IS NOT NULL AND ({kinds[1]}) IS NOT NULL THEN FALSE END"
+    return f"CASE {' '.join(words)} ELSE FALSE END"
 
 
 def _family(value: Value) -> str:
