@@ -33,7 +33,8 @@ CHANGES = [
     "",
     f'SPARQL {SHOP} INSERT DATA {{ shop:mat rdfs:label "Chair mat"@en ; shop:price 25 ; shop:fits shop:chair ; shop:partOf shop:office }}',
     "INSERT INTO review VALUES ('http://example.org/shop/mat', 4)",
-    f"SPARQL {SHOP} DELETE {{ ?p shop:price ?old }} INSERT {{ ?p shop:price ?new }} WHERE {{ ?p a shop:Light ; shop:price ?old BIND(?old * 2 AS ?new) }}",
+    f"""SPARQL {SHOP} DELETE {{ ?p shop:price ?old }} INSERT {{ ?p shop:price ?new }}
+    WHERE {{ ?p a shop:Light ; shop:price ?old BIND(?old * 2 AS ?new) }}""",
     f"SPARQL {SHOP} DELETE WHERE {{ shop:bulb ?p ?o }}",
 ]
 

@@ -106,7 +106,9 @@ _TEXTS = _of(pa.string(), is_string)
 _TESTS = _of(pa.bool_(), is_string)
 _DATES = _of(pa.date32(), pa.types.is_date32)
 _RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "removed", "lpad", "rpad"), _TEXTS),
+    **dict.fromkeys(
+        ("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "removed", "lpad", "rpad"), _TEXTS
+    ),
     **dict.fromkeys(("startswith", "endswith", "contains"), _TESTS),
     "length": _of(pa.int32(), is_string),
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),
