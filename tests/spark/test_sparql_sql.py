@@ -178,10 +178,8 @@ PATHS = (
 )
 
 
-def test_paths_are_recursive_tables_of_this_driver(
-    engine: imp_driver.Connection, warehouse: Path, judges: dict[str, Judge], spark: SparkSession
-) -> None:
-    engine.cursor().execute("CREATE TABLE sparql_links AS SELECT DISTINCT * FROM sparql_graph")
+def test_paths_are_recursive_tables_of_this_driver(warehouse: Path, judges: dict[str, Judge], spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE sparql_links USING DELTA AS SELECT DISTINCT * FROM sparql_graph")
     with imp_driver.connect(warehouse=str(warehouse), recursion="process") as connection:
         for text in PATHS:
             cursor = connection.cursor().execute(_sql(text, "sparql_links"))
