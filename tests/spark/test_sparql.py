@@ -50,7 +50,8 @@ def graph(warehouse: Path) -> Iterator[imp_driver.Connection]:
 
 def _name(connection: imp_driver.Connection) -> str:
     with connection.execute("SHOW GRAPHS") as cursor:
-        return next(str(row[0]) for row in cursor.fetchall() if str(row[0]).split(".")[-1].startswith("people"))
+        names = (str(row[0]).rsplit(".", 1)[-1] for row in cursor.fetchall())
+        return next(name for name in names if name.startswith("people"))
 
 
 def _ask(connection: imp_driver.Connection, text: str, parameters: Any = None) -> tuple[Counter[tuple[object, ...]], SketchReport]:
