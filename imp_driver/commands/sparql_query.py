@@ -19,6 +19,7 @@ from imp_driver.parse.sparql import read_sparql
 from imp_driver.ports import Outcome, Relation
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
+from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
 from imp_driver.sparql.read import read_query
 from imp_driver.sparql.sql.translate import translated
@@ -60,8 +61,10 @@ class SparqlQueries:
         """
         with execution.watch.stage("parse"):
             query = read_query(text, self.default, bound(execution.parameters))
+            is_kept = not is_volatile(query.pattern)
+            query = query if is_kept else at_one_moment(query)
         tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
-        served = tried(lambda: self._served(query, tables, execution), execution.token)
+        served = tried(lambda: self._served(query, tables, execution, is_kept=is_kept), execution.token)
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
     def in_sql(self, text: str) -> str:
@@ -89,7 +92,7 @@ class SparqlQueries:
     def solutions(self, pattern: Pattern, execution: Execution) -> list[Row]:
         """Return the solutions of a pattern now, each as often as it counts, over ``variables(pattern)``. Raises as ``run``."""
         columns = variables(pattern)
-        query = Query(Form.SELECT, Project(pattern, columns), columns)
+        query = Query(Form.SELECT, at_one_moment(Project(pattern, columns)), columns)
         tables = {name: self._graphs.relation(name) for name in tables_of(pattern)}
         means = means_of(self._graphs.session, execution)
         found = tried(lambda: self._graphs.read(query.pattern, tables, means, Circuit.ordered, is_kept=False)[2], execution.token)
@@ -98,9 +101,9 @@ class SparqlQueries:
         rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
         return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
 
-    def _served(self, query: Query, tables: Mapping[str, Relation], execution: Execution) -> Outcome:
+    def _served(self, query: Query, tables: Mapping[str, Relation], execution: Execution, *, is_kept: bool) -> Outcome:
         means = means_of(self._graphs.session, execution)
-        upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit))
+        upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit), is_kept=is_kept)
         names = [each.name for each in query.columns]
         columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:

@@ -18,7 +18,6 @@ from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.snapshot.versions import Versions
 from imp_driver.sparql.algebra import Pattern
-from imp_driver.sparql.functions.volatile import is_volatile
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
@@ -50,7 +49,7 @@ class GraphAnswers:
         """Return what a reader makes of the solutions of a pattern over tables, by the names that it has for them.
 
         Args:
-            is_kept: the solutions are followed from now on.
+            is_kept: the solutions are followed from now on; no value of them is another one each time.
 
         Raises:
             Refused: they cannot be followed here; the reason says why.
@@ -60,7 +59,7 @@ class GraphAnswers:
             raise Refused(Reason.SKETCH_OFF)
         self.permitted.check_tables(each.name for each in tables.values())
         graphs = {name: self._table(each) for name, each in tables.items()}
-        if not is_kept or is_volatile(pattern):
+        if not is_kept:
             return FollowedPattern(pattern, self.options.memory, is_once=True).read(graphs, self.source, means, reader)
         known = self.sketches.relations.graphs
         key = pattern, tuple(sorted((name, each.snapshot.location) for name, each in graphs.items()))
