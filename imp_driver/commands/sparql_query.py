@@ -60,12 +60,15 @@ class SparqlQueries:
             Error: Spark failed.
         """
         with execution.watch.stage("parse"):
-            query = read_query(text, self.default, bound(execution.parameters))
+            query = self._read(text, execution)
             is_kept = not is_volatile(query.pattern)
             query = query if is_kept else at_one_moment(query)
         tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
         served = tried(lambda: self._served(query, tables, execution, is_kept=is_kept), execution.token)
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
+
+    def _read(self, text: str, execution: Execution) -> Query:
+        return read_query(text, self.default, bound(execution.parameters, lambda: read_query(text, self.default)))
 
     def in_sql(self, text: str) -> str:
         """Return a statement that begins with SPARQL as a query of SQL. Raises ProgrammingError and NotSupportedError."""
@@ -76,7 +79,7 @@ class SparqlQueries:
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
-        query = read_query(text, self.default, bound(execution.parameters))
+        query = self._read(text, execution)
         tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
         try:
             circuit = Circuit(query.pattern)

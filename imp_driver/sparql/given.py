@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.sparql.algebra import Variable
 from imp_driver.sparql.functions import values
 from imp_driver.sparql.terms import XSD, Term, iri, literal
 from imp_driver.values.execution import Parameters
@@ -34,8 +36,14 @@ def term_of(value: object) -> Term:
     )
 
 
-def bound(parameters: Parameters) -> Mapping[str, Term]:
-    """Return the terms for variables that are given as parameters. Raises ProgrammingError."""
+def bound(parameters: Parameters, read: Callable[[], object]) -> Mapping[str, Term]:
+    """Return the terms for variables that are given as parameters.
+
+    Raises ProgrammingError for what is no term, and for a name that no variable has.
+
+    Args:
+        read: gives the query or the updates without them.
+    """
     if not parameters:
         return {}
     if not isinstance(parameters, Mapping):
@@ -45,4 +53,20 @@ def bound(parameters: Parameters) -> Mapping[str, Term]:
         raise ProgrammingError(
             f"The parameter {missing[0]!r} is None, which is no term of RDF; leave it out where ?{missing[0]} is to be free."
         )
+    names = sorted({each.name for each in _variables(read()) if not each.name.startswith(("_", "."))})
+    unknown = [name for name in parameters if name not in names]
+    if unknown:
+        known = ", ".join(f"?{name}" for name in names) or "none"
+        raise ProgrammingError(f"The parameter {unknown[0]!r} is the name of no variable of the text, which has {known}.")
     return {name: term_of(value) for name, value in parameters.items()}
+
+
+def _variables(part: object) -> Iterator[Variable]:
+    if isinstance(part, Variable):
+        yield part
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _variables(each)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _variables(getattr(part, field.name))

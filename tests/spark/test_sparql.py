@@ -113,6 +113,8 @@ def test_parameters_are_terms_of_variables(graph: imp_driver.Connection) -> None
     assert _ask(graph, text, {"s": Iri("http://x/d")})[0] == Counter([("http://x/d", "Dan")])
     assert _ask(graph, text, {"n": "Bob"})[0] == Counter([("http://x/b", "Bob")])
     assert _ask(graph, text, {"n": 'http://x/d" } DROP ALL #'})[0] == Counter()
+    with pytest.raises(imp_driver.ProgrammingError, match=r"'m' is the name of no variable of the text, which has \?n, \?s"):
+        _ask(graph, text, {"m": "Bob"})
     with pytest.raises(imp_driver.ProgrammingError, match="SPARQL has variables, and no markers"):
         _ask(graph, text, ["Bob"])
 
