@@ -48,6 +48,7 @@ def bound(parameters: Parameters, read: Callable[[], object]) -> Mapping[str, Te
         return {}
     if not isinstance(parameters, Mapping):
         raise ProgrammingError("SPARQL has variables, and no markers: give parameters by name, as in {'city': 'Ghent'} for ?city.")
+    parameters = {name.removeprefix("?"): value for name, value in parameters.items()}
     missing = [name for name, value in parameters.items() if value is None]
     if missing:
         raise ProgrammingError(

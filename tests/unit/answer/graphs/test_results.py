@@ -113,7 +113,7 @@ def test_parameters_are_of_variables_that_the_text_has() -> None:
     def read() -> object:
         return read_query(text, (Source("g"),))
 
-    assert bound({"r": 1, "n": "a"}, read) == {"r": ONE, "n": '"a"'}
+    assert bound({"?r": 1, "n": "a"}, read) == {"r": ONE, "n": '"a"'}
     assert bound(None, read) == {}
     for given, told in [
         ({"x": 1}, r"no variable of the text, which has \?n, \?o, \?r, \?s"),

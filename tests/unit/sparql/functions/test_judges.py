@@ -186,10 +186,12 @@ def any_calls() -> st.SearchStrategy[Expression]:
     return found | calls(["IF", "SUBSTR"], terms, terms, terms)
 
 
+CASES = SEED if WIDE else 17
+"""The same each day: a difference of a judge that nobody has met yet is for a wide run to find."""
 UNDER_LOAD = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
-@seed(SEED)
+@seed(CASES)
 @settings(UNDER_LOAD, max_examples=20_000 if WIDE else 200)
 @given(expressions(INTEGERS, DECIMALS, DOUBLES) | any_calls())
 def test_as_pyoxigraph(expression: Expression) -> None:
@@ -198,7 +200,7 @@ def test_as_pyoxigraph(expression: Expression) -> None:
     assert are_alike(found, judged), (found, judged)
 
 
-@seed(SEED)
+@seed(CASES)
 @settings(UNDER_LOAD, max_examples=2000 if WIDE else 40)
 @given(expressions(INTEGERS, DECIMALS))
 def test_as_rdflib(expression: Expression) -> None:
