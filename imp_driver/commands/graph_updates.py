@@ -53,7 +53,7 @@ class GraphUpdates:
             Error: as ``run``.
         """
         with execution.watch.stage("parse"):
-            updates = read_updates(text, default, bound(execution.parameters, lambda: read_updates(text, default)))
+            updates = read_updates(text, default, bound(execution.parameters, text))
         return self.run(updates, execution)
 
     def run(self, updates: Sequence[Update], execution: Execution) -> Outcome:

@@ -40,9 +40,9 @@ class Graphs:
         """
         wanted = read_new_graph(text)
         if self._session.resolve(wanted.name) is not None:
+            graph = found_graph(self._session, wanted.name)
             if not wanted.may_exist:
-                raise ProgrammingError(f"{'.'.join(wanted.name)} already exists. CREATE GRAPH IF NOT EXISTS leaves it as it is.")
-            found_graph(self._session, wanted.name)
+                raise ProgrammingError(f"The graph {'.'.join(graph.name)} is there already. CREATE GRAPH IF NOT EXISTS leaves it as it is.")
             return Outcome(None, -1, NO_SKETCH)
         mapping = wanted.mapping if wanted.file is None else _file_text(wanted.file)
         made = create_text(wanted.name, wanted.comment) if mapping is None else self._mapped(wanted, mapping, execution)
@@ -63,6 +63,8 @@ class Graphs:
         name, may_miss = read_dropped_graph(text)
         if may_miss and self._session.resolve(name) is None:
             return Outcome(None, -1, NO_SKETCH)
+        if self._session.resolve(name) is None:
+            raise ProgrammingError(f"There is no graph {'.'.join(name)} to drop. SHOW GRAPHS lists those that there are.")
         graph = found_graph(self._session, name)
         without_rows(self._run_one, f"DROP {'VIEW' if graph.is_mapped else 'TABLE'} {qualified(graph.name)}", execution)
         return Outcome(None, -1, NO_SKETCH)

@@ -13,7 +13,7 @@ from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
-from imp_driver.errors import NotSupportedError
+from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.upkeep import Upkeep, means_of
 from imp_driver.parse.sparql import read_sparql
 from imp_driver.ports import Outcome, Relation
@@ -21,7 +21,7 @@ from imp_driver.reasons import Reason, ServedBy
 from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
-from imp_driver.sparql.read import read_query
+from imp_driver.sparql.read import is_update, read_query
 from imp_driver.sparql.sql.translate import translated
 from imp_driver.sparql.tables import tables_of
 from imp_driver.sparql.templates import rows_of
@@ -68,7 +68,7 @@ class SparqlQueries:
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
     def _read(self, text: str, execution: Execution) -> Query:
-        return read_query(text, self.default, bound(execution.parameters, lambda: read_query(text, self.default)))
+        return read_query(text, self.default, bound(execution.parameters, text))
 
     def in_sql(self, text: str) -> str:
         """Return a statement that begins with SPARQL as a query of SQL. Raises ProgrammingError and NotSupportedError."""
@@ -79,6 +79,8 @@ class SparqlQueries:
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
+        if is_update(text):
+            raise ProgrammingError("EXPLAIN SPARQL explains queries; an update is one MERGE, or one DELETE, of its graph's table.")
         query = self._read(text, execution)
         tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
         try:

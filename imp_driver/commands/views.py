@@ -31,7 +31,7 @@ from imp_driver.state.named_views import NamedView
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
-from imp_driver.values.view_policy import PROPERTY, TRIED, ViewPolicy
+from imp_driver.values.view_policy import PROPERTY, SPARQL, TRIED, ViewPolicy
 
 _CATALOG = "spark_catalog"
 _POLICY = re.compile(rf"""['"`]?{re.escape(PROPERTY)}['"`]?\s*=?\s*['"]([^'"]*)['"]""", re.IGNORECASE)
@@ -203,9 +203,14 @@ class ViewCommands:
                 "last_rows": (number, [None if each.last is None else each.last.rows for each in every]),
                 "last_ms": (pa.float64(), [None if each.last is None else round(each.last.milliseconds, 1) for each in every]),
                 "reason": (text, [_reason(each) for each in every]),
-                "statement": (text, [each.view.text or None for each in every]),
+                "statement": (text, [self._written(each) for each in every]),
             }
         )
+
+    def _written(self, each: NamedView) -> str | None:
+        """Return the query of a view as it was written."""
+        definition = self._session.definition(each.name) if each.view.text else None
+        return (None if definition is None else definition.properties.get(SPARQL)) or each.view.text or None
 
     def _every(self, execution: Execution) -> Iterator[NamedView]:
         self.check_known()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from imp_driver.sparql.given import Iri
+
+__all__ = ["Iri", "translate"]
+
 
 def translate(text: str, graph: str | None = None) -> str:
     """Return the SQL of a SPARQL query, for plain Spark over the tables of graphs: a baseline, or the text of a view.

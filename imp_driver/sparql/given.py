@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.sparql.algebra import Variable
 from imp_driver.sparql.functions import values
+from imp_driver.sparql.reading.tokens import variable_names
 from imp_driver.sparql.terms import XSD, Term, iri, literal
 from imp_driver.values.execution import Parameters
 
@@ -36,13 +35,10 @@ def term_of(value: object) -> Term:
     )
 
 
-def bound(parameters: Parameters, read: Callable[[], object]) -> Mapping[str, Term]:
-    """Return the terms for variables that are given as parameters.
+def bound(parameters: Parameters, text: str) -> Mapping[str, Term]:
+    """Return the terms for variables of a text that are given as parameters.
 
     Raises ProgrammingError for what is no term, and for a name that no variable has.
-
-    Args:
-        read: gives the query or the updates without them.
     """
     if not parameters:
         return {}
@@ -54,20 +50,9 @@ def bound(parameters: Parameters, read: Callable[[], object]) -> Mapping[str, Te
         raise ProgrammingError(
             f"The parameter {missing[0]!r} is None, which is no term of RDF; leave it out where ?{missing[0]} is to be free."
         )
-    names = sorted({each.name for each in _variables(read()) if not each.name.startswith(("_", "."))})
+    names = sorted(variable_names(text))
     unknown = [name for name in parameters if name not in names]
     if unknown:
         known = ", ".join(f"?{name}" for name in names) or "none"
         raise ProgrammingError(f"The parameter {unknown[0]!r} is the name of no variable of the text, which has {known}.")
     return {name: term_of(value) for name, value in parameters.items()}
-
-
-def _variables(part: object) -> Iterator[Variable]:
-    if isinstance(part, Variable):
-        yield part
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _variables(each)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _variables(getattr(part, field.name))

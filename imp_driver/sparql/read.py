@@ -13,12 +13,12 @@ from typing import Final
 from imp_driver.sparql.algebra import Query, Source, Update
 from imp_driver.sparql.reading.forms import query
 from imp_driver.sparql.reading.parameters import with_parameters, with_parameters_of_update
-from imp_driver.sparql.reading.tokens import is_update
+from imp_driver.sparql.reading.tokens import is_update, variable_names, with_data
 from imp_driver.sparql.reading.updates import updates
 from imp_driver.sparql.terms import Term
 from imp_driver.values.bounded_cache import BoundedCache
 
-__all__ = ["is_update", "read_query", "read_updates"]
+__all__ = ["is_update", "read_query", "read_updates", "variable_names"]
 
 _NONE: Final[Mapping[str, Term]] = MappingProxyType({})
 _MOST: Final = 512
@@ -56,12 +56,14 @@ def read_updates(text: str, default: Source | None = None, parameters: Mapping[s
     Args:
         text: updates with semicolons between them.
         default: the graph that is meant where the text names none, and whose table has its named graphs.
-        parameters: values of variables, as of queries; data has no variables.
+        parameters: values of variables, as of queries; of those of INSERT DATA and DELETE DATA too.
 
     Raises:
         ProgrammingError: the text is no update of SPARQL 1.1 (with the position), or does not say which graph it changes.
         NotSupportedError: something of SPARQL 1.1 that this driver leaves out, or no parser is installed.
     """
+    if parameters:
+        text = with_data(text, parameters)
     key = (text, default)
     found = _UPDATES.get(key)
     if found is None:

@@ -20,6 +20,7 @@ Term: TypeAlias = str
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 STRING: Final = f"{XSD}string"
+_ESCAPES: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 LANGUAGE_TEXT: Final = f"{RDF}langString"
 
 
@@ -79,6 +80,14 @@ def language(term: Term) -> str:
     """Return the language of a literal, empty where it has none."""
     rest = term[term.rindex('"') + 1 :] if term[0] == '"' else ""
     return rest[1:] if rest[:1] == "@" else ""
+
+
+def n_triples(term: Term) -> str:
+    """Return a term as N-Triples and SPARQL have it, with escapes."""
+    if kind(term) is not TermKind.LITERAL:
+        return term
+    own = lexical(term)
+    return f'"{own.translate(_ESCAPES)}"{term[len(own) + 2 :]}'
 
 
 def shown(term: Term) -> str:

@@ -38,9 +38,17 @@ class GraphAnswers:
 
     def relation(self, name: str) -> Relation:
         """Return what the name of a graph stands for. Raises ProgrammingError where it is no graph."""
-        found = self.session.resolve(read_name(name))
+        try:
+            parts = read_name(name)
+        except ProgrammingError:
+            raise ProgrammingError(
+                f"<{name}> is no name of a graph: these are names of tables, in backticks where they need them."
+            ) from None
+        found = self.session.resolve(parts)
         if found is None:
             raise ProgrammingError(f"There is no graph {name}. CREATE GRAPH {name} makes one; SHOW GRAPHS lists those that there are.")
+        if found.kind is RelationKind.DELTA_TABLE and found.location is not None:
+            _check_columns(found, self.source.snapshot(found.location))
         return found
 
     def read(
@@ -76,11 +84,15 @@ class GraphAnswers:
         version = self.versions.of(relation.name, relation.location)
         location = relation.location
         snapshot = self.source.snapshot(location) if version is None else self.source.snapshot_at(location, version)
-        missing = set(COLUMNS) - {column.name for column in snapshot.schema}
-        if missing:
-            what = f"it has no column {', '.join(sorted(missing))}"
-            raise ProgrammingError(f"The table {'.'.join(relation.name)} is no graph: {what}. CREATE GRAPH makes one.")
         return GraphTable(relation.name, snapshot, version is not None)
+
+
+def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
+    """Raise ProgrammingError for a table that is no graph."""
+    missing = set(COLUMNS) - {column.name for column in snapshot.schema}
+    if missing:
+        what = f"it has no column {', '.join(sorted(missing))}"
+        raise ProgrammingError(f"The table {'.'.join(relation.name)} is no graph: {what}. CREATE GRAPH makes one.")
 
 
 def _weight(known: object) -> int:

@@ -10,11 +10,10 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from imp_driver.sparql.functions.values import typed
-from imp_driver.sparql.terms import Term, TermKind, kind, lexical, shown
+from imp_driver.sparql.terms import Term, n_triples, shown
 from imp_driver.values.options import Terms
 
 Column: TypeAlias = tuple[pa.DataType, Sequence[object]]
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
 _KINDS: dict[type, pa.DataType] = {bool: pa.bool_(), float: pa.float64(), str: pa.string(), datetime.date: pa.date32()}
 _MOST_WHOLE = 1 << 63
 _MOST_DIGITS = 38
@@ -32,14 +31,6 @@ def column(terms: Sequence[Term | None], form: Terms) -> Column:
             return found, values
     write = n_triples if form is Terms.N3 else shown
     return pa.string(), [None if term is None else write(term) for term in terms]
-
-
-def n_triples(term: Term) -> str:
-    """Return a term as N-Triples has it, with its escapes."""
-    if kind(term) is not TermKind.LITERAL:
-        return term
-    own = lexical(term)
-    return f'"{own.translate(_ESCAPES)}"{term[len(own) + 2 :]}'
 
 
 def _common_type(values: Sequence[object]) -> pa.DataType | None:

@@ -16,6 +16,7 @@ from itertools import zip_longest
 from typing import Final
 
 from imp_driver.errors import ProgrammingError
+from imp_driver.sparql.terms import Term, n_triples
 
 FIRST_NUMBER: Final = 4_000_000_000_000_000
 """What the first number of a text is called."""
@@ -114,6 +115,27 @@ def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of text, comments and spaces too; together they are the text."""
     for match in _TOKEN.finditer(text):
         yield Token(match.lastgroup or "other", match[0], match.start())
+
+
+def variable_names(text: str) -> frozenset[str]:
+    """Return the names of all variables of text."""
+    return frozenset(token.text[1:] for token in tokens(unescaped(text)) if token.kind == "variable")
+
+
+def with_data(text: str, terms: Mapping[str, Term]) -> str:
+    """Return updates with terms in the places of variables in INSERT DATA and DELETE DATA, where there are no others."""
+    return ";".join(_with_terms(each, terms) if _is_data(each) else each for _, each in operations(unescaped(text)))
+
+
+def _is_data(operation: str) -> bool:
+    words = [token.text.upper() for token in tokens(operation) if token.kind == "word" or token.text == "{"]
+    begin = next((place for place, word in enumerate(words) if word in ("INSERT", "DELETE")), None)
+    return begin is not None and words[begin + 1 : begin + 3] == ["DATA", "{"]
+
+
+def _with_terms(operation: str, terms: Mapping[str, Term]) -> str:
+    given = {f"{mark}{name}": n_triples(term) for name, term in terms.items() for mark in "?$"}
+    return "".join(given.get(token.text, token.text) if token.kind == "variable" else token.text for token in tokens(operation))
 
 
 def is_update(text: str) -> bool:

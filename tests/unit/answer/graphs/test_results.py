@@ -9,14 +9,13 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.answer.graphs.quads import load_text, quads
-from imp_driver.answer.graphs.results import column, n_triples
+from imp_driver.answer.graphs.results import column
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Quad, Source, Triple, Variable
 from imp_driver.sparql.given import Iri, bound, term_of
-from imp_driver.sparql.read import read_query
 from imp_driver.sparql.tables import tables_of
 from imp_driver.sparql.templates import rows_of
-from imp_driver.sparql.terms import XSD, Term, literal
+from imp_driver.sparql.terms import XSD, Term, literal, n_triples
 from imp_driver.values.options import Terms
 
 ONE, TWO = literal("1", f"{XSD}integer"), literal("2.50", f"{XSD}decimal")
@@ -109,16 +108,12 @@ def test_tables_are_found_in_patterns_places_and_expressions() -> None:
 
 def test_parameters_are_of_variables_that_the_text_has() -> None:
     text = "SELECT ?s { ?s <p> ?o . BIND (1 AS ?n) FILTER EXISTS { ?o <q> ?r } }"
-
-    def read() -> object:
-        return read_query(text, (Source("g"),))
-
-    assert bound({"?r": 1, "n": "a"}, read) == {"r": ONE, "n": '"a"'}
-    assert bound(None, read) == {}
+    assert bound({"?r": 1, "n": "a"}, text) == {"r": ONE, "n": '"a"'}
+    assert bound(None, text) == {}
     for given, told in [
         ({"x": 1}, r"no variable of the text, which has \?n, \?o, \?r, \?s"),
         ({"s": None}, "is None"),
         ([1], "no markers"),
     ]:
         with pytest.raises(ProgrammingError, match=told):
-            bound(given, read)  # type: ignore[arg-type]
+            bound(given, text)  # type: ignore[arg-type]
