@@ -120,7 +120,7 @@ class Builder:
 
     def _graph_names(self, place: EachNamed) -> int:
         if place.sources:
-            return self._nodes.put(ConstantOperator([place.variable], {(name,): None for name, _ in place.sources}))
+            return self._nodes.put(ConstantOperator([place.variable], list(dict.fromkeys((name,) for name, _ in place.sources))))
         return self._nodes.put(GraphNamesOperator(place.variable, self._all_triples(place)), reads_graphs=True)
 
     def _all_triples(self, place: Place) -> Facts:
