@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
-from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.sparql.functions import values
 from imp_driver.sparql.reading.tokens import variable_names
 from imp_driver.sparql.terms import XSD, Term, iri, literal
@@ -20,9 +20,11 @@ class Iri(str):
 
 
 def term_of(value: object) -> Term:
-    """Return the term of a value that Python or a result has. Raises NotSupportedError for a value of another type."""
+    """Return the term of a value that Python or a result has. Raises NotSupportedError for a value of another type, DataError for what is no IRI."""
     match value:
         case Iri():
+            if not value or any(each <= " " or each in '<>"{}|\\^`' for each in value):
+                raise DataError(f'{str(value)!r} is no IRI: it is empty, or has spaces or one of <>"{{}}|\\^` (section 19.8).')
             return iri(value)
         case bool() | int() | Decimal() | float() | str():
             return values.term_of(value)

@@ -10,7 +10,7 @@ import pytest
 
 from imp_driver.answer.graphs.quads import load_text, quads
 from imp_driver.answer.graphs.results import column
-from imp_driver.errors import NotSupportedError, ProgrammingError
+from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Quad, Source, Triple, Variable
 from imp_driver.sparql.given import Iri, bound, term_of
 from imp_driver.sparql.tables import tables_of
@@ -69,6 +69,12 @@ def test_terms_are_what_people_read_or_n_triples() -> None:
 )
 def test_values_of_an_application_are_terms(value: object, term: Term) -> None:
     assert term_of(value) == term
+
+
+@pytest.mark.parametrize("text", ["", "http://x/b> <y", "a b", "a\nb", "x{y}"])
+def test_what_is_no_iri_is_refused(text: str) -> None:
+    with pytest.raises(DataError, match="is no IRI"):
+        term_of(Iri(text))
 
 
 def test_other_values_are_refused_by_name() -> None:
