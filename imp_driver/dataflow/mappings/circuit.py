@@ -17,7 +17,7 @@ from imp_driver.dataflow.mappings.nodes import Nodes
 from imp_driver.dataflow.mappings.operator import Delta, NotMaintained, Row, add_all
 from imp_driver.errors import InternalError
 from imp_driver.sparql.algebra import Distinct, Pattern, Project
-from imp_driver.sparql.functions.volatile import is_volatile
+from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 
 __all__ = ["MOST", "Circuit", "NotMaintained", "QuadRow", "Row"]
 
@@ -64,7 +64,7 @@ class Circuit:
         self._most, self.is_lost, self._is_begun = most, False, False
         self._graphs, self._nodes = Graphs(), Nodes()
         builder = Builder(self._graphs, self._nodes)
-        modifiers = modifiers_of(pattern)
+        modifiers = modifiers_of(at_one_moment(pattern) if is_once else pattern)
         self.variables = modifiers.columns
         shown: Pattern = Project(modifiers.pattern, self.variables)
         self._top = builder.build(Distinct(shown) if modifiers.is_distinct else shown)

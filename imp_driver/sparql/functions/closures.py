@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
@@ -56,8 +55,8 @@ def first_of(values: Sequence[ValueOf]) -> ValueOf:
     return lambda solution: next((found for each in values if (found := each(solution)) is not None), None)
 
 
-def labelled_blank(label: ValueOf) -> ValueOf:
-    salt = uuid.uuid4().hex
+def labelled_blank(salt: str, label: ValueOf) -> ValueOf:
+    """Return BNODE of a text: one blank node for one text in equal solutions, wherever ``salt`` is the same."""
 
     def value(solution: Solution) -> Term | None:
         term = label(solution)

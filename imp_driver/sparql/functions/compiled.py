@@ -3,14 +3,16 @@
 There are three ways to ask for an expression: as a term, as a truth of three values, and as a number, so that neither logic nor arithmetic
 writes a literal that is read at once.
 
-NOW() is the moment at which its expression was compiled. BNODE with a text is the same blank node for the same text in equal solutions, in
-one expression; other expressions make other ones. What is volatile in this way ``volatile.py`` tells.
+NOW() is the moment at which its expression was compiled, unless ``volatile.at_one_moment`` has put one for the whole pattern. BNODE with a
+text is the same blank node for the same text in equal solutions, in one expression; other expressions make other ones. What is volatile in
+this way ``volatile.py`` tells.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import reduce
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -69,6 +71,7 @@ def truth_of(expression: Expression, places: Mapping[Variable, int], matches: Ma
 class _Compiler:
     places: Mapping[Variable, int]
     matches: Matches
+    salt: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def value(self, expression: Expression) -> ValueOf:
         match expression:
@@ -136,7 +139,7 @@ class _Compiler:
             case "BNODE", ():
                 return lambda solution: terms_made.new_blank()
             case "BNODE", (label,):
-                return labelled_blank(self.value(label))
+                return labelled_blank(self.salt, self.value(label))
         function = FUNCTIONS.get(name)
         if function is None or not function.least <= len(arguments) <= (len(arguments) if function.most is None else function.most):
             return error
