@@ -20,7 +20,10 @@ class Iri(str):
 
 
 def term_of(value: object) -> Term:
-    """Return the term of a value that Python or a result has. Raises NotSupportedError for a value of another type, DataError for what is no IRI."""
+    """Return the term of a value that Python or a result has.
+
+    Raises NotSupportedError for a value of another type, DataError for what is no IRI.
+    """
     match value:
         case Iri():
             if not value or any(each <= " " or each in '<>"{}|\\^`' for each in value):
