@@ -124,7 +124,10 @@ class SparqlQueries:
         try:
             return translated(query, lambda name: qualified(tables[name].name), is_shown=is_shown)
         except NotSupportedError as error:
-            raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
+            told = str(error)
+        except RecursionError:
+            told = "it is nested too deeply"
+        raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {told}")
 
 
 def _result(query: Query, circuit: Circuit) -> list[Row]:
