@@ -11,10 +11,12 @@ import numpy as np
 
 from imp_driver.answer.graphs.quads import COLUMNS, load_text, quads
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
+from imp_driver.errors import cancelled
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Pattern
+from imp_driver.values.cancel import CancellationToken
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
@@ -49,6 +51,7 @@ class FollowedPattern:
         self._vector: Mapping[str, TableSnapshot] = {}
         self._refused: tuple[Mapping[str, int], Refused] | None = None
         self._lock = threading.Lock()
+        self._token = CancellationToken()
 
     @property
     def bytes(self) -> int:
@@ -66,10 +69,15 @@ class FollowedPattern:
         """
         with self._lock:
             self._check(tables)
+            self._token = means.token
             with means.watch.stage("maintain"):
                 upkeep = self._brought_to(tables, source, means)
             assert self._circuit is not None
             return upkeep, self._vector, reader(self._circuit)
+
+    def _check_wanted(self) -> None:
+        if self._token.is_cancelled:
+            raise cancelled(self._token.query_id)
 
     def _check(self, tables: Mapping[str, GraphTable]) -> None:
         """Raise Refused where the same versions were too much before."""
@@ -127,7 +135,8 @@ class FollowedPattern:
         """Read what the pattern can match, at the tables' versions."""
         self._circuit, self._vector = None, {}
         try:
-            self._circuit = Circuit(self._pattern, is_once=self._is_once)
+            most = self._memory // TUPLE_BYTES
+            self._circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
         except NotMaintained as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         wanted = self._circuit.wanted

@@ -21,6 +21,7 @@ from imp_driver.dataflow.mappings.left_join import LeftJoinOperator
 from imp_driver.dataflow.mappings.marks import Marks
 from imp_driver.dataflow.mappings.modifiers import modifiers_of
 from imp_driver.dataflow.mappings.nodes import Nodes
+from imp_driver.dataflow.mappings.operator import Limits
 from imp_driver.dataflow.mappings.project import ProjectOperator
 from imp_driver.dataflow.mappings.recomputed import RecomputedOperator
 from imp_driver.dataflow.mappings.scopes import certain, reached
@@ -54,8 +55,8 @@ from imp_driver.sparql.algebra import (
 class Builder:
     """Makes nodes of patterns, one for all equal ones."""
 
-    def __init__(self, graphs: Graphs, nodes: Nodes) -> None:
-        self._graphs, self._nodes = graphs, nodes
+    def __init__(self, graphs: Graphs, nodes: Nodes, limits: Limits) -> None:
+        self._graphs, self._nodes, self._limits = graphs, nodes, limits
         self._built: dict[Pattern, int] = {}
         self._marks = Marks(graphs, nodes, self.build)
 
@@ -133,7 +134,7 @@ class Builder:
         if pattern.has_zero and is_given and isinstance(pattern.place, EachNamed):
             inputs.append(self._graph_names(pattern.place))
         facts = self._all_triples(pattern.place) if pattern.has_zero and not is_given else None
-        return self._nodes.put(ClosureOperator(pattern, facts), inputs, reads_graphs=facts is not None)
+        return self._nodes.put(ClosureOperator(pattern, facts, self._limits), inputs, reads_graphs=facts is not None)
 
     def _join(self, pattern: Join) -> int:
         parts = list(_joined(pattern))

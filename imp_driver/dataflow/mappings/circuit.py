@@ -7,14 +7,14 @@ itself, from the changes of its inputs to that of its own result.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from imp_driver.dataflow.mappings.build import Builder
 from imp_driver.dataflow.mappings.graphs import Constants, Graphs, QuadRow
 from imp_driver.dataflow.mappings.modifiers import Lister, modifiers_of
 from imp_driver.dataflow.mappings.nodes import Nodes
-from imp_driver.dataflow.mappings.operator import Delta, NotMaintained, Row, add_all
+from imp_driver.dataflow.mappings.operator import Delta, Limits, NotMaintained, Row, add_all
 from imp_driver.errors import InternalError
 from imp_driver.sparql.algebra import Distinct, Pattern, Project
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
@@ -49,11 +49,12 @@ class Circuit:
         is_lost: whether a step failed; such a circuit is to be made again.
     """
 
-    def __init__(self, pattern: Pattern, most: int = MOST, *, is_once: bool = False) -> None:
+    def __init__(self, pattern: Pattern, most: int = MOST, *, is_once: bool = False, check: Callable[[], None] = lambda: None) -> None:
         """Make a circuit that knows of no rows yet.
 
         Args:
             most: how many tuples it keeps at most, see ``size``.
+            check: raises where nobody waits for a step any more; the circuit is lost then.
             is_once: there will be one step, so that what has another value each time may be in the pattern.
 
         Raises:
@@ -62,8 +63,9 @@ class Circuit:
         if not is_once and is_volatile(pattern):
             raise NotMaintained("A function of the pattern has another value each time (NOW, RAND, UUID, STRUUID, BNODE).")
         self._most, self.is_lost, self._is_begun = most, False, False
-        self._graphs, self._nodes = Graphs(), Nodes()
-        builder = Builder(self._graphs, self._nodes)
+        limits = Limits(most, check)
+        self._graphs, self._nodes = Graphs(), Nodes(limits)
+        builder = Builder(self._graphs, self._nodes, limits)
         modifiers = modifiers_of(at_one_moment(pattern) if is_once else pattern)
         self.variables = modifiers.columns
         shown: Pattern = Project(modifiers.pattern, self.variables)

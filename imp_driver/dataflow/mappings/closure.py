@@ -13,7 +13,7 @@ from typing import Any
 
 from imp_driver.dataflow.mappings.facts import Facts
 from imp_driver.dataflow.mappings.graph_names import counted
-from imp_driver.dataflow.mappings.operator import Delta, NotMaintained, Row, taking
+from imp_driver.dataflow.mappings.operator import Delta, Limits, NotMaintained, Row, taking
 from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
 from imp_driver.dataflow.recursion.rules import Place as Column
 from imp_driver.dataflow.recursion.rules import Rule, copied
@@ -21,13 +21,14 @@ from imp_driver.sparql.algebra import Closure, EachNamed, Node, Variable
 
 _STEP, _REACH, _FIRST = 0, 1, 2
 MOST_PAIRS = 5_000_000
-"""Of one path that are followed."""
+"""Of one path that are followed; each takes more than another tuple, as it has levels and indexes."""
+_TUPLES_A_PAIR = 2
 
 
 class ClosureOperator:
     """Reads the pairs of steps, each once, with the name of the graph where each is by itself; then the names of graphs, if any."""
 
-    def __init__(self, pattern: Closure, facts: Facts | None) -> None:
+    def __init__(self, pattern: Closure, facts: Facts | None, limits: Limits) -> None:
         """``facts`` has all triples of the place, where the pairs of zero steps depend on them alone."""
         self._pattern, self._facts = pattern, facts
         self._graph = [pattern.place.variable] if isinstance(pattern.place, EachNamed) else []
@@ -37,7 +38,7 @@ class ClosureOperator:
         self._fixed = [(column, node) for column, node in enumerate(ends) if isinstance(node, str)]
         self._same = [(column, ends.index(node)) for column, node in enumerate(ends) if ends.index(node) != column]
         self._given = dict.fromkeys(node for node in ends[:2] if isinstance(node, str))
-        self._reach = _Reach(pattern, 2 + len(self._graph)) if pattern.is_repeated else None
+        self._reach = _Reach(pattern, 2 + len(self._graph), limits) if pattern.is_repeated else None
         self._counts: dict[Row, int] = {}
         self._terms: dict[Row, int] = {}
         self._pairs = 0
@@ -45,7 +46,7 @@ class ClosureOperator:
 
     @property
     def size(self) -> int:
-        return len(self._counts) + len(self._terms) + self._pairs
+        return len(self._counts) + len(self._terms) + _TUPLES_A_PAIR * self._pairs
 
     def step(self, deltas: Sequence[Delta]) -> Delta:
         """Return changed solutions.
@@ -89,7 +90,7 @@ def _occurrences(rows: Iterable[Row], count: int) -> Iterable[tuple[Row, int]]:
 class _Reach:
     """The pairs between which one or more steps lead, all of them or those with one end that is given."""
 
-    def __init__(self, pattern: Closure, width: int) -> None:
+    def __init__(self, pattern: Closure, width: int, limits: Limits) -> None:
         subject, object_ = pattern.subject, pattern.object
         self._is_backward = isinstance(subject, Variable) and isinstance(object_, str)
         self._end = subject if isinstance(subject, str) else object_ if isinstance(object_, str) else None
@@ -104,7 +105,8 @@ class _Reach:
             begin = Rule(_REACH, (_FIRST,), (width,), (), copied((1, *graph)))
             same = ((Column(0, 0), Column(1, 0)), *((Column(0, column - 1), Column(1, column)) for column in graph))
             longer = Rule(_REACH, (_REACH, _STEP), (narrow, width), same, copied((narrow + 1, *(narrow + column for column in graph))))
-        self._levels = Levels([begin, longer], most_rows=MOST_PAIRS, most_levels=MOST_PAIRS)
+        most = min(MOST_PAIRS, limits.most // _TUPLES_A_PAIR)
+        self._levels = Levels([begin, longer], most_rows=most, most_levels=MOST_PAIRS, check=limits.check)
 
     @property
     def size(self) -> int:

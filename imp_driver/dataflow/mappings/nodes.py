@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Operator
+from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Limits, NotMaintained, Operator
 from imp_driver.sparql.algebra import Variable
 
 
@@ -21,7 +21,8 @@ class Node:
 class Nodes:
     """Nodes in the order in which they are stepped."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._nodes: list[Node] = []
         self._deltas: list[Delta] = []
 
@@ -38,11 +39,15 @@ class Nodes:
         return sum(node.operator.size for node in self._nodes)
 
     def step(self) -> Sequence[Delta]:
-        """Return how each node's solutions change now that the graphs have."""
+        """Return how each node's solutions change now that the graphs have. Raises NotMaintained where they become too many."""
         is_first, deltas = not self._deltas, list[Delta]()
         for node in self._nodes:
             inputs = [deltas[number] for number in node.inputs]
             # At first some have solutions of nothing; later all do nothing about nothing.
             deltas.append(node.operator.step(inputs) if is_first or node.reads_graphs or any(inputs) else NOTHING)
+            if deltas[-1]:
+                self._limits.check()
+                if len(deltas[-1]) > self._limits.most:
+                    raise NotMaintained(f"One operator would have more than {self._limits.most} solutions.")
         self._deltas = deltas
         return deltas

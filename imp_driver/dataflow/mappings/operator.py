@@ -7,6 +7,7 @@ that is unbound. What changes is a K-set as well (the counting algorithm for SPA
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol, TypeAlias
 
@@ -19,6 +20,14 @@ Delta: TypeAlias = Mapping[Row, int]
 Take: TypeAlias = Callable[[Row], Row]
 
 NOTHING: Delta = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What holds a step: ``most`` tuples in all operators together, and ``check``, which raises where nobody waits for it any more."""
+
+    most: int
+    check: Callable[[], None] = lambda: None
 
 
 class NotMaintained(NotSupportedError):

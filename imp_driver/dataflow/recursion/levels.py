@@ -24,7 +24,7 @@ from imp_driver.dataflow.recursion.selection import Candidates, Key, Selection
 
 MOST_ROWS, MOST_LEVELS = 2_000_000, 2_000
 """Of recursive relations; one that counts along a cycle has more, whatever the bounds."""
-_GONE = -1
+_GONE, _CHECKED = -1, 1 << 14
 _LEVEL_ALONE: Key = (0,)
 
 _Time: TypeAlias = tuple[Key, int, int]
@@ -96,6 +96,7 @@ class Levels:
         selections: Mapping[int, Selection] | None = None,
         most_rows: int = MOST_ROWS,
         most_levels: int = MOST_LEVELS,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         count = 1 + max(max(rule.head, *rule.reads) for rule in rules)
         self._facts = [Facts() for _ in range(count)]
@@ -105,7 +106,7 @@ class Levels:
         self._readers = [[each for each in self._reads if each.rule.reads[each.read] == number] for number in range(count)]
         self._waiting: dict[_Time, dict[Row, None]] = {}
         self._times: list[_Time] = []
-        self._most_rows, self._most_levels = most_rows, most_levels
+        self._most_rows, self._most_levels, self._check = most_rows, most_levels, check
         self._before: dict[int, dict[Row, int]] = {}
         self.touched = 0
 
@@ -183,6 +184,8 @@ class Levels:
         if before == _GONE:
             self._before[relation].setdefault(row, -1)
             facts.add(row)
+            if not len(facts) % _CHECKED:
+                self._check()
             if len(facts) > self._most_rows:
                 raise TooManyRows(f"it has more than {self._most_rows} rows")
         self.touched += 1

@@ -11,10 +11,13 @@ import pytest
 
 from imp_driver.answer.graphs.followed import FollowedPattern, GraphTable
 from imp_driver.dataflow.mappings.circuit import Circuit, Row
+from imp_driver.errors import OperationalError
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Bgp, Source, Triple, Variable
+from imp_driver.sparql.read import read_query
+from imp_driver.values.cancel import CancellationToken
 from imp_driver.values.refusal import Refused
 from imp_driver.values.stopwatch import Stopwatch
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, SchemaColumn, TableSnapshot, ZSet
@@ -179,3 +182,24 @@ def test_tuples_that_take_more_than_the_memory_are_let_go() -> None:
         world.ask()
     assert raised.value.reason is Reason.STATE_TOO_LARGE
     assert world.followed.bytes == 0
+
+
+def test_who_cancels_a_step_gets_out_of_it_and_the_next_reading_loads_anew() -> None:
+    path = read_query("SELECT ?x ?y { ?x <knows>+ ?y }", (Source("g"),)).pattern
+    world = World(followed=FollowedPattern(path, 1 << 30))
+    world.table.commit(*((f"<{number}>", KNOWS, f"<{number + 1}>", None) for number in range(300)))
+    token = CancellationToken("a run")
+    token.cancel()
+    tables = {"g": GraphTable(("g",), world.table.snapshot("/g"))}
+    with pytest.raises(OperationalError, match="cancelled"):
+        world.followed.read(tables, Reads(world.table), Means(world.table.load, Stopwatch(), token=token), len)  # type: ignore[arg-type]
+    upkeep, rows = world.ask()
+    assert (upkeep.decision, len(rows)) == (Decision.CAPTURED, 300 * 301 // 2 + 1)
+
+
+def test_a_path_with_too_many_pairs_is_refused_while_they_come() -> None:
+    path = read_query("SELECT (COUNT(*) AS ?n) { ?x <knows>+ ?y }", (Source("g"),)).pattern
+    world = World(followed=FollowedPattern(path, 400 * 20_000))
+    world.table.commit(*((f"<{number}>", KNOWS, f"<{number + 1}>", None) for number in range(300)))
+    with pytest.raises(Refused, match="STATE_TOO_LARGE"):
+        world.ask()
