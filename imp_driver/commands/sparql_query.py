@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from imp_driver.answer.graphs.answers import GraphAnswers
+from imp_driver.answer.graphs.answers import Graph, GraphAnswers
 from imp_driver.answer.graphs.results import column
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
@@ -16,20 +16,18 @@ from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.upkeep import Upkeep, means_of
 from imp_driver.parse.sparql import read_sparql
-from imp_driver.ports import Outcome, Relation
+from imp_driver.ports import Outcome
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
 from imp_driver.sparql.read import is_update, read_query
 from imp_driver.sparql.sql.translate import translated
-from imp_driver.sparql.tables import tables_of
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import Term
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
-from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import TableSnapshot
@@ -63,7 +61,7 @@ class SparqlQueries:
             query = self._read(text, execution)
             is_kept = not is_volatile(query.pattern)
             query = query if is_kept else at_one_moment(query)
-        tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
+        tables = self._graphs.graphs(query.pattern)
         served = tried(lambda: self._served(query, tables, execution, is_kept=is_kept), execution.token)
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
@@ -75,21 +73,21 @@ class SparqlQueries:
         found = read_sparql(text)
         assert found is not None
         query = read_query(found.text, self.default)
-        return translated(query, lambda name: qualified(self._graphs.relation(name).name))
+        return translated(query, lambda name: self._graphs.graph(name).text)
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
         if is_update(text):
             raise ProgrammingError("EXPLAIN SPARQL explains queries; an update is one MERGE, or one DELETE, of its graph's table.")
         query = self._read(text, execution)
-        tables = {name: self._graphs.relation(name) for name in tables_of(query.pattern)}
+        tables = self._graphs.graphs(query.pattern)
         try:
             circuit = Circuit(query.pattern)
             lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
         try:
-            lines.append(f"Spark alone would run: {translated(query, lambda name: qualified(tables[name].name))}")
+            lines.append(f"Spark alone would run: {translated(query, lambda name: tables[name].text)}")
         except NotSupportedError as error:
             lines.append(f"Spark alone cannot run it: {error}")
         return Outcome(LocalStream({"plan": (pa.string(), lines)}), -1, NO_SKETCH)
@@ -98,7 +96,7 @@ class SparqlQueries:
         """Return the solutions of a pattern now, each as often as it counts, over ``variables(pattern)``. Raises as ``run``."""
         columns = variables(pattern)
         query = Query(Form.SELECT, at_one_moment(Project(pattern, columns)), columns)
-        tables = {name: self._graphs.relation(name) for name in tables_of(pattern)}
+        tables = self._graphs.graphs(pattern)
         means = means_of(self._graphs.session, execution)
         found = tried(lambda: self._graphs.read(query.pattern, tables, means, Circuit.ordered, is_kept=False)[2], execution.token)
         if not isinstance(found, Grounds):
@@ -106,7 +104,7 @@ class SparqlQueries:
         rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
         return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
 
-    def _served(self, query: Query, tables: Mapping[str, Relation], execution: Execution, *, is_kept: bool) -> Outcome:
+    def _served(self, query: Query, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
         means = means_of(self._graphs.session, execution)
         upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit), is_kept=is_kept)
         names = [each.name for each in query.columns]
@@ -115,19 +113,16 @@ class SparqlQueries:
             columns = {"ask": (pa.bool_(), [bool(rows)])}
         return Outcome(LocalStream(columns), -1, _report(upkeep, snapshots, tables, execution))
 
-    def _by_spark(self, query: Query, tables: Mapping[str, Relation], execution: Execution, why: Grounds) -> Outcome:
+    def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
         text = self._sql(query, tables, why, is_shown=self._options.terms is not Terms.N3)
         outcome = self._run_one(execution.of(text))
         return replace(outcome, report=replace(outcome.report, not_answered=outcome.report.not_answered or why))
 
-    def _sql(self, query: Query, tables: Mapping[str, Relation], why: Grounds, *, is_shown: bool) -> str:
+    def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, *, is_shown: bool) -> str:
         try:
-            return translated(query, lambda name: qualified(tables[name].name), is_shown=is_shown)
+            return translated(query, lambda name: tables[name].text, is_shown=is_shown)
         except NotSupportedError as error:
-            told = str(error)
-        except RecursionError:
-            told = "it is nested too deeply"
-        raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {told}")
+            raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
 
 
 def _result(query: Query, circuit: Circuit) -> list[Row]:
@@ -144,8 +139,8 @@ def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]
     return [*zip(*rows, strict=True)] if rows else [()] * count
 
 
-def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapping[str, Relation], execution: Execution) -> SketchReport:
-    versions = {".".join(tables[name].name): each.version for name, each in snapshots.items()}
+def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapping[str, Graph], execution: Execution) -> SketchReport:
+    versions = {".".join(tables[name].relation.name): each.version for name, each in snapshots.items()}
     first = next(iter(versions), None)
     return SketchReport(
         upkeep.decision,

@@ -31,10 +31,10 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Cause
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.refusal import Refused
-from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, ZSet
+from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet
 from imp_driver.values.view_policy import ViewPolicy
 
-LARGEST_DELTA_SHARE = 0.25
+LARGEST_DELTA_SHARE, FEWEST_OF_MANY = 0.25, 100_000
 """Above this share of the table's rows a new capture reads less than the delta costs (measured, docs/how-it-works.md)."""
 INEXACT_SHARE = 0.05
 """Above this share of groups whose minimum or maximum is not known, a new capture pays."""
@@ -138,7 +138,7 @@ def read_rows(relation: Maintained, request: Request, changes: Sequence[TableCha
     circuit = None if isinstance(block.source, Scan) else _circuit(relation, request, block, changes, read)
     shares = reader.shares(changes, circuit)
     for change, share in zip(changes, shares, strict=True):
-        _check_row_count(change, share.growth)
+        check_row_count(change.before.rows, share.growth, change.snapshot)
     signed, size = reader.signed if are_read_in_process(changes) else None, sum(change.plan.bytes for change in changes)
     return Step(shares, circuit, signed, _source_of(changes), size, reader.is_in_memory)
 
@@ -224,8 +224,7 @@ def _change(relation: Maintained, request: Request, location: str, source: Chang
     if snapshot.version == before.version:
         return TableChange(names, before, snapshot, ChangePlan(location, before.version, before.version, DeltaSource.NONE, 0))
     plan = source.plan(location, before.table_id, before.version, snapshot.version)
-    if plan.rows is not None and snapshot.row_count and plan.rows > LARGEST_DELTA_SHARE * snapshot.row_count and plan.rows > 100_000:
-        raise ChangesUnavailable(RecaptureReason.DELTA_TOO_LARGE, f"{plan.rows} changed rows")
+    check_share(plan, snapshot)
     return TableChange(names, before, snapshot, plan)
 
 
@@ -233,9 +232,18 @@ def _source_of(changes: Sequence[TableChange]) -> DeltaSource:
     return next((change.plan.source for change in changes if not change.is_empty), DeltaSource.NONE)
 
 
-def _check_row_count(change: TableChange, growth: int | None) -> None:
-    """Compare the carried row count with the table's statistics: an incomplete change feed must not go unnoticed."""
-    before, snapshot = change.before, change.snapshot
-    expected = None if before.rows is None or growth is None else before.rows + growth
+def check_share(plan: ChangePlan, snapshot: TableSnapshot) -> None:
+    """Raise ChangesUnavailable where so much of a table has changed that to read it anew takes less."""
+    rows, count = plan.rows, snapshot.row_count
+    if rows is not None and count and rows > LARGEST_DELTA_SHARE * count and rows > FEWEST_OF_MANY:
+        raise ChangesUnavailable(RecaptureReason.DELTA_TOO_LARGE, f"{plan.rows} changed rows")
+
+
+def check_row_count(before: int | None, growth: int | None, snapshot: TableSnapshot) -> None:
+    """Compare the rows that a table had, and those of its changes, with its statistics: an incomplete change feed must not go unnoticed.
+
+    Raises ChangesUnavailable where they differ.
+    """
+    expected = None if before is None or growth is None else before + growth
     if expected is not None and snapshot.row_count is not None and expected != snapshot.row_count:
         raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, f"expected {expected} rows, the table has {snapshot.row_count}")

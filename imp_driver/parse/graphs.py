@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Token, TokenType
+from sqlglot import TokenType
 
-from imp_driver.errors import ProgrammingError
 from imp_driver.parse.tokens import tokens_of
+from imp_driver.parse.words import Words
 
 _CREATE = "CREATE GRAPH [IF NOT EXISTS] name [COMMENT 'text'] [FROM MAPPING 'R2RML' | FROM MAPPING FILE 'path']"
 _DROP = "DROP GRAPH [IF EXISTS] name"
@@ -64,34 +64,14 @@ def read_graph_name(text: str) -> tuple[str, ...]:
     return name
 
 
-class _Words:
-    """Reads tokens one after the other."""
+class _Words(Words):
+    """Of a statement about a graph."""
 
     def __init__(self, text: str, form: str) -> None:
-        self._form = form
-        self._tokens = tokens_of(text, form)
-        while self._tokens and self._tokens[-1].token_type is TokenType.SEMICOLON:
-            self._tokens.pop()
-        self._place = 0
-
-    def take(self, word: str) -> bool:
-        """Step over a word if it comes next."""
-        token = self._peek()
-        is_next = token is not None and token.token_type not in (TokenType.IDENTIFIER, TokenType.STRING) and token.text.upper() == word
-        self._place += is_next
-        return is_next
-
-    def expect(self, *words: str) -> None:
-        for word in words:
-            if not self.take(word):
-                raise self._unexpected()
+        super().__init__(tokens_of(text, form), form)
 
     def text(self) -> str:
-        token = self._peek()
-        if token is None or token.token_type is not TokenType.STRING:
-            raise self._unexpected()
-        self._place += 1
-        return token.text
+        return self._next_text().text
 
     def name(self) -> tuple[str, ...]:
         parts = [self._part()]
@@ -104,17 +84,10 @@ class _Words:
         token = self._peek()
         is_word = token is not None and (token.token_type is TokenType.IDENTIFIER or token.text.replace("_", "a").isalnum())
         if token is None or not is_word or token.token_type is TokenType.STRING:
-            raise self._unexpected()
+            raise self.unexpected()
         self._place += 1
         return token.text
 
     def end(self) -> None:
-        if self._peek() is not None:
-            raise self._unexpected()
-
-    def _peek(self) -> Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
-
-    def _unexpected(self) -> ProgrammingError:
-        token = self._peek()
-        return ProgrammingError(f"{'The end' if token is None else repr(token.text)} is not expected here. The form is {self._form}.")
+        if not self.is_at_end:
+            raise self.unexpected()

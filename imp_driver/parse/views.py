@@ -15,6 +15,7 @@ from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.expiry import Expiry
 from imp_driver.parse.tokens import closing, tokens_of
+from imp_driver.parse.words import Words
 from imp_driver.values.quoting import qualified, quoted_text
 from imp_driver.values.types import LENGTHS
 from imp_driver.values.view_policy import NAMESPACE, PROPERTY, PROVENANCE, QUERY, SECONDS, SHOWN, SHOWN_END, SPARQL, ViewPolicy
@@ -162,25 +163,12 @@ def read_dropped(argument: str) -> tuple[tuple[str, ...], bool]:
     return read_name(argument[len(_IF_EXISTS) :] if may_miss else argument), may_miss
 
 
-class _Words:
-    """Reads tokens one after the other."""
+class _Words(Words):
+    """Of a statement about a view, whose text is kept as it is written."""
 
     def __init__(self, text: str, tokens: list[Token], form: str = _FORM) -> None:
+        super().__init__(tokens, form)
         self._text = text
-        self._form = form
-        self._tokens = tokens
-        self._place = 0
-
-    @property
-    def is_at_end(self) -> bool:
-        return all(each.token_type is TokenType.SEMICOLON for each in self._tokens[self._place :])
-
-    def take(self, word: str) -> bool:
-        """Step over a word if it comes next."""
-        token = self._peek()
-        is_next = token is not None and token.token_type is not TokenType.IDENTIFIER and token.text.upper() == word
-        self._place += is_next
-        return is_next
 
     def word(self) -> str:
         token = self._next()
@@ -214,18 +202,9 @@ class _Words:
             self.expect("CLOCK")
         return Expiry(table, int(text), unit, column, by_clock)
 
-    def expect(self, *words: str) -> None:
-        """Step over words. Raises ProgrammingError where others come next."""
-        for word in words:
-            if not self.take(word):
-                raise self.unexpected()
-
     def text(self) -> str:
         """Return a text as it is written."""
-        token = self._next()
-        if token.token_type is not TokenType.STRING:
-            self._place -= 1
-            raise self.unexpected()
+        token = self._next_text()
         return self._text[token.start : token.end + 1]
 
     def name(self) -> tuple[str, ...]:
@@ -260,17 +239,3 @@ class _Words:
         if any(each.token_type is TokenType.PLACEHOLDER for each in self._tokens):
             raise ProgrammingError("A view has no markers for values; write the values into its query.")
         return self._text[first.start :].rstrip().rstrip(";").rstrip()
-
-    def unexpected(self) -> ProgrammingError:
-        token = self._peek()
-        return ProgrammingError(f"{'The end' if token is None else repr(token.text)} is not expected here. The form is {self._form}.")
-
-    def _peek(self) -> Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
-
-    def _next(self) -> Token:
-        token = self._peek()
-        if token is None:
-            raise self.unexpected()
-        self._place += 1
-        return token

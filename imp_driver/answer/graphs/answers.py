@@ -7,22 +7,37 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from imp_driver.answer.graphs.followed import FollowedPattern, GraphTable
-from imp_driver.answer.graphs.quads import COLUMNS
 from imp_driver.answer.permitted import Permitted
 from imp_driver.dataflow.mappings.circuit import Circuit
 from imp_driver.errors import ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means, Upkeep
-from imp_driver.parse.views import read_name
+from imp_driver.parse.graphs import read_graph_name
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.snapshot.versions import Versions
 from imp_driver.sparql.algebra import Pattern
+from imp_driver.sparql.graph_table import COLUMNS
+from imp_driver.sparql.parts import tables_of
 from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 ReadT = TypeVar("ReadT")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """What a session has under the name of a graph; ``newest`` is its table's newest version, None where it is no table of Delta."""
+
+    relation: Relation
+    newest: TableSnapshot | None = None
+
+    @property
+    def text(self) -> str:
+        """Its name in SQL."""
+        return qualified(self.relation.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +51,14 @@ class GraphAnswers:
     permitted: Permitted
     options: Options
 
-    def relation(self, name: str) -> Relation:
-        """Return what the name of a graph stands for. Raises ProgrammingError where it is no graph."""
+    def graphs(self, pattern: Pattern) -> Mapping[str, Graph]:
+        """Return the graphs that a pattern reads, by the names that it has for them. Raises as ``graph``."""
+        return {name: self.graph(name) for name in tables_of(pattern)}
+
+    def graph(self, name: str) -> Graph:
+        """Return what has the name of a graph. Raises ProgrammingError where it is no graph."""
         try:
-            parts = read_name(name)
+            parts = read_graph_name(name)
         except ProgrammingError:
             raise ProgrammingError(
                 f"<{name}> is no name of a graph: these are names of tables, in backticks where they need them."
@@ -47,14 +66,16 @@ class GraphAnswers:
         found = self.session.resolve(parts)
         if found is None:
             raise ProgrammingError(f"There is no graph {name}. CREATE GRAPH {name} makes one; SHOW GRAPHS lists those that there are.")
-        if found.kind is RelationKind.DELTA_TABLE and found.location is not None:
-            _check_columns(found, self.source.snapshot(found.location))
-        return found
+        if found.kind is not RelationKind.DELTA_TABLE or found.location is None:
+            return Graph(found)
+        newest = self.source.snapshot(found.location)
+        _check_columns(found, newest)
+        return Graph(found, newest)
 
     def read(
-        self, pattern: Pattern, tables: Mapping[str, Relation], means: Means, reader: Callable[[Circuit], ReadT], *, is_kept: bool = True
+        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], *, is_kept: bool = True
     ) -> tuple[Upkeep, Mapping[str, TableSnapshot], ReadT]:
-        """Return what a reader makes of the solutions of a pattern over tables, by the names that it has for them.
+        """Return what a reader makes of the solutions of a pattern over graphs, by the names that it has for them.
 
         Args:
             is_kept: the solutions are followed from now on; no value of them is another one each time.
@@ -65,25 +86,25 @@ class GraphAnswers:
         """
         if self.options.sketch is SketchMode.OFF or not self.options.answers:
             raise Refused(Reason.SKETCH_OFF)
-        self.permitted.check_tables(each.name for each in tables.values())
-        graphs = {name: self._table(each) for name, each in tables.items()}
+        self.permitted.check_tables(each.relation.name for each in graphs.values())
+        tables = {name: self._table(each) for name, each in graphs.items()}
         if not is_kept:
-            return FollowedPattern(pattern, self.options.memory, is_once=True).read(graphs, self.source, means, reader)
+            return FollowedPattern(pattern, self.options.memory, is_once=True).read(tables, self.source, means, reader)
         known = self.sketches.relations.graphs
-        key = pattern, tuple(sorted((name, each.snapshot.location) for name, each in graphs.items()))
+        key = pattern, tuple(sorted((name, each.snapshot.location) for name, each in tables.items()))
         followed = known.get_or_add(key, lambda: FollowedPattern(pattern, self.options.memory))
         assert isinstance(followed, FollowedPattern)
         try:
-            return followed.read(graphs, self.source, means, reader)
+            return followed.read(tables, self.source, means, reader)
         finally:
             known.trim(_weight, self.options.memory)
 
-    def _table(self, relation: Relation) -> GraphTable:
-        if relation.kind is not RelationKind.DELTA_TABLE or relation.location is None:
+    def _table(self, graph: Graph) -> GraphTable:
+        relation, newest = graph.relation, graph.newest
+        if newest is None:
             raise Refused(Reason.NOT_A_DELTA_TABLE, f"{'.'.join(relation.name)} is a {relation.kind.value}")
-        version = self.versions.of(relation.name, relation.location)
-        location = relation.location
-        snapshot = self.source.snapshot(location) if version is None else self.source.snapshot_at(location, version)
+        version = self.versions.of(relation.name, newest.location)
+        snapshot = newest if version is None else self.source.snapshot_at(newest.location, version)
         return GraphTable(relation.name, snapshot, version is not None)
 
 

@@ -9,13 +9,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from imp_driver.answer.graphs.quads import COLUMNS, load_text, quads
+from imp_driver.answer.graphs.quads import load_text, quads
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
 from imp_driver.errors import cancelled
+from imp_driver.maintain.step import check_row_count, check_share
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Pattern
+from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.values.cancel import CancellationToken
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Refused
@@ -24,8 +26,6 @@ from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, Ch
 ReadT = TypeVar("ReadT")
 TUPLE_BYTES = 400
 """What a tuple of a circuit takes, with its place in an index (measured: docs/sparql.md)."""
-MOST_CHANGED, MOST_SHARE = 100_000, 0.25
-"""Changed rows, and their share of a table, beyond which all are read anew."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class FollowedPattern:
             plans = {name: self._plan(name, each.snapshot, source) for name, each in tables.items()}
             read = {name: _changed(plan, source, means) for name, plan in plans.items() if plan is not None}
             for name, signed in read.items():
-                _check_growth(self._vector[name], tables[name].snapshot, signed)
+                check_row_count(self._vector[name].row_count, int(signed.weights.sum()), tables[name].snapshot)
         except ChangesUnavailable as error:
             self._load(tables, means)
             return Upkeep(Decision.RECAPTURED, before, recapture_reason=error.reason, detail=error.detail)
@@ -127,8 +127,7 @@ class FollowedPattern:
         plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
         if plan.source is DeltaSource.NONE:
             return None
-        if plan.rows is not None and snapshot.row_count and plan.rows > MOST_CHANGED and plan.rows > MOST_SHARE * snapshot.row_count:
-            raise ChangesUnavailable(RecaptureReason.DELTA_TOO_LARGE, f"{plan.rows} changed rows")
+        check_share(plan, snapshot)
         return plan
 
     def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
@@ -178,13 +177,3 @@ def _changed(plan: ChangePlan, source: ChangeSource, means: Means) -> ZSet:
         return source.read(plan, COLUMNS)
     rows = means.read(f"SELECT {', '.join((*COLUMNS, WEIGHT_COLUMN))} FROM {plan.relation}")
     return ZSet(rows.select(COLUMNS), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
-
-
-def _check_growth(before: TableSnapshot, after: TableSnapshot, signed: ZSet) -> None:
-    """Raise ChangesUnavailable where the table has another number of rows than before and the changes: some would go unnoticed."""
-    if before.row_count is None or after.row_count is None:
-        return
-    expected = before.row_count + int(signed.weights.sum())
-    if expected != after.row_count:
-        detail = f"expected {expected} rows, the table has {after.row_count}"
-        raise ChangesUnavailable(RecaptureReason.ROW_COUNT_DIFFERS, detail)

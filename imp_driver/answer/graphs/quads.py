@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imp_driver.dataflow.mappings.circuit import QuadRow
+from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.sparql.terms import Term
 from imp_driver.values.quoting import quoted_name, quoted_text
 
-COLUMNS = ("s", "p", "o", "g")
-"""Of a graph's table: subject, predicate, object, and the named graph, NULL in the default graph."""
 _MOST_CONDITIONS = 200
 
 Wanted: TypeAlias = Sequence[tuple[Term | None, Term | None, Term | None]]

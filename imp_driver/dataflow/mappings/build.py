@@ -24,7 +24,7 @@ from imp_driver.dataflow.mappings.nodes import Nodes
 from imp_driver.dataflow.mappings.operator import Limits
 from imp_driver.dataflow.mappings.project import ProjectOperator
 from imp_driver.dataflow.mappings.recomputed import RecomputedOperator
-from imp_driver.dataflow.mappings.scopes import certain, reached
+from imp_driver.dataflow.mappings.scopes import reached
 from imp_driver.dataflow.mappings.semijoin import Keeping, SemijoinOperator
 from imp_driver.dataflow.mappings.sliced import SlicedOperator
 from imp_driver.dataflow.mappings.union import UnionOperator
@@ -50,6 +50,7 @@ from imp_driver.sparql.algebra import (
     Variable,
     variables,
 )
+from imp_driver.sparql.certain import certain
 
 
 class Builder:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from imp_driver.dataflow.mappings.expressions import conjunction, conjuncts, existences
-from imp_driver.dataflow.mappings.scopes import certain, mentioned, reached
+from imp_driver.dataflow.mappings.scopes import mentioned, reached
 from imp_driver.sparql.algebra import (
     Bgp,
     Closure,
@@ -30,6 +30,7 @@ from imp_driver.sparql.algebra import (
     Values,
     Variable,
 )
+from imp_driver.sparql.certain import certain
 
 _Variables = frozenset[Variable]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from imp_driver.dataflow.mappings.expressions import TRUE
@@ -34,45 +34,16 @@ from imp_driver.sparql.algebra import (
     Union,
     Values,
     Variable,
-    variables,
 )
+from imp_driver.sparql.parts import every, rebuilt, within
 from imp_driver.sparql.terms import Term
 
 Binding: TypeAlias = Mapping[Variable, Term]
 
 
-def certain(pattern: Pattern) -> frozenset[Variable]:
-    """Return variables that each solution of a pattern binds."""
-    match pattern:
-        case Bgp() | Closure():
-            return frozenset(variables(pattern))
-        case Join(left, right):
-            return certain(left) | certain(right)
-        case Union(left, right):
-            return certain(left) & certain(right)
-        case LeftJoin(left, _, _) | Minus(left, _):
-            return certain(left)
-        case Values(names, rows):
-            return frozenset(name for place, name in enumerate(names) if all(row[place] is not None for row in rows))
-        case Project(inner, names):
-            return certain(inner) & frozenset(names)
-        case Filter(inner, _) | Extend(inner, _, _) | Distinct(inner) | OrderBy(inner, _) | Slice(inner):
-            return certain(inner)
-        case Group(inner, keys, _):
-            known = certain(inner)
-            return frozenset(name for name, expression in keys if isinstance(expression, Read) and expression.variable in known)
-
-
 def mentioned(part: object) -> Iterator[Variable]:
-    """Yield all variables in a pattern or an expression, those that no solution has among them."""
-    if isinstance(part, Variable):
-        yield part
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from mentioned(each)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from mentioned(getattr(part, field.name))
+    """Return all variables in a pattern or an expression, those that no solution has among them."""
+    return (each for each in every(part) if isinstance(each, Variable))
 
 
 def reached(part: object) -> Iterator[Variable]:
@@ -82,12 +53,9 @@ def reached(part: object) -> Iterator[Variable]:
         yield from (variable for variable in reached(part.pattern) if variable in shown)
     elif isinstance(part, Variable):
         yield part
-    elif isinstance(part, tuple):
-        for each in part:
+    else:
+        for each in within(part):
             yield from reached(each)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from reached(getattr(part, field.name))
 
 
 def places(part: object) -> Iterator[tuple[Place, tuple[Node, Node, Node] | None]]:
@@ -100,12 +68,8 @@ def places(part: object) -> Iterator[tuple[Place, tuple[Node, Node, Node] | None
         return
     if isinstance(part, Closure) and reads_terms(part):
         yield part.place, None
-    if isinstance(part, tuple):
-        for each in part:
-            yield from places(each)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from places(getattr(part, field.name))
+    for each in within(part):
+        yield from places(each)
 
 
 def reads_terms(closure: Closure) -> bool:
@@ -197,11 +161,7 @@ def _renamed(part: Pattern, variable: Variable, name: Variable) -> Pattern:
 def _renamed_part(part: object, variable: Variable, name: Variable) -> object:
     if part == variable:
         return name
-    if isinstance(part, tuple):
-        return tuple([_renamed_part(each, variable, name) for each in part])
-    if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{field.name: _renamed_part(getattr(part, field.name), variable, name) for field in fields(part)})
-    return part
+    return rebuilt(part, lambda each: _renamed_part(each, variable, name))
 
 
 def _values(names: tuple[Variable, ...], rows: tuple[tuple[Term | None, ...], ...], binding: Binding) -> Values:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -40,6 +40,7 @@ from imp_driver.sparql.functions.logic import Solution, TruthOf, ValueOf, any_of
 from imp_driver.sparql.functions.numerals import Number
 from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.functions.volatile import is_volatile
+from imp_driver.sparql.parts import within
 from imp_driver.sparql.terms import Term
 
 __all__ = ["Matches", "Solution", "is_volatile", "truth_of", "value_of"]
@@ -235,6 +236,4 @@ def _reads(part: object, places: Mapping[Variable, int]) -> bool:
         return True
     if isinstance(part, Read):
         return part.variable in places
-    if isinstance(part, tuple):
-        return any(_reads(each, places) for each in part)
-    return is_dataclass(part) and any(_reads(getattr(part, field.name), places) for field in fields(part))
+    return any(_reads(each, places) for each in within(part))

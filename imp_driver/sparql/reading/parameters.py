@@ -46,7 +46,7 @@ from imp_driver.sparql.algebra import (
     Variable,
     variables,
 )
-from imp_driver.sparql.reading.joining import bound
+from imp_driver.sparql.certain import certain
 from imp_driver.sparql.reading.names import is_absolute
 from imp_driver.sparql.terms import Term, TermKind, kind, lexical
 
@@ -125,7 +125,7 @@ class _Given:
     def _again(self, pattern: Pattern, names: tuple[Variable, ...]) -> Pattern:
         """Bind the given ones of some variables again."""
         for name in names:
-            if name in self.values and name not in bound(pattern):
+            if name in self.values and name not in certain(pattern):
                 # Some solutions may have it already, of a subquery for example.
                 is_new = name not in variables(pattern)
                 pattern = Extend(pattern, name, Constant(self.values[name])) if is_new else self._only(pattern, name)

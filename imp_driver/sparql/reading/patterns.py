@@ -28,9 +28,10 @@ from imp_driver.sparql.algebra import (
     Variable,
     variables,
 )
+from imp_driver.sparql.certain import certain
 from imp_driver.sparql.reading.context import Context
 from imp_driver.sparql.reading.expressions import Expressions
-from imp_driver.sparql.reading.joining import bound, conjunction, filtered, joined, matched, visible
+from imp_driver.sparql.reading.joining import conjunction, filtered, joined, matched, visible
 from imp_driver.sparql.reading.paths import steps
 from imp_driver.sparql.reading.tree import Tree
 
@@ -161,7 +162,7 @@ class _GroupReader:
             return
         # Of one graph each: its name, which both sides have here, is none of the variables that must be shared.
         shared = (set(visible(self._pattern)) & set(visible(right))) - {self._given.variable}
-        if shared & bound(self._pattern) & bound(right):
+        if shared & certain(self._pattern) & certain(right):
             self._pattern = Minus(self._pattern, right)
         elif shared:
             name = self._given.variable.name

@@ -32,9 +32,15 @@ def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool =
         subject, predicate and object.
 
     Raises:
-        NotSupportedError: something of the query has no SQL that is the same.
+        NotSupportedError: something of the query has no SQL that is the same, or it is nested too deeply.
     """
-    patterns = Patterns(relation, is_set=is_set)
+    try:
+        return _translated(query, Patterns(relation, is_set=is_set), is_shown)
+    except RecursionError:
+        raise NotSupportedError("it is nested too deeply") from None
+
+
+def _translated(query: Query, patterns: Patterns, is_shown: bool) -> str:
     match query.form:
         case Form.SELECT | Form.DESCRIBE:
             text = _select(query, patterns, is_shown)

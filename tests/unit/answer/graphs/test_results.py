@@ -13,7 +13,7 @@ from imp_driver.answer.graphs.results import column
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Quad, Source, Triple, Variable
 from imp_driver.sparql.given import Iri, bound, term_of
-from imp_driver.sparql.tables import tables_of
+from imp_driver.sparql.parts import tables_of
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import XSD, Term, literal, n_triples
 from imp_driver.values.options import Terms
