@@ -1,4 +1,4 @@
-"""One warehouse and one JVM for all Spark tests of a run."""
+"""One warehouse and one JVM for all Spark tests of a run, which has the core each day and half of the other modules, others each day."""
 
 from __future__ import annotations
 
@@ -15,8 +15,37 @@ from imp_driver.spark import local
 from imp_driver.state import returning
 from imp_driver.values.options import Options
 from tests import jvm
+from tests.seeds import of_today
+
+FOLDER = Path(__file__).parent
+EVERY_DAY = {
+    "test_answers",
+    "test_changes",
+    "test_graphs",
+    "test_incremental_views",
+    "test_main_job",
+    "test_materialized_views",
+    "test_recursion",
+    "test_session",
+    "test_sparql",
+    "test_versions",
+    "test_what_if",
+}
+"""What a change is most likely to break."""
 
 jvm.optimise()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave modules out that are not those of today; whoever names a module or a test has it run."""
+    if config.option.keyword or any(Path(argument.split("::")[0]).suffix == ".py" for argument in config.args):
+        return
+    modules = {item.path.stem for item in items if item.path.parent == FOLDER}
+    chosen = EVERY_DAY.union(of_today(sorted(modules - EVERY_DAY)))
+    left_out = [item for item in items if item.path.parent == FOLDER and item.path.stem not in chosen]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(scope="session")
