@@ -71,7 +71,7 @@ class ResultStream(Protocol):
 class Outcome:
     """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown.
 
-    ``generated`` tells, after an INSERT of one row, the value in the identity column of the table; None where there is none or it is unknown.
+    ``generated`` tells, after an INSERT of one row, the value in the table's identity column; None where there is none or it is unknown.
     """
 
     stream: ResultStream | None

@@ -1,4 +1,4 @@
-"""Alembic's operations as the steps that Delta takes: defaults after their columns, NOT NULL as a CHECK, properties before what needs them."""
+"""Alembic's operations as the steps that Delta takes: defaults after columns, NOT NULL as a CHECK, properties before what needs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from alembic.ddl.base import alter_table, format_server_default, format_table_name
 from alembic.ddl.impl import DefaultImpl
-from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, exc
+from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, MetaData, Table, exc
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import AddConstraint, ExecutableDDLElement
 
@@ -68,6 +68,7 @@ class ImpImpl(DefaultImpl):
             return
         if column.computed is not None or column.identity is not None:
             raise exc.CompileError(f"Delta cannot add {column.name}, whose values it would make, to {table.text}; make a new table.")
+        checks = _checks(column, Table(table_name, MetaData(), schema=schema))
         default = self._default(column)
         if not column.nullable and default is None and table.has_rows():
             raise exc.CompileError(
@@ -84,15 +85,13 @@ class ImpImpl(DefaultImpl):
                 name = table.quoted(column.name)
                 self._exec(_Step(f"UPDATE {table.text} SET {name} = DEFAULT WHERE {name} IS NULL"))
             table.forbid_null(column.name)
-        for constraint in column.constraints:
-            if isinstance(constraint, CheckConstraint):
-                self._exec(AddConstraint(constraint))
+        for check in checks:
+            self._exec(AddConstraint(check))
 
     def _default(self, column: Column[Any]) -> str | None:
         if column.server_default is None:
             return None
-        compiler: Any = self.dialect.ddl_compiler(self.dialect, None)
-        return format_server_default(compiler, column.server_default)
+        return format_server_default(_compiler(self), column.server_default)
 
     def alter_column(self, table_name: str, column_name: str, *, nullable: bool | None = None, schema: Any = None, **options: Any) -> None:
         """Change a column.
@@ -142,12 +141,28 @@ class ImpImpl(DefaultImpl):
         super().drop_column(table_name, column, schema=schema, **options)
 
 
+def _checks(column: Column[Any], table: Table) -> list[CheckConstraint]:
+    """Return the CHECKs of a column as those of its table. Raises CompileError for one without a name."""
+    found = [each for each in column.constraints if isinstance(each, CheckConstraint)]
+    if any(each.name is None for each in found):
+        raise exc.CompileError(f"The CHECK of the new column {column.name} needs a name: CheckConstraint(.., name='..').")
+    made = [CheckConstraint(each.sqltext, name=each.name) for each in found]
+    for each in made:
+        table.append_constraint(each)
+    return made
+
+
+def _compiler(impl: ImpImpl) -> Any:
+    made: Any = impl.dialect.ddl_compiler
+    return made(impl.dialect, None)
+
+
 class _Altered:
     """A table that is being changed. Without a connection (``--sql``) nothing is known of it."""
 
     def __init__(self, impl: ImpImpl, name: str, schema: str | None) -> None:
         self._impl = impl
-        self._compiler: Any = impl.dialect.ddl_compiler(impl.dialect, None)
+        self._compiler = _compiler(impl)
         self._begin = alter_table(self._compiler, name, schema)
         self.text = format_table_name(self._compiler, name, schema)
         self._described: Description | None = None

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, scoped_session
 import imp_driver
 
 Listener: TypeAlias = Callable[[imp_driver.SketchReport, Any], object]
-"""Is given a report and SQLAlchemy's context of the statement (``statement``, ``parameters``, ``execution_options``, ``root_connection``)."""
+"""Is given a report and SQLAlchemy's context of a statement (``statement``, ``parameters``, ``execution_options``, ``root_connection``)."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ def on_report(target: Any, listener: Listener) -> Callable[[], None]:
     Raises:
         sqlalchemy.exc.ArgumentError: the target is something else, or of another dialect.
     """
-    place = getattr(target, "sync_engine", None) or getattr(target, "sync_connection", None) or target
+    place = getattr(target, "sync_connection", None) or getattr(target, "sync_engine", None) or target
     if getattr(getattr(place, "dialect", None), "name", None) != "imp" or isinstance(place, type):
         raise exc.ArgumentError(f"Reports come from an engine or a connection of imp://, not from {type(target).__name__}.")
 
