@@ -9,7 +9,7 @@ from alembic.ddl.base import alter_table, format_server_default, format_table_na
 from alembic.ddl.impl import DefaultImpl
 from sqlalchemy import BigInteger, CheckConstraint, Column, Integer, MetaData, Table, exc
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.schema import AddConstraint, ExecutableDDLElement
+from sqlalchemy.schema import AddConstraint, DefaultClause, ExecutableDDLElement
 
 from imp_sqlalchemy.constraints import is_checked, not_null_name
 from imp_sqlalchemy.description import Description, describe
@@ -88,8 +88,12 @@ class ImpImpl(DefaultImpl):
         for check in checks:
             self._exec(AddConstraint(check))
 
+    def compare_server_default(self, inspector_column: Any, metadata_column: Any, *rendered: Any) -> bool:
+        """Say whether the defaults differ, as Delta keeps them: in SQL, texts with their quotes."""
+        return self._default(inspector_column) != self._default(metadata_column)
+
     def _default(self, column: Column[Any]) -> str | None:
-        if column.server_default is None:
+        if not isinstance(column.server_default, DefaultClause):
             return None
         return format_server_default(_compiler(self), column.server_default)
 

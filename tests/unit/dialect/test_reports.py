@@ -94,8 +94,10 @@ def test_a_session_keeps_its_newest_report_over_a_commit(engine: sa.Engine) -> N
 
 
 def test_engines_connections_and_sessions_of_asyncio() -> None:
+    driver: Any = FakeDriver()
+
     async def main() -> list[Any]:
-        engine = create_async_engine("imp+aio:///house", module=ImpAsyncModule(FakeDriver()), isolation_level="AUTOCOMMIT")
+        engine = create_async_engine("imp+aio:///house", module=ImpAsyncModule(driver), isolation_level="AUTOCOMMIT")
         heard: list[Any] = []
         async with engine.connect() as connection:
             assert last_report(connection) is None

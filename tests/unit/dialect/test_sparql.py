@@ -92,9 +92,10 @@ def test_markers_of_sql_are_markers_still(engine: sa.Engine, driver: FakeDriver)
 
 def test_with_asyncio() -> None:
     driver = FakeDriver()
+    module: Any = driver
 
     async def main() -> None:
-        engine = create_async_engine("imp+aio:///house", module=ImpAsyncModule(driver), isolation_level="AUTOCOMMIT")
+        engine = create_async_engine("imp+aio:///house", module=ImpAsyncModule(module), isolation_level="AUTOCOMMIT")
         async with engine.connect() as connection:
             await connection.execute(sa.text(QUERY), {"v": 5})
             await connection.execute(sa.text(QUERY), [{"v": 5}, {"v": 6}])
