@@ -91,6 +91,7 @@ OPEN = (
     "autoincrement_insert",
     "autoincrement_without_sequence",
     "implements_get_lastrowid",
+    "dbapi_lastrowid",
     "create_table_as",
     "table_ddl_if_exists",
     "index_ddl_if_exists",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import imp_driver
 from imp_sqlalchemy import ImpDialect
+from imp_sqlalchemy.aio_dialect import ImpAsyncModule
 from tests.unit.dialect.fakes import FakeDriver
 
 
@@ -133,3 +136,20 @@ def test_an_object_learns_the_value_that_delta_made(engine: sa.Engine, driver: F
         session.add(sale)
         session.commit()
         assert sale.id == 41
+
+
+def test_with_asyncio() -> None:
+    driver: Any = FakeDriver()
+
+    async def main() -> int:
+        engine = create_async_engine("imp+aio:///house", module=ImpAsyncModule(driver), isolation_level="AUTOCOMMIT")
+        async with AsyncSession(engine, expire_on_commit=False) as session:
+            await session.connection()
+            driver.pipelines[0].generated = 41
+            sale = Sale(price=5)
+            session.add(sale)
+            await session.commit()
+        await engine.dispose()
+        return sale.id
+
+    assert asyncio.run(main()) == 41
