@@ -13,12 +13,16 @@ _QUERY = re.compile(
     rf"{_SPARQL.pattern}\s*+(?:(?:PREFIX\s+[^\s<]*+|BASE)\s*+<[^>]*>\s*+|#[^\n]*\n\s*+)*+(?:SELECT|ASK|CONSTRUCT|DESCRIBE)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_VIEW = re.compile(
+    r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:INCREMENTAL|MATERIALIZED)\s+VIEW\s(?:'(?:[^'\\]|\\.)*'|(?!\bAS\s)[^'])*\bAS\s+SPARQL\s",
+    re.IGNORECASE | re.DOTALL,
+)
 _ESCAPED_COLON = re.compile(r"\\(:\w*)(?![:\w])")
 
 
 def is_sparql(statement: str) -> bool:
-    """Say whether a statement is one of SPARQL: a query, an update, or EXPLAIN of one."""
-    return _SPARQL.match(statement) is not None
+    """Say whether a statement is one of SPARQL: a query, an update, EXPLAIN of one, or a view of one."""
+    return _SPARQL.match(statement) is not None or _VIEW.match(statement) is not None
 
 
 def is_query(statement: str) -> bool:

@@ -55,7 +55,14 @@ def test_sessions_driver_statements_and_typed_columns(engine: sa.Engine, driver:
     assert [given for _, given in asked(driver)] == [{"v": 1}, {"v": 2}, {"v": 3}]
 
 
-@pytest.mark.parametrize("explained", ["EXPLAIN SPARQL ASK { ?s ?p ?v }", "/* a */ -- b\n sparql ask { ?s ?p ?v }"])
+@pytest.mark.parametrize(
+    "explained",
+    [
+        "create or replace incremental view v comment 'as sparql it''s' as sparql SELECT ?v { ?s :p ?v }",
+        "EXPLAIN SPARQL ASK { ?s ?p ?v }",
+        "/* a */ -- b\n sparql ask { ?s ?p ?v }",
+    ],
+)
 def test_what_else_begins_a_statement_of_sparql(engine: sa.Engine, driver: FakeDriver, explained: str) -> None:
     with engine.connect() as connection:
         connection.execute(sa.text(explained), {"v": 1})
