@@ -79,8 +79,8 @@ def found_column(columns: Columns, wanted: str) -> str:
     by_name = {name.lower(): (name, kind) for name, kind in columns}
     if wanted.lower() not in by_name:
         near = difflib.get_close_matches(wanted.lower(), by_name, 1)
-        hint = f"Did you mean {by_name[near[0]][0]!r}?" if near else f"There are {', '.join(name for name, _ in columns)}."
-        raise ProgrammingError(f"There is no column {wanted!r}. {hint}")
+        hint = f" Did you mean {by_name[near[0]][0]!r}?" if near else ""
+        raise ProgrammingError(f"There is no column {wanted!r}.{hint} There are {', '.join(name for name, _ in columns)}.")
     name, kind = by_name[wanted.lower()]
     if _WITH_BOUNDS.fullmatch(kind) is None:
         raise NotSupportedError(f"Rows cannot be clustered by {name!r}: files have no minimum and maximum of type {kind}.")
