@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from imp_driver.cli.records import in_time, record
+from imp_driver.cli.records import counted, in_time, record
 from imp_driver.reasons import Decision, ServedBy
 from imp_driver.values.report import SketchReport
 
@@ -148,10 +148,10 @@ def _origin(step: Step) -> str:
 def headline(run: Run) -> str:
     """Return the numbers of the run in one sentence."""
     if not run.later:
-        return f"All {len(run.steps)} queries were first ones: ask more of them to see them answered from memory"
+        return f"Every query was a first one ({len(run.steps)}): ask more of them to see them answered from memory"
     driver, plain = (statistics.median(times) for times in ([s.driver for s in run.later], [s.plain for s in run.later]))
     ratio = f"{plain / driver:,.{0 if plain > 10 * driver else 1}f} times faster" if plain > driver else "not faster in this run"
-    rows = f"but {run.different} answers differ" if run.different else "with the same rows"
+    rows = f"but {counted(run.different, 'answer differs', 'answers differ')}" if run.different else "with the same rows"
     return f"A click takes {in_time(driver)} instead of {in_time(plain)}: {ratio}, {rows}"
 
 
@@ -194,7 +194,7 @@ def _sentences(run: Run, picture: Path) -> list[str]:
         f"while {run.commits} changes were made to the table."
     )
     if run.different:
-        lines.append(f"{run.different} answers DIFFER from Spark's: please report this.")
+        lines.append(f"{counted(run.different, 'answer DIFFERS', 'answers DIFFER')} from Spark's: please report this.")
     else:
         lines.append(f"All answers are equal ({run.compared} of {len(run.steps)} compared with Spark's at the same version of the table).")
     return [*lines, f"The picture: {picture}. The whole run took {in_time(run.seconds)}."]
@@ -209,16 +209,15 @@ def _reasons(run: Run) -> list[str]:
         )
     files = [(step.files_read, step.report.files_total or 0) for step in run.later if step.files_read]
     if files:
-        lines.append(f"{len(files)} queries read {sum(read for read, _ in files):,} of {sum(total for _, total in files):,} files.")
+        queries = counted(len(files), "query", "queries")
+        lines.append(f"{queries} read {sum(read for read, _ in files):,} of {sum(total for _, total in files):,} files.")
     others = len(run.later) - len(run.from_memory) - len(files)
     if others:
-        lines.append(f"{others} ran on Spark alone.")
+        lines.append(f"{counted(others, 'query', 'queries')} ran on Spark alone.")
     if run.captures:
         plain, driver = _seconds(run.captures)
-        lines.append(
-            f"{len(run.captures)} were first ones, with which groups were captured: {in_time(driver)} together, "
-            f"where Spark alone took {in_time(plain)}."
-        )
+        first = counted(len(run.captures), "was a first one", "were first ones")
+        lines.append(f"{first}, with which groups were captured: {in_time(driver)} together, where Spark alone took {in_time(plain)}.")
     return lines
 
 

@@ -17,8 +17,8 @@ import imp_driver
 from imp_driver.cli.bad_rows import first_bad_row
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
 from imp_driver.cli.load_progress import Progress, Written
-from imp_driver.cli.load_types import check_fit
-from imp_driver.cli.records import in_bytes, in_time, spinner
+from imp_driver.cli.load_types import check_fit, misfit_query, misfits
+from imp_driver.cli.records import counted, in_bytes, in_time, spinner
 from imp_driver.cli.warehouse import folder_of
 from imp_driver.dbapi.connection import Connection
 from imp_driver.parse.clustering import Columns, clustered_sql, files_for, found_column, read_name, statistics_property
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         linked.mkdir()
         link(files, linked)
         try:
-            with spinner(console, f"Reading the columns of {_counted(paths)} ..."):
+            with spinner(console, f"Reading the columns of {_files(len(paths))} ..."):
                 target = _target(connection, table, arguments.how)
                 connection.execute(source_sql(paths, chosen, str(linked))).close()
                 load = _planned(arguments, table, files, target, _columns(connection, VIEW))
@@ -79,10 +79,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return 0
             _load(connection, load, arguments.url, console)
         except imp_driver.Error as error:
-            bad = first_bad_row(paths, chosen) if _is_about_rows(error) else None
-            if bad is None:
-                raise
-            raise imp_driver.DataError(f"A row cannot be read, and nothing was loaded: {bad}") from error
+            if _is_about_rows(error) and (bad := first_bad_row(paths, chosen)) is not None:
+                raise imp_driver.DataError(f"A row cannot be read, and nothing was loaded: {bad}") from error
+            raise
     return 0
 
 
@@ -130,7 +129,7 @@ def _tell_plan(load: Load, console: Console) -> None:
     size = in_bytes(sum(file.path.stat().st_size for file in load.files))
     of_folders = {name.lower() for file in load.files for name in file.columns}
     width = max((len(name) for name, _ in load.source), default=0)
-    lines = [f"{_counted(load.files)} ({size}) with the columns"]
+    lines = [f"{_files(len(load.files))} ({size}) with the columns"]
     lines += [f"  {name:{width}}  {kind}{' (of folders)' if name.lower() in of_folders else ''}" for name, kind in load.source]
     what = {"create": "a new table", "replace": "in the place of what is there", "append": "added to what is there"}[load.how]
     order = f"each with a range of {load.column}" if load.column else "in the order of the rows"
@@ -166,8 +165,7 @@ def _write(connection: Connection, load: Load) -> int | None:
         statistics = None if column is None else statistics_property(load.target, column, properties)
         if statistics is not None:
             connection.execute(f"ALTER TABLE {name} SET TBLPROPERTIES ({statistics})").close()
-        with connection.execute(f"INSERT INTO {name} BY NAME {rows}") as cursor:
-            return cursor.rowcount
+        return _appended(connection, load, load.target)
     statistics = None if load.column is None else statistics_property(load.source, load.column, {})
     written = "" if statistics is None else f" TBLPROPERTIES ({statistics})"
     try:
@@ -177,6 +175,18 @@ def _write(connection: Connection, load: Load) -> int | None:
             raise
         raise _exists(load.name) from error
     return None
+
+
+def _appended(connection: Connection, load: Load, target: Columns) -> int:
+    try:
+        with connection.execute(f"INSERT INTO {qualified(load.table)} BY NAME {load.rows_sql()}") as cursor:
+            return cursor.rowcount
+    except imp_driver.Error as error:
+        asked = misfit_query(load.source, target, VIEW) if _is_about_types(error) else None
+        told = None if asked is None else misfits(asked[0], _rows(connection, asked[1])[0])
+        if told is None:
+            raise
+        raise imp_driver.DataError(f"The files do not fit the table {load.name}, and nothing was loaded: {told}.") from error
 
 
 def _folder(connection: Connection, load: Load, url: str) -> Path | None:
@@ -192,12 +202,12 @@ def _is_about_rows(error: imp_driver.Error) -> bool:
     return (error.error_class or "").startswith(("MALFORMED_", "FAILED_READ_FILE", "UNABLE_TO_INFER", "CANNOT_PARSE"))
 
 
-def _counted(files: Sequence[object]) -> str:
-    return _files(len(files))
+def _is_about_types(error: imp_driver.Error) -> bool:
+    return any(word in (error.error_class or "") for word in ("CAST_", "OUT_OF_RANGE", "OVERFLOW", "CANNOT_PARSE"))
 
 
 def _files(number: int) -> str:
-    return "1 file" if number == 1 else f"{number:,} files"
+    return counted(number, "file", "files")
 
 
 def _columns(connection: Connection, name: str) -> Columns:

@@ -16,7 +16,7 @@ _EACH = 0.5
 
 
 class Written:
-    """Counts the rows of Parquet files that appear in a folder. Those that are there already, and those that are not whole, do not count."""
+    """Counts the rows of Parquet files that appear in a folder; those that are not whole do not count."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

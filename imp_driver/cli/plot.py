@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from imp_driver.cli.dashboard_words import Run, headline
-from imp_driver.cli.records import in_time
+from imp_driver.cli.records import counted, in_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,4 +89,4 @@ def _beside(run: Run) -> str:
         return told
     extra = sum(step.driver for step in captures) - sum(step.plain for step in captures)
     cost = f"{in_time(extra)} more than Spark" if extra > 0 else "no more than Spark"
-    return f"{told} The {len(captures)} first clicks took {cost} in all."
+    return f"{told} {counted(len(captures), 'first click', 'first clicks')} took {cost} in all."

@@ -43,3 +43,8 @@ def in_time(seconds: float) -> str:
     if seconds >= 0.9995:
         return f"{seconds:.1f} s"
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.00995 else f"{seconds * 1000:.1f} ms"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with what it counts."""
+    return f"{number:,} {one if number == 1 else many}"

@@ -21,7 +21,6 @@ from rich.console import Console
 import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.main import main
-from imp_driver.cli.plot import draw
 from imp_driver.cli.shell import _print_rows, _statements, report_lines
 from imp_driver.cli.synthetic import SyntheticTable, having
 from imp_driver.cli.workload import queries, updates
@@ -171,7 +170,9 @@ def test_having_tests_so_many_aggregates(aggregates: int) -> None:
     assert len(tested | {"b"}) == aggregates
 
 
-@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["advise"], ["metrics"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["demo", "--size", "tiny"], ["sql"], ["advise"], ["metrics"]]
+)
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -198,16 +199,3 @@ def test_a_bad_url_is_one_line(command: str, capsys: pytest.CaptureFixture[str])
     captured = capsys.readouterr()
     assert captured.err.startswith("imp: Cannot read the URL")
     assert len(captured.err.splitlines()) == 1
-
-
-@dataclass(frozen=True)
-class Measured:
-    plain: float
-    driver: float
-    captured: bool
-
-
-def test_the_picture_is_a_png(tmp_path: Path) -> None:
-    picture = tmp_path / "demo.png"
-    draw([Measured(1, 2, True), Measured(1, 0.3, False)], picture)
-    assert picture.read_bytes().startswith(b"\x89PNG")
