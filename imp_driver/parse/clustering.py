@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.values.quoting import quoted_name, quoted_text
 
-FEWEST_FILES = 64
-LARGE_FILE = 64 << 20
-"""Bytes."""
+_ENOUGH_FILES = 64
+_SMALL_FILE, _LARGE_FILE = 1 << 20, 64 << 20
+"""Bytes. Reading a smaller file costs about what opening it does, so that skipping it saves nothing."""
 STATISTICS_COLUMNS = "delta.dataSkippingStatsColumns"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 _DEFAULT_INDEXED = 32
@@ -66,7 +66,7 @@ def clustered_sql(relation: str, column: str, files: int) -> str:
 
 def files_for(size: int) -> int:
     """Return into how many files rows of so many bytes are written unless it is said."""
-    return max(FEWEST_FILES, size // LARGE_FILE)
+    return max(1, min(_ENOUGH_FILES, size // _SMALL_FILE), size // _LARGE_FILE)
 
 
 def found_column(columns: Columns, wanted: str) -> str:

@@ -16,6 +16,7 @@ from imp_driver.cli import dashboard, demo_folders
 from imp_driver.cli.demo_folders import IN_RESULT, IN_WAREHOUSE, MARKER, DemoFolder, claim, clean, made_rows, remember_rows
 from imp_driver.cli.main import _complete_demo, _parser, main
 from imp_driver.cli.records import in_bytes, in_time, tell
+from imp_driver.cli.synthetic import SyntheticTable
 
 
 @pytest.fixture
@@ -214,7 +215,7 @@ def test_the_table_is_made_once_and_then_set_back(folder: DemoFolder) -> None:
 
     claim(folder)
     connection, console = Noting(), Console(file=io.StringIO())
-    table = dashboard.SyntheticTable(demo_folders.TABLE, 10)
+    table = SyntheticTable(demo_folders.TABLE, 10)
     made = ["DROP TABLE IF EXISTS", "DROP TABLE IF EXISTS", "CREATE TABLE", "DROP STATE ALL"]
     for failing, expected in (
         ("nothing", made),
@@ -226,7 +227,7 @@ def test_the_table_is_made_once_and_then_set_back(folder: DemoFolder) -> None:
         assert connection.texts == expected
     connection.failing = "CREATE"
     with pytest.raises(imp_driver.OperationalError):
-        dashboard._prepare(connection, dashboard.SyntheticTable(demo_folders.TABLE, 20), folder.path, console)  # type: ignore[arg-type]
+        dashboard._prepare(connection, SyntheticTable(demo_folders.TABLE, 20), folder.path, console)  # type: ignore[arg-type]
     assert made_rows(folder.path) is None
 
 
