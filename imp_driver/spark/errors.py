@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -76,7 +77,7 @@ _SERVER: tuple[tuple[str, str | None, str], ...] = (
 )
 """Status of gRPC, error class and message."""
 _OF_SERVER = re.compile(r"The Spark Connect server(?: at \S+)?")
-_UNREACHED = re.compile(r"\bipv[46]:(\S+?:\d+)\b")
+_UNREACHED = re.compile(r"\bipv[46]:(\S+:\d+)\b")
 _SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
 _TRACE_OF_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(?P<last>\S.*)", re.MULTILINE)
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
@@ -144,7 +145,7 @@ def at_address(message: str, address: str | None) -> str:
 def _address(error: BaseException) -> str | None:
     """Return the address that gRPC could not reach, as its text has it; None where it has none."""
     found = _UNREACHED.search(str(error))
-    return None if found is None else found[1]
+    return None if found is None else unquote(found[1])
 
 
 def _from_java(error: Py4JJavaError) -> BaseException:
