@@ -45,6 +45,10 @@ def _without_parser(patch: pytest.MonkeyPatch) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+def _as_they_are(patch: pytest.MonkeyPatch) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 SURROUNDINGS: dict[str, Callable[[pytest.MonkeyPatch], AbstractContextManager[None]]] = {
     "Another process has the warehouse": _in_use,
     "No Java": _without_java,
@@ -59,7 +63,7 @@ def test_the_page_shows_what_is_told(
     mistake: Mistake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with SURROUNDINGS.get(mistake.title, lambda patch: nullcontext())(monkeypatch):
+    with SURROUNDINGS.get(mistake.title, _as_they_are)(monkeypatch):
         if mistake.language == "sh":
             assert main(shlex.split(mistake.code)[1:]) == 1
             told = capsys.readouterr().err

@@ -7,11 +7,10 @@ import pytest
 from imp_driver.commands.suggestions import suggest
 from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError
 
-_SYNTAX = {"error_class": "PARSE_SYNTAX_ERROR", "sqlstate": "42601"}
-
 
 def _syntax() -> ProgrammingError:
-    return ProgrammingError("[PARSE_SYNTAX_ERROR] Syntax error\n\n== SQL ==\nSHOW SKECHES\n", **_SYNTAX, query_id="q")
+    told = "[PARSE_SYNTAX_ERROR] Syntax error\n\n== SQL ==\nSHOW SKECHES\n"
+    return ProgrammingError(told, error_class="PARSE_SYNTAX_ERROR", sqlstate="42601", query_id="q")
 
 
 def test_an_error_of_spark_ends_with_what_may_have_been_meant_and_keeps_the_rest() -> None:
@@ -28,7 +27,7 @@ def test_an_error_of_spark_ends_with_what_may_have_been_meant_and_keeps_the_rest
         (ProgrammingError("no such table", error_class="TABLE_OR_VIEW_NOT_FOUND", sqlstate="42P01"), "SELECT ?s { ?s ?p ?o }"),
         (DataError("too large"), "SELECT ?s { ?s ?p ?o }"),
         (OperationalError("gone"), "SELECT ?s { ?s ?p ?o }"),
-        (ProgrammingError("syntax", **_SYNTAX), "SELCT 1"),
+        (_syntax(), "SELCT 1"),
         (ProgrammingError("this is no SPARQL 1.1"), "CREATE INCREMENTAL VIEW v AS SPARQL SELECT ?s ?"),
         (ProgrammingError("this is no SPARQL 1.1"), "SPARQL SELECT ?s ?"),
     ],
