@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -25,6 +25,7 @@ from imp_driver.sparql.read import is_update, read_query
 from imp_driver.sparql.sql.translate import translated
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import Term
+from imp_driver.state.graph_states import GraphState
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
@@ -62,7 +63,7 @@ class SparqlQueries:
             is_kept = not is_volatile(query.pattern)
             query = query if is_kept else at_one_moment(query)
         tables = self._graphs.graphs(query.pattern)
-        served = tried(lambda: self._served(query, tables, execution, is_kept=is_kept), execution.token)
+        served = tried(lambda: self._served(query, text, tables, execution, is_kept=is_kept), execution.token)
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
     def _read(self, text: str, execution: Execution) -> Query:
@@ -83,7 +84,8 @@ class SparqlQueries:
         tables = self._graphs.graphs(query.pattern)
         try:
             circuit = Circuit(query.pattern)
-            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *_kept(circuit)]
+            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}."]
+            lines += [*_state(self._graphs.kept(query.pattern, tables)), *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
         try:
@@ -98,20 +100,26 @@ class SparqlQueries:
         query = Query(Form.SELECT, at_one_moment(Project(pattern, columns)), columns)
         tables = self._graphs.graphs(pattern)
         means = means_of(self._graphs.session, execution)
-        found = tried(lambda: self._graphs.read(query.pattern, tables, means, Circuit.ordered, is_kept=False)[2], execution.token)
+        found = tried(lambda: self._graphs.once(query.pattern, tables, means, Circuit.ordered)[2], execution.token)
         if not isinstance(found, Grounds):
             return found
         rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
         return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
 
-    def _served(self, query: Query, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
+    def _served(self, query: Query, text: str, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
         means = means_of(self._graphs.session, execution)
-        upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit), is_kept=is_kept)
+        reader: Callable[[Circuit], list[Row]] = lambda circuit: _result(query, circuit)  # noqa: E731
+        identifier = None
+        if is_kept:
+            identifier, upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, reader, text)
+        else:
+            upkeep, snapshots, rows = self._graphs.once(query.pattern, tables, means, reader)
         names = [each.name for each in query.columns]
         columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:
             columns = {"ask": (pa.bool_(), [bool(rows)])}
-        return Outcome(LocalStream(columns), -1, _report(upkeep, snapshots, tables, execution))
+        report = replace(_report(upkeep, snapshots, tables, execution), sketch_id=identifier)
+        return Outcome(LocalStream(columns), -1, report)
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
         text = self._sql(query, tables, why, is_shown=self._options.terms is not Terms.N3)
@@ -157,6 +165,16 @@ def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapp
         times=execution.watch.times,
         served_by=ServedBy.STATE,
     )
+
+
+def _state(state: GraphState | None) -> list[str]:
+    """Say by which state a query is answered, as SHOW STATES has it."""
+    if state is None:
+        return ["State: to be captured."]
+    if state.problem:
+        return [f"State {state.identifier}: {state.problem}."]
+    versions = ", ".join(f"{'.'.join(name)} at version {version}" for name, version in state.versions.items())
+    return [f"State {state.identifier}: {state.solutions} solutions, {state.bytes} bytes; {versions}."]
 
 
 def _kept(circuit: Circuit) -> list[str]:

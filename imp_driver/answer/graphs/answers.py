@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,8 +19,10 @@ from imp_driver.snapshot.versions import Versions
 from imp_driver.sparql.algebra import Pattern
 from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.sparql.parts import tables_of
+from imp_driver.state.graph_states import GraphState
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.quoting import qualified
+from imp_driver.values.redaction import redacted
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
@@ -72,32 +74,45 @@ class GraphAnswers:
         _check_columns(found, newest)
         return Graph(found, newest)
 
-    def read(
-        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], *, is_kept: bool = True
+    def once(
+        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT]
     ) -> tuple[Upkeep, Mapping[str, TableSnapshot], ReadT]:
-        """Return what a reader makes of the solutions of a pattern over graphs, by the names that it has for them.
+        """Return what a reader makes of the solutions of a pattern now, which are not kept. Raises as ``read``."""
+        return FollowedPattern(pattern, self.options.memory, is_once=True).read(self._tables(graphs), self.source, means, reader)
 
-        Args:
-            is_kept: the solutions are followed from now on; no value of them is another one each time.
+    def read(
+        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], statement: str
+    ) -> tuple[str, Upkeep, Mapping[str, TableSnapshot], ReadT]:
+        """Return what a reader makes of the solutions of a pattern over graphs, which are followed from now on, after their identifier.
+
+        No value of the pattern is another one each time.
 
         Raises:
             Refused: they cannot be followed here; the reason says why.
             Error: the engine failed.
         """
+        tables = self._tables(graphs)
+        known = self.sketches.relations.graphs
+        followed = known.get_or_add(
+            _key(pattern, graphs), lambda: FollowedPattern(pattern, self.options.memory, statement=redacted(statement))
+        )
+        assert isinstance(followed, FollowedPattern)
+        try:
+            upkeep, versions, found = followed.read(tables, self.source, means, reader)
+        finally:
+            self.sketches.relations.metrics.count("imp_evictions_total", amount=known.trim(self.options.memory))
+        self.sketches.relations.count(upkeep)
+        return followed.identifier, upkeep, versions, found
+
+    def kept(self, pattern: Pattern, graphs: Mapping[str, Graph]) -> GraphState | None:
+        """Return the state that a pattern would be answered from; None where there is none yet."""
+        return None if any(each.newest is None for each in graphs.values()) else self.sketches.relations.graphs.find(_key(pattern, graphs))
+
+    def _tables(self, graphs: Mapping[str, Graph]) -> dict[str, GraphTable]:
         if self.options.sketch is SketchMode.OFF or not self.options.answers:
             raise Refused(Reason.SKETCH_OFF)
         self.permitted.check_tables(each.relation.name for each in graphs.values())
-        tables = {name: self._table(each) for name, each in graphs.items()}
-        if not is_kept:
-            return FollowedPattern(pattern, self.options.memory, is_once=True).read(tables, self.source, means, reader)
-        known = self.sketches.relations.graphs
-        key = pattern, tuple(sorted((name, each.snapshot.location) for name, each in tables.items()))
-        followed = known.get_or_add(key, lambda: FollowedPattern(pattern, self.options.memory))
-        assert isinstance(followed, FollowedPattern)
-        try:
-            return followed.read(tables, self.source, means, reader)
-        finally:
-            known.trim(_weight, self.options.memory)
+        return {name: self._table(each) for name, each in graphs.items()}
 
     def _table(self, graph: Graph) -> GraphTable:
         relation, newest = graph.relation, graph.newest
@@ -116,5 +131,6 @@ def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
         raise ProgrammingError(f"The table {'.'.join(relation.name)} is no graph: {what}. CREATE GRAPH makes one.")
 
 
-def _weight(known: object) -> int:
-    return known.bytes if isinstance(known, FollowedPattern) else 0
+def _key(pattern: Pattern, graphs: Mapping[str, Graph]) -> Hashable:
+    """Return what tells states apart: the same names may be those of other tables to another session."""
+    return pattern, tuple(sorted((name, each.newest.location) for name, each in graphs.items() if each.newest is not None))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
+from uuid import uuid4
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Pattern
 from imp_driver.sparql.graph_table import COLUMNS
+from imp_driver.state.costs import Costs
+from imp_driver.state.values import Usage
 from imp_driver.values.cancel import CancellationToken
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Refused
@@ -41,22 +45,41 @@ class FollowedPattern:
     """Solutions of one pattern. Safe to use from several threads.
 
     ``memory`` are the bytes that it may take; with ``is_once`` there will be one reading.
+
+    Attributes:
+        identifier: for DROP STATE; another one each time that a pattern is kept.
+        statement: the query that it is kept for.
+        bytes: about how many it takes.
+        solutions: how many different ones there are, None where they are not kept.
+        problem: why the last reading had none, empty where it had.
     """
 
-    def __init__(self, pattern: Pattern, memory: int, *, is_once: bool = False) -> None:
+    def __init__(self, pattern: Pattern, memory: int, *, statement: str = "", is_once: bool = False) -> None:
+        self.identifier, self.statement = uuid4().hex[:12], statement
+        self.usage, self.costs = Usage(), Costs()
+        self.bytes = 0
+        self.solutions: int | None = None
+        self.problem = ""
         self._pattern = pattern
         self._is_once = is_once
         self._memory = memory
         self._circuit: Circuit | None = None
+        self._names: Mapping[str, tuple[str, ...]] = {}
         self._vector: Mapping[str, TableSnapshot] = {}
         self._refused: tuple[Mapping[str, int], Refused] | None = None
         self._lock = threading.Lock()
         self._token = CancellationToken()
 
     @property
-    def bytes(self) -> int:
-        """About how many it takes."""
-        return 0 if self._circuit is None else self._circuit.size * TUPLE_BYTES
+    def tables(self) -> Collection[tuple[str, ...]]:
+        """Names of the tables that it reads."""
+        return self._names.values()
+
+    @property
+    def versions(self) -> dict[tuple[str, ...], int]:
+        """Of these tables, which the solutions are at; none where they are not kept."""
+        names, vector = self._names, self._vector
+        return {names[name]: each.version for name, each in vector.items()}
 
     def read(
         self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means, reader: Callable[[Circuit], ReadT]
@@ -68,12 +91,41 @@ class FollowedPattern:
             Error: the engine failed.
         """
         with self._lock:
-            self._check(tables)
+            self._names = {name: each.name for name, each in tables.items()}
+            self.usage.note_use()
             self._token = means.token
-            with means.watch.stage("maintain"):
-                upkeep = self._brought_to(tables, source, means)
+            try:
+                self._check(tables)
+                with means.watch.stage("maintain"):
+                    upkeep = self._timed(tables, source, means)
+            except Refused as refused:
+                self.problem = refused.grounds.told
+                raise
+            finally:
+                self._note_size()
             assert self._circuit is not None
+            self.problem = ""
+            self.usage.note_answer()
             return upkeep, self._vector, reader(self._circuit)
+
+    def _timed(self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means) -> Upkeep:
+        begin = time.perf_counter()
+        upkeep = self._brought_to(tables, source, means)
+        seconds = time.perf_counter() - begin
+        if upkeep.decision in (Decision.CAPTURED, Decision.RECAPTURED):
+            self.costs.note_capture(seconds)
+            self.usage.add(captures=1)
+            return upkeep
+        if upkeep.decision is Decision.MAINTAINED:
+            self.costs.note_maintenance(upkeep.delta_rows, seconds)
+            self.usage.add(maintained=1, delta_rows=upkeep.delta_rows)
+        self.costs.all_saved += self.costs.captured or 0.0
+        return upkeep
+
+    def _note_size(self) -> None:
+        circuit = self._circuit
+        self.bytes = 0 if circuit is None else circuit.size * TUPLE_BYTES
+        self.solutions = None if circuit is None else len(circuit.rows)
 
     def _check_wanted(self) -> None:
         if self._token.is_cancelled:
@@ -155,7 +207,7 @@ class FollowedPattern:
         except NotMaintained as error:
             self._refuse(tables, f"{self._circuit.size} tuples", error)
         self._vector = {name: each.snapshot for name, each in tables.items()}
-        if self.bytes > self._memory:
+        if self._circuit.size * TUPLE_BYTES > self._memory:
             self._refuse(tables, f"{self._circuit.size} tuples", None)
 
     def _refuse(self, tables: Mapping[str, GraphTable], what: str, cause: Exception | None) -> None:
