@@ -151,12 +151,10 @@ def _extracted(node: exp.RegexpExtract, convert: Convert) -> Expression | None:
 
 
 def _tried(node: exp.Cast, convert: Convert) -> Expression | None:
-    if node.to.this is exp.DType.DECIMAL:
-        kind = decimal_type(node.to)
-        arguments = None if kind is None else ("decimal", kind.precision, kind.scale)
-    else:
-        arguments = (_TRIED[node.to.this],) if node.to.this in _TRIED else None
-    return None if arguments is None else Function("try_cast", (convert(node.this),), arguments)
+    if node.to.this is not exp.DType.DECIMAL:
+        return Function("try_cast", (convert(node.this),), (_TRIED[node.to.this],))
+    kind = decimal_type(node.to)
+    return None if kind is None else Function("try_cast", (convert(node.this),), ("decimal", kind.precision, kind.scale))
 
 
 _TRIED: Mapping[exp.DType, str] = {

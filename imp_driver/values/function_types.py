@@ -102,10 +102,15 @@ def _common(kinds: Kinds, _: Sequence[Value]) -> pa.DataType | None:
     return common_type(kinds)
 
 
-def _tried(kinds: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
+def _tried(_: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
     """What TRY_CAST is to: one of the types that are read from texts, by its name."""
-    name, *digits = arguments
-    return pa.decimal128(*map(int, digits)) if name == "decimal" else TRIED.get(str(name))  # type: ignore[call-overload]
+    match tuple(arguments):
+        case ("decimal", int(precision), int(scale)):
+            return pa.decimal128(precision, scale)
+        case (str(name),):
+            return TRIED.get(name)
+        case _:
+            return None
 
 
 TRIED: Mapping[str, pa.DataType] = {

@@ -11,6 +11,9 @@ point; others are unknown.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Final
 
 from imp_driver.sparql.terms import RDF, XSD
@@ -135,6 +138,27 @@ def date(text: str) -> str:
     return f"try_cast({extracted(text, _DATE)} AS DATE)"
 
 
+def constant(term: str, facet: Callable[[str], str]) -> str | None:
+    """Return the value of a constant by one of ``truth``, ``zoned``, ``local`` and ``date`` as a literal, None where it is none."""
+    pattern, name = _LITERALS[facet]
+    found = re.search(pattern, term)
+    if found is None:
+        return None
+    try:
+        datetime.fromisoformat("2000-01-01" if facet is truth else found[1])
+    except ValueError:
+        return None
+    return str(found[1] in ("true", "1")).upper() if facet is truth else f"{name} '{found[1]}'"
+
+
+_LITERALS: Mapping[Callable[[str], str], tuple[str, str]] = {
+    truth: (_TRUTH, ""),
+    zoned: (_ZONED, "TIMESTAMP"),
+    local: (_LOCAL, "TIMESTAMP_NTZ"),
+    date: (_DATE, "DATE"),
+}
+
+
 def effective(text: str) -> str:
     """Return the effective boolean value. Source: section 17.2.2."""
     known = " OR ".join(f"{text} LIKE '%^^<{XSD}{name}>'" for name in (*INTEGERS, "decimal", "float", "double", "boolean"))
@@ -161,10 +185,21 @@ RESOURCE, NUMBER, TEXT, OF_LANGUAGE, TRUTH, ZONED, LOCAL, DATE, OTHER = range(9)
 """Families of terms: those of one are compared by value, those of two are different, and of OTHER it is unknown what they mean."""
 
 
+_FAMILIES = ((_SHORT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
+
+
 def family(text: str) -> str:
-    patterns = ((_SHORT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
-    others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in patterns)
+    others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in _FAMILIES)
     return (
         f"CASE WHEN NOT {is_literal(text)} THEN {RESOURCE} WHEN {text} LIKE '%\"' THEN {TEXT} "
         f"WHEN {suffix(text)} LIKE '@%' THEN {OF_LANGUAGE} {others} WHEN {text} IS NOT NULL THEN {OTHER} END"
     )
+
+
+def family_of(term: str) -> int:
+    """Return the family of a constant."""
+    if term[0] != '"':
+        return RESOURCE
+    if term[-1] != ">":
+        return TEXT if term[-1] == '"' else OF_LANGUAGE
+    return next((place for pattern, place in _FAMILIES if re.search(pattern, term)), OTHER)
