@@ -70,11 +70,14 @@ class SparqlQueries:
         return read_query(text, self.default, bound(execution.parameters, text))
 
     def in_sql(self, text: str) -> str:
-        """Return a statement that begins with SPARQL as a query of SQL. Raises ProgrammingError and NotSupportedError."""
+        """Return a statement that begins with SPARQL as a query of SQL, whose columns have types by the option ``terms``.
+
+        Raises ProgrammingError and NotSupportedError.
+        """
         found = read_sparql(text)
         assert found is not None
         query = read_query(found.text, self.default)
-        return translated(query, lambda name: self._graphs.graph(name).text)
+        return translated(query, lambda name: self._graphs.graph(name).text, is_typed=self._options.terms is Terms.TYPED)
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""

@@ -160,6 +160,7 @@ def _tried(node: exp.Cast, convert: Convert) -> Expression | None:
 _TRIED: Mapping[exp.DType, str] = {
     exp.DType.DOUBLE: "double",
     exp.DType.FLOAT: "float",
+    exp.DType.BIGINT: "bigint",
     exp.DType.BOOLEAN: "boolean",
     exp.DType.DATE: "date",
     exp.DType.TIMESTAMP: "timestamp",

@@ -116,6 +116,7 @@ def _tried(_: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
 TRIED: Mapping[str, pa.DataType] = {
     "double": pa.float64(),
     "float": pa.float32(),
+    "bigint": pa.int64(),
     "boolean": pa.bool_(),
     "date": pa.date32(),
     "timestamp": INSTANT,

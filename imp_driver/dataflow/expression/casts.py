@@ -32,6 +32,8 @@ def cast_as_spark(array: pa.Array, kind: pa.DataType) -> pa.Array:
         found = with_type(array, kind)
     elif pa.types.is_float64(kind) and (is_exact(source) or pa.types.is_floating(source)):
         found = to_double(array)
+    elif pa.types.is_float32(kind) and pa.types.is_float64(source):
+        found = array.cast(kind, safe=False)
     elif pa.types.is_float64(kind) and is_string(source):
         found = _special(array)
     elif pa.types.is_date32(kind) and pa.types.is_timestamp(source) and source.tz is None and source.unit == "us":

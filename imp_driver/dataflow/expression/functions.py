@@ -78,7 +78,10 @@ def _extreme(operator: str) -> Computation:
 
 def _tried(operands: Arrays, _: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Of other values than texts it is a cast, which is computed where it succeeds."""
-    return read_texts.read(operands[0], kind) if is_string(operands[0].type) else cast_as_spark(operands[0], kind)
+    (values,) = operands
+    if values.null_count == len(values):
+        return pa.nulls(len(values), kind)
+    return read_texts.read(values, kind) if is_string(values.type) else cast_as_spark(values, kind)
 
 
 def _is_signed(values: pa.Array) -> pa.Array:

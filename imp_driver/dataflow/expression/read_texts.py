@@ -26,10 +26,12 @@ _LONGEST = 200
 """Characters of a number that is read."""
 _EXACTLY = decimal.Context(prec=1000, rounding=decimal.ROUND_HALF_UP)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _INFINITIES = {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
 _TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)(Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])?")
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6}0*)?)(Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])?")
+_YEAR_0 = "0000"
 _LEAST_SINGLE = float(np.finfo(np.float32).tiny)
 _BELOW_SINGLE, _HALF = (1 << 29) - 1, 1 << 28
 """Bits of a double that a float has not, and those of the middle between two floats."""
@@ -107,29 +109,45 @@ def _truth(value: str) -> bool:
     return _TRUTHS[value]
 
 
-def _day(value: str) -> date:
+def _day(value: str) -> date | None:
+    """What the calendar has not is NULL."""
+    if _DAY.fullmatch(value) is None or value.startswith(_YEAR_0):
+        raise _other("date")
     try:
-        return date.fromisoformat(value if _DAY.fullmatch(value) else "")
+        return date.fromisoformat(value)
     except ValueError:
-        raise _other("date") from None
+        return None
 
 
-def _moment(value: str, *, has_zone: bool) -> datetime:
+def _moment(value: str, *, has_zone: bool) -> datetime | None:
+    """What the calendar and the clock have not is NULL."""
     found = _MOMENT.fullmatch(value)
-    if found is None or (found[2] is not None) != has_zone:
+    if found is None or (found[2] is not None) != has_zone or value.startswith(_YEAR_0):
         raise _other("time")
     try:
         local = datetime.fromisoformat(found[1])
-        if not has_zone:
-            return local
-        zone = found[2].replace("Z", "+00:00")
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    except ValueError:
+        return None
+    if not has_zone:
+        return local
+    zone = found[2].replace("Z", "+00:00")
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    try:
         return (local - offset if zone[0] == "+" else local + offset).replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
+    except OverflowError:
         raise _other("time") from None
 
 
+def _integer(value: str) -> int | None:
+    """What is too large is NULL."""
+    if len(value) > _LONGEST or _INTEGER.fullmatch(value) is None:
+        raise _other("integer")
+    found = int(value)
+    return found if -(1 << 63) <= found < 1 << 63 else None
+
+
 _READERS: Mapping[pa.DataType, Callable[[str], Any]] = {
+    pa.int64(): _integer,
     pa.float64(): _double,
     pa.float32(): _single,
     pa.bool_(): _truth,

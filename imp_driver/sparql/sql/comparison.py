@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from imp_driver.sparql import terms
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.values import (
+    NO_DOUBLE,
     Known,
     Number,
     Stored,
@@ -149,7 +150,9 @@ def _of_numbers(symbol: str, left: Number | None, right: Number | None, is_test:
 
 
 def _not_nan(double: str, number: Number) -> str:
-    return double if number.is_exact else f"nullif({double}, CAST('NaN' AS DOUBLE))"
+    if double == facets.NAN:
+        return NO_DOUBLE
+    return double if number.is_exact or double.startswith("CAST('") else f"nullif({double}, {facets.NAN})"
 
 
 def _ordered(symbol: str, left: str, right: str, *are_exact: bool) -> str:

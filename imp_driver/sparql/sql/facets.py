@@ -14,14 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from decimal import Decimal
+from math import isinf, isnan
 from typing import Final
 
+from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.terms import RDF, XSD
 from imp_driver.values.quoting import plain_text
 
 EXACT: Final = "DECIMAL(37, 18)"
 """One digit less than Spark has, so that the sum of two is exact before it is brought back."""
 
+NAN: Final = "CAST('NaN' AS DOUBLE)"
+_LARGEST = 10**19
 INTEGERS: Final = (
     "integer",
     "int",
@@ -37,7 +42,7 @@ INTEGERS: Final = (
     "unsignedShort",
     "unsignedByte",
 )
-_MARK = f'"[^<]{{2}}<{XSD}'
+_MARK = f'"[^<]{{2}}<{XSD.replace(".", "[.]")}'
 _WHOLE_NAME = "(?:integer|(?:non)?[NnPp](?:ega|osi)tiveInteger|(?:unsigned)?(?:[Ii]nt|[Ll]ong|[Ss]hort|[Bb]yte))"
 _EXACT = f'^"(?:[+-]?[0-9]+{_MARK}{_WHOLE_NAME}|[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+){_MARK}decimal)>$'
 _SHORT = f'^"([+-]?(?:[0-9]{{1,19}}(?={_MARK}{_WHOLE_NAME}>$)|(?:[0-9]+(?:[.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)(?={_MARK}decimal>$)))'
@@ -114,6 +119,22 @@ def floating(text: str) -> str:
     """Return the value of a float or a double."""
     double, single = (f"try_cast(replace({extracted(text, pattern)}, 'INF', 'Infinity') AS" for pattern in (_DOUBLE, _FLOAT))
     return f"coalesce({double} DOUBLE), CAST({single} FLOAT) AS DOUBLE))"
+
+
+def exact_constant(term: str) -> str:
+    """Return the value of an integer or a decimal that is written down."""
+    found = re.search(_SHORT, term)
+    value = None if found is None else Decimal(found[1])
+    return f"CAST({'NULL' if value is None or abs(value) >= _LARGEST else f'{value:f}'} AS {EXACT})"
+
+
+def floating_constant(term: str) -> str:
+    """Return the value of a float or a double that is written down."""
+    value = number(term)
+    if not isinstance(value, float):
+        return "CAST(NULL AS DOUBLE)"
+    name = "NaN" if isnan(value) else f"{'-' * (value < 0)}Infinity" if isinf(value) else repr(float(value))
+    return f"CAST('{name}' AS DOUBLE)"
 
 
 def number_text(text: str) -> str:

@@ -16,16 +16,22 @@ from imp_driver.sparql.algebra import Form, Pattern, Query, Slice, Triple, Varia
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.patterns import Patterns, limits
 from imp_driver.sparql.sql.relations import NULL_TEXT, Column, Relation, written
+from imp_driver.sparql.sql.typed import typed_columns, typed_value
+from imp_driver.sparql.sql.values import Stored
 from imp_driver.values.quoting import plain_text, quoted_name
 
 
-def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False) -> str:
+def translated(
+    query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False, is_typed: bool = False
+) -> str:
     """Return the SELECT of a query.
 
     Args:
         relation: gives the SQL name of a graph's table.
         is_shown: values as people read them (``terms.shown``), else the text of terms; unbound is NULL either way.
         is_set: the tables are known to have each quad once.
+        is_typed: columns of SELECT whose values are of one type whatever the triples are have it (``sql/typed.py``), NULL where a value
+            is beyond what SQL has; the others are text.
 
     Returns:
         A SELECT of the columns of the query; of ASK one BOOLEAN ``ask``; of CONSTRUCT and DESCRIBE different rows of
@@ -35,15 +41,15 @@ def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool =
         NotSupportedError: something of the query has no SQL that is the same, or it is nested too deeply.
     """
     try:
-        return _translated(query, Patterns(relation, is_set=is_set), is_shown)
+        return _translated(query, Patterns(relation, is_set=is_set), is_shown, is_typed)
     except RecursionError:
         raise NotSupportedError("it is nested too deeply") from None
 
 
-def _translated(query: Query, patterns: Patterns, is_shown: bool) -> str:
+def _translated(query: Query, patterns: Patterns, is_shown: bool, is_typed: bool) -> str:
     match query.form:
         case Form.SELECT | Form.DESCRIBE:
-            text = _select(query, patterns, is_shown)
+            text = _select(query, patterns, is_shown, is_typed)
         case Form.ASK:
             text = f"SELECT count(*) > 0 AS ask FROM ({written(patterns.of(query.pattern), ['1 AS `one row`'])}) AS found"
         case Form.CONSTRUCT:
@@ -52,17 +58,20 @@ def _translated(query: Query, patterns: Patterns, is_shown: bool) -> str:
     return f"WITH RECURSIVE {', '.join(tables)} {text}" if tables else text
 
 
-def _select(query: Query, patterns: Patterns, is_shown: bool) -> str:
+def _select(query: Query, patterns: Patterns, is_shown: bool, is_typed: bool) -> str:
     pattern: Pattern = query.pattern
     ending = ""
     if isinstance(pattern, Slice):
         ending, pattern = limits(pattern), pattern.pattern
-    found, order = patterns.ordered(pattern)
+    typed = typed_columns(pattern, patterns) if is_typed else None
+    found, order = patterns.ordered(pattern) if typed is None else (typed[0], "")
+    types = {} if typed is None else typed[1]
     _check_names(query.columns)
     selected = []
     for variable in query.columns:
         column = found.columns.get(variable, Column(NULL_TEXT))
-        selected.append(f"{_result(column, is_shown)} AS {quoted_name(variable.name)}")
+        text = types.get(variable) or (typed_value(Stored(column.text, is_integer=column.is_integer)) if is_typed else None)
+        selected.append(f"{text or _result(column, is_shown)} AS {quoted_name(variable.name)}")
     return f"{written(found, selected or ['1 AS `one row`'])}{order}{ending}"
 
 

@@ -14,7 +14,7 @@ from imp_driver.values.quoting import plain_text
 NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {facets.EXACT})", "CAST(NULL AS DOUBLE)"
 _SIMPLE = 60
 """Characters of SQL that may be written twice."""
-_SHORT = 4_000
+_SHORT = 12_000
 """Characters of SQL that may come of more of them: what has no name inside is followed by views (plan/check.py). What is longer has one."""
 
 
@@ -209,13 +209,10 @@ def _number_of_constant(term: str) -> Number | None:
     ranks = {**dict.fromkeys(facets.INTEGERS, "0"), "decimal": "1", "float": "2", "double": "3"}
     if datatype not in ranks:
         return None
-    text = plain_text(term)
     rank = ranks[datatype]
-    lexical = terms.lexical(term)
-    if rank == "0" and len(lexical) <= 19 and lexical.isascii() and lexical.removeprefix("-").isdigit():
-        return Number(rank, f"CAST({lexical} AS {facets.EXACT})", NO_DOUBLE)
     is_exact = rank in ("0", "1")
-    return Number(rank, facets.exact(text) if is_exact else NO_EXACT, NO_DOUBLE if is_exact else facets.floating(text))
+    found = facets.exact_constant(term) if is_exact else facets.floating_constant(term)
+    return Number(rank, found if is_exact else NO_EXACT, NO_DOUBLE if is_exact else found)
 
 
 def number_in(text: str) -> Number:
