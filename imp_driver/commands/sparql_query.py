@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from imp_driver.answer.graphs.answers import Graph, GraphAnswers
+from imp_driver.answer.graphs.answers import Graph, GraphAnswers, TableVersions
 from imp_driver.answer.graphs.results import column
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
@@ -29,9 +29,8 @@ from imp_driver.state.graph_states import GraphState
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
-from imp_driver.values.refusal import Grounds
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import TableSnapshot
 
 _NOWHERE = Source("")
 """Where the triples of CONSTRUCT are."""
@@ -91,6 +90,8 @@ class SparqlQueries:
             lines += [*_state(self._graphs.kept(query.pattern, tables)), *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
+        except Refused as refused:
+            lines = [f"Not followed in process: {refused.grounds.told}."]
         try:
             lines.append(f"Spark alone would run: {translated(query, lambda name: tables[name].text)}")
         except NotSupportedError as error:
@@ -114,14 +115,14 @@ class SparqlQueries:
         reader: Callable[[Circuit], list[Row]] = lambda circuit: _result(query, circuit)  # noqa: E731
         identifier = None
         if is_kept:
-            identifier, upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, reader, text)
+            identifier, upkeep, versions, rows = self._graphs.read(query.pattern, tables, means, reader, text)
         else:
-            upkeep, snapshots, rows = self._graphs.once(query.pattern, tables, means, reader)
+            upkeep, versions, rows = self._graphs.once(query.pattern, tables, means, reader)
         names = [each.name for each in query.columns]
         columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:
             columns = {"ask": (pa.bool_(), [bool(rows)])}
-        report = replace(_report(upkeep, snapshots, tables, execution), sketch_id=identifier)
+        report = replace(_report(upkeep, versions, execution), sketch_id=identifier)
         return Outcome(LocalStream(columns), -1, report)
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
@@ -150,8 +151,8 @@ def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]
     return [*zip(*rows, strict=True)] if rows else [()] * count
 
 
-def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapping[str, Graph], execution: Execution) -> SketchReport:
-    versions = {".".join(tables[name].relation.name): each.version for name, each in snapshots.items()}
+def _report(upkeep: Upkeep, found: TableVersions, execution: Execution) -> SketchReport:
+    versions = {".".join(name): version for name, version in found.items()}
     first = next(iter(versions), None)
     return SketchReport(
         upkeep.decision,

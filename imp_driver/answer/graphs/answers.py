@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
-from imp_driver.answer.graphs.followed import FollowedPattern, GraphTable
+from imp_driver.answer.graphs.followed import FollowedPattern
+from imp_driver.answer.graphs.mapped import MappedTable, mapped_tables
+from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.answer.permitted import Permitted
 from imp_driver.dataflow.mappings.circuit import Circuit
 from imp_driver.errors import ProgrammingError
@@ -27,6 +29,7 @@ from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 ReadT = TypeVar("ReadT")
+TableVersions: TypeAlias = Mapping[tuple[str, ...], int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,16 +79,18 @@ class GraphAnswers:
 
     def once(
         self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT]
-    ) -> tuple[Upkeep, Mapping[str, TableSnapshot], ReadT]:
+    ) -> tuple[Upkeep, TableVersions, ReadT]:
         """Return what a reader makes of the solutions of a pattern now, which are not kept. Raises as ``read``."""
-        return FollowedPattern(pattern, self.options.memory, is_once=True).read(self._tables(graphs), self.source, means, reader)
+        tables = self._tables(graphs)
+        upkeep, vector, found = FollowedPattern(pattern, self.options.memory, is_once=True).read(tables, self.source, means, reader)
+        return upkeep, _versions(tables, vector), found
 
     def read(
         self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], statement: str
-    ) -> tuple[str, Upkeep, Mapping[str, TableSnapshot], ReadT]:
+    ) -> tuple[str, Upkeep, TableVersions, ReadT]:
         """Return what a reader makes of the solutions of a pattern over graphs, which are followed from now on, after their identifier.
 
-        No value of the pattern is another one each time.
+        No value of the pattern is another one each time. With the solutions comes which versions of which tables they are of.
 
         Raises:
             Refused: they cannot be followed here; the reason says why.
@@ -94,33 +99,41 @@ class GraphAnswers:
         tables = self._tables(graphs)
         known = self.sketches.relations.graphs
         followed = known.get_or_add(
-            _key(pattern, graphs), lambda: FollowedPattern(pattern, self.options.memory, statement=redacted(statement))
+            _key(pattern, tables), lambda: FollowedPattern(pattern, self.options.memory, statement=redacted(statement))
         )
         assert isinstance(followed, FollowedPattern)
         try:
-            upkeep, versions, found = followed.read(tables, self.source, means, reader)
+            upkeep, vector, found = followed.read(tables, self.source, means, reader)
         finally:
             self.sketches.relations.metrics.count("imp_evictions_total", amount=known.trim(self.options.memory))
         self.sketches.relations.count(upkeep)
-        return followed.identifier, upkeep, versions, found
+        return followed.identifier, upkeep, _versions(tables, vector), found
 
     def kept(self, pattern: Pattern, graphs: Mapping[str, Graph]) -> GraphState | None:
-        """Return the state that a pattern would be answered from; None where there is none yet."""
-        return None if any(each.newest is None for each in graphs.values()) else self.sketches.relations.graphs.find(_key(pattern, graphs))
+        """Return the state that a pattern would be answered from; None where there is none yet. Raises as ``read``."""
+        return self.sketches.relations.graphs.find(_key(pattern, self._tables(graphs)))
 
     def _tables(self, graphs: Mapping[str, Graph]) -> dict[str, GraphTable]:
         if self.options.sketch is SketchMode.OFF or not self.options.answers:
             raise Refused(Reason.SKETCH_OFF)
         self.permitted.check_tables(each.relation.name for each in graphs.values())
-        return {name: self._table(each) for name, each in graphs.items()}
+        found: dict[str, GraphTable] = {}
+        for name, graph in graphs.items():
+            if graph.newest is not None:
+                found[name] = self._table(name, graph.relation, graph.newest)
+                continue
+            mapped = mapped_tables(self.session, self.source, graph.relation)
+            self.permitted.check_tables(each.relation.name for each in mapped)
+            found |= {f"{name} {'.'.join(each.relation.name)}": self._mapped(name, each) for each in mapped}
+        return found
 
-    def _table(self, graph: Graph) -> GraphTable:
-        relation, newest = graph.relation, graph.newest
-        if newest is None:
-            raise Refused(Reason.NOT_A_DELTA_TABLE, f"{'.'.join(relation.name)} is a {relation.kind.value}")
+    def _mapped(self, graph: str, table: MappedTable) -> GraphTable:
+        return replace(self._table(graph, table.relation, table.newest), maps=table.maps)
+
+    def _table(self, graph: str, relation: Relation, newest: TableSnapshot) -> GraphTable:
         version = self.versions.of(relation.name, newest.location)
         snapshot = newest if version is None else self.source.snapshot_at(newest.location, version)
-        return GraphTable(relation.name, snapshot, version is not None)
+        return GraphTable(graph, relation.name, snapshot, version is not None)
 
 
 def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
@@ -131,6 +144,10 @@ def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
         raise ProgrammingError(f"The table {'.'.join(relation.name)} is no graph: {what}. CREATE GRAPH makes one.")
 
 
-def _key(pattern: Pattern, graphs: Mapping[str, Graph]) -> Hashable:
+def _key(pattern: Pattern, tables: Mapping[str, GraphTable]) -> Hashable:
     """Return what tells states apart: the same names may be those of other tables to another session."""
-    return pattern, tuple(sorted((name, each.newest.location) for name, each in graphs.items() if each.newest is not None))
+    return pattern, tuple(sorted((name, each.snapshot.location, repr(each.maps)) for name, each in tables.items()))
+
+
+def _versions(tables: Mapping[str, GraphTable], vector: Mapping[str, TableSnapshot]) -> TableVersions:
+    return {tables[name].name: each.version for name, each in vector.items()}

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from imp_driver.answer.graphs.quads import load_text, quads
+from imp_driver.answer.graphs.quads import Wanted
+from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
 from imp_driver.errors import cancelled
 from imp_driver.maintain.step import check_row_count, check_share
@@ -19,26 +22,16 @@ from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Pattern
-from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.state.costs import Costs
 from imp_driver.state.values import Usage
 from imp_driver.values.cancel import CancellationToken
-from imp_driver.values.quoting import qualified
+from imp_driver.values.quoting import quoted_name
 from imp_driver.values.refusal import Refused
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet
 
 ReadT = TypeVar("ReadT")
 TUPLE_BYTES = 400
 """What a tuple of a circuit takes, with its place in an index (measured: docs/sparql.md)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphTable:
-    """The table of a graph as a query reads it; ``is_pinned``: at a version that was asked for, which no newer one stands for."""
-
-    name: tuple[str, ...]
-    snapshot: TableSnapshot
-    is_pinned: bool = False
 
 
 class FollowedPattern:
@@ -143,8 +136,8 @@ class FollowedPattern:
             return Upkeep(Decision.CAPTURED, None)
         try:
             tables = {name: self._ahead(name, each, source) for name, each in tables.items()}
-            plans = {name: self._plan(name, each.snapshot, source) for name, each in tables.items()}
-            read = {name: _changed(plan, source, means) for name, plan in plans.items() if plan is not None}
+            plans = {name: self._plan(name, each, source) for name, each in tables.items()}
+            read = {name: self._changed(plan, tables[name], source, means) for name, plan in plans.items() if plan is not None}
             for name, signed in read.items():
                 check_row_count(self._vector[name].row_count, int(signed.weights.sum()), tables[name].snapshot)
         except ChangesUnavailable as error:
@@ -154,8 +147,7 @@ class FollowedPattern:
         if not read:
             self._vector = vector
             return Upkeep(Decision.FRESH, before)
-        wanted = self._circuit.wanted
-        self._step({name: quads(signed.rows, wanted[name], signed.weights) for name, signed in read.items()}, tables)
+        self._step({name: (signed.rows, signed.weights) for name, signed in read.items()}, self._circuit, tables)
         followed = [plan for plan in plans.values() if plan is not None]
         rows, size = sum(len(signed.weights) for signed in read.values()), sum(plan.bytes for plan in followed)
         return Upkeep(Decision.MAINTAINED, before, rows, followed[0].source, delta_bytes=size)
@@ -169,12 +161,12 @@ class FollowedPattern:
             raise Refused(Reason.OLD_VERSION)
         return replace(table, snapshot=source.snapshot(asked.location))
 
-    def _plan(self, name: str, snapshot: TableSnapshot, source: ChangeSource) -> ChangePlan | None:
-        """Say how to get the changes of a table, None where there are none. Raises ChangesUnavailable."""
-        before = self._vector[name]
+    def _plan(self, name: str, table: GraphTable, source: ChangeSource) -> ChangePlan | None:
+        """Say how to get the changes of a table, None where there are none that are asked for. Raises ChangesUnavailable."""
+        before, snapshot = self._vector[name], table.snapshot
         if (before.location, before.table_id) != (snapshot.location, snapshot.table_id):
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, "the table is another one than before")
-        if before.version == snapshot.version:
+        if before.version == snapshot.version or table.columns(self._wanted(table)) is None:
             return None
         plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
         if plan.source is DeltaSource.NONE:
@@ -182,33 +174,59 @@ class FollowedPattern:
         check_share(plan, snapshot)
         return plan
 
+    def _wanted(self, table: GraphTable) -> Wanted:
+        assert self._circuit is not None
+        return self._circuit.wanted[table.graph]
+
+    def _changed(self, plan: ChangePlan, table: GraphTable, source: ChangeSource, means: Means) -> ZSet:
+        columns = table.columns(self._wanted(table)) or ()
+        lost = [name for name in columns if plan.columns is not None and name not in plan.columns]
+        if lost:
+            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
+        if plan.relation is None:
+            return source.read(plan, columns)
+        rows = means.read(f"SELECT {', '.join(map(quoted_name, (*columns, WEIGHT_COLUMN)))} FROM {plan.relation}")
+        return ZSet(rows.select(columns), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+
     def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
         """Read what the pattern can match, at the tables' versions."""
         self._circuit, self._vector = None, {}
         try:
             most = self._memory // TUPLE_BYTES
-            self._circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
+            circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
         except NotMaintained as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
-        wanted = self._circuit.wanted
         with means.watch.stage("capture"):
-            try:
-                loaded = {
-                    name: means.read(load_text(_at(each), wanted[name]), most_bytes=self._memory // 4) for name, each in tables.items()
-                }
-            except ResultTooLarge as error:
-                self._refuse(tables, "the triples that its patterns can match", error)
-            self._step({name: quads(rows, wanted[name]) for name, rows in loaded.items()}, tables)
+            loaded = {}
+            for name, each in tables.items():
+                wanted = circuit.wanted[each.graph]
+                if each.columns(wanted) is None:
+                    continue
+                try:
+                    loaded[name] = means.read(each.load_text(wanted), most_bytes=self._memory // 4), None
+                except ResultTooLarge as error:
+                    self._refuse(tables, "the rows that its patterns can match", error)
+            self._step(loaded, circuit, tables)
 
-    def _step(self, changes: Mapping[str, Mapping[QuadRow, int]], tables: Mapping[str, GraphTable]) -> None:
-        assert self._circuit is not None
+    def _step(
+        self,
+        changes: Mapping[str, tuple[pa.Table, npt.NDArray[np.int64] | None]],
+        circuit: Circuit,
+        tables: Mapping[str, GraphTable],
+    ) -> None:
+        signed: dict[str, Mapping[QuadRow, int]] = {}
+        for name, (rows, weights) in changes.items():
+            graph = tables[name].graph
+            found = tables[name].quads(rows, circuit.wanted[graph], weights)
+            signed[graph] = _sum(signed[graph], found) if graph in signed else found
+        self._circuit = circuit
         try:
-            self._circuit.step(changes)
+            circuit.step(signed)
         except NotMaintained as error:
-            self._refuse(tables, f"{self._circuit.size} tuples", error)
+            self._refuse(tables, f"{circuit.size} tuples", error)
         self._vector = {name: each.snapshot for name, each in tables.items()}
-        if self._circuit.size * TUPLE_BYTES > self._memory:
-            self._refuse(tables, f"{self._circuit.size} tuples", None)
+        if circuit.size * TUPLE_BYTES > self._memory:
+            self._refuse(tables, f"{circuit.size} tuples", None)
 
     def _refuse(self, tables: Mapping[str, GraphTable], what: str, cause: Exception | None) -> None:
         refused = Refused(Reason.STATE_TOO_LARGE, f"{what} would take more than the {self._memory} bytes of option memory")
@@ -220,12 +238,9 @@ def _versions(tables: Mapping[str, GraphTable]) -> Mapping[str, int]:
     return {name: each.snapshot.version for name, each in tables.items()}
 
 
-def _at(table: GraphTable) -> str:
-    return at_version(qualified(table.name), table.snapshot.version)
-
-
-def _changed(plan: ChangePlan, source: ChangeSource, means: Means) -> ZSet:
-    if plan.relation is None:
-        return source.read(plan, COLUMNS)
-    rows = means.read(f"SELECT {', '.join((*COLUMNS, WEIGHT_COLUMN))} FROM {plan.relation}")
-    return ZSet(rows.select(COLUMNS), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+def _sum(one: Mapping[QuadRow, int], other: Mapping[QuadRow, int]) -> Mapping[QuadRow, int]:
+    """Return the changes of two tables of one graph together."""
+    found = dict(one)
+    for quad, count in other.items():
+        found[quad] = found.get(quad, 0) + count
+    return {quad: count for quad, count in found.items() if count}

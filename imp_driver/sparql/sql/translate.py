@@ -21,9 +21,7 @@ from imp_driver.sparql.sql.values import Stored
 from imp_driver.values.quoting import plain_text, quoted_name
 
 
-def translated(
-    query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False, is_typed: bool = False
-) -> str:
+def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False, is_typed: bool = False) -> str:
     """Return the SELECT of a query.
 
     Args:

@@ -96,9 +96,8 @@ def _conjuncts(condition: Expression) -> list[Expression]:
 
 def _datatype(condition: Expression) -> tuple[Variable, str] | None:
     match condition:
-        case (
-            Call("=", (Call("DATATYPE", (Read(variable),)), Constant(term)))
-            | Call("=", (Constant(term), Call("DATATYPE", (Read(variable),))))
+        case Call("=", (Call("DATATYPE", (Read(variable),)), Constant(term))) | Call(
+            "=", (Constant(term), Call("DATATYPE", (Read(variable),)))
         ):
             return variable, terms.lexical(term)
         case _:

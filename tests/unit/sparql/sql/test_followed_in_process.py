@@ -112,7 +112,8 @@ def test_columns_have_types_where_all_values_are_of_one(
         assert isinstance(tree.expressions[1].this, exp.Column)
         return
     # A double as a decimal is Spark's to compute.
-    rows = ROWS if not pa.types.is_decimal(kind) else ROWS.filter(pa.array(["#double" not in term and "#float" not in term for term in TERMS]))
+    are_exact = pa.array(["#double" not in term and "#float" not in term for term in TERMS])
+    rows = ROWS.filter(are_exact) if pa.types.is_decimal(kind) else ROWS
     values = computed(rows, row_expression(tree.expressions[1].this, _columns()))
     assert values.type == kind
     by_term = dict(zip(rows["o"].to_pylist(), values.to_pylist(), strict=True))
