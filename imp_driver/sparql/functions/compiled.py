@@ -4,8 +4,8 @@ There are three ways to ask for an expression: as a term, as a truth of three va
 writes a literal that is read at once.
 
 NOW() is the moment at which its expression was compiled, unless ``volatile.at_one_moment`` has put one for the whole pattern. BNODE with a
-text is the same blank node for the same text in equal solutions, in one expression; other expressions make other ones. What is volatile in
-this way ``volatile.py`` tells.
+text is the same blank node for the same text in equal solutions, in one expression, or beside others in those with the same second argument,
+which is a node of the solution's own (``labels.py``). What is volatile in this way ``volatile.py`` tells.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from imp_driver.sparql.functions.closures import (
     applied,
     applied_test,
     as_term,
+    blank_of,
     conditional,
     effective_of,
     error,
@@ -141,6 +142,8 @@ class _Compiler:
                 return lambda solution: terms_made.new_blank()
             case "BNODE", (label,):
                 return labelled_blank(self.salt, self.value(label))
+            case "BNODE", (label, own):
+                return blank_of(self.value(own), self.value(label))
         function = FUNCTIONS.get(name)
         if function is None or not function.least <= len(arguments) <= (len(arguments) if function.most is None else function.most):
             return error
