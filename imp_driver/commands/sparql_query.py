@@ -22,7 +22,7 @@ from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Sourc
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
 from imp_driver.sparql.read import is_update, read_query
-from imp_driver.sparql.sql.translate import translated
+from imp_driver.sparql.sql.translate import Result, translated
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import Term
 from imp_driver.state.graph_states import GraphState
@@ -76,7 +76,9 @@ class SparqlQueries:
         found = read_sparql(text)
         assert found is not None
         query = read_query(found.text, self.default)
-        return translated(query, lambda name: self._graphs.graph(name).text, is_typed=self._options.terms is Terms.TYPED)
+        return translated(
+            query, lambda name: self._graphs.graph(name).text, result=Result.TYPED if self._options.terms is Terms.TYPED else Result.SHOWN
+        )
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
@@ -107,7 +109,7 @@ class SparqlQueries:
         found = tried(lambda: self._graphs.once(query.pattern, tables, means, Circuit.ordered)[2], execution.token)
         if not isinstance(found, Grounds):
             return found
-        rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
+        rows = self._graphs.session.read(self._sql(query, tables, found, Result.TERMS), execution)
         return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
 
     def _served(self, query: Query, text: str, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
@@ -126,13 +128,13 @@ class SparqlQueries:
         return Outcome(LocalStream(columns), -1, report)
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
-        text = self._sql(query, tables, why, is_shown=self._options.terms is not Terms.N3)
+        text = self._sql(query, tables, why, Result.N_TRIPLES if self._options.terms is Terms.N3 else Result.SHOWN)
         outcome = self._run_one(execution.of(text))
         return replace(outcome, report=replace(outcome.report, not_answered=outcome.report.not_answered or why))
 
-    def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, *, is_shown: bool) -> str:
+    def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, result: Result) -> str:
         try:
-            return translated(query, lambda name: tables[name].text, is_shown=is_shown)
+            return translated(query, lambda name: tables[name].text, result=result)
         except NotSupportedError as error:
             raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
 

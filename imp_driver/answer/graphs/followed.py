@@ -196,6 +196,8 @@ class FollowedPattern:
             circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
         except NotMaintained as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
+        except RecursionError:
+            raise Refused(Reason.LEFT_TO_SPARK, "the query is nested too deeply") from None
         with means.watch.stage("capture"):
             loaded = {}
             for name, each in tables.items():

@@ -95,6 +95,14 @@ def shown(text: str, *, is_resource: bool = False) -> str:
     return f"trim(BOTH '<>' FROM {text})" if is_resource else f"regexp_replace({text}, '^[\"<]|\"[^\"]*$|>$', '')"
 
 
+def n_triples(text: str) -> str:
+    """Return a term as N-Triples have it, with escapes (``terms.n_triples``)."""
+    escaped = lexical(text)
+    for code, letter in ((92, "char(92)"), (34, "char(34)"), (10, "'n'"), (13, "'r'")):
+        escaped = f"replace({escaped}, char({code}), concat(char(92), {letter}))"
+    return f"CASE WHEN {is_literal(text)} THEN concat('\"', {escaped}, '\"', {suffix(text)}) ELSE {text} END"
+
+
 def string(text: str) -> str:
     """Return the lexical form of a text, with a language or without."""
     return f"CASE WHEN {is_text(text)} THEN {lexical(text)} END"

@@ -66,9 +66,7 @@ def test_literals_have_the_forms_of_their_columns(column: str, value: object, te
 
 def test_terms_of_all_kinds() -> None:
     row = {"ID": 1, "n": "a b/ü*~+é😀\U0001fffe"}
-    assert _made(_maps("rr:object e:o, 'x'@en"), row)[1:] in (
-        [("<http://e/1>", "<http://e/p>", term, None) for term in each] for each in (["<http://e/o>", '"x"@en'], ['"x"@en', "<http://e/o>"])
-    )
+    assert {quad[2] for quad in _made(_maps("rr:object e:o, 'x'@en"), row)[1:]} == {"<http://e/o>", '"x"@en'}
     assert _made(_maps('rr:objectMap [ rr:template "e:{n}" ]'), row)[1][2] == "<e:a%20b%2Fü%2A~%2Bé😀%F0%9F%BF%BE>"
     assert _made(_maps('rr:objectMap [ rr:template "{n}-{id}" ; rr:language "DE" ]'), row)[1][2] == f'"{row["n"]}-1"@de'
     assert _made(_maps('rr:objectMap [ rr:column "id" ; rr:datatype e:d ]'), row)[1][2] == '"1"^^<http://e/d>'

@@ -128,7 +128,7 @@ def _expected(person: Rows, knows: Rows) -> Counter[tuple[object, ...]]:
     pairs = {pair for pair in knows if None not in pair}
     found: Counter[tuple[object, ...]] = Counter()
     for each, name in names:
-        others = [(name, other) for a, b in pairs if a == each for c, other in names if c == b]
+        others: list[tuple[object, ...]] = [(name, other) for a, b in pairs if a == each for c, other in names if c == b]
         found.update(others or [(name, None)])
     return found
 
@@ -183,7 +183,7 @@ def test_another_mapping_is_another_state() -> None:
             Reason.NOT_A_DELTA_TABLE,
             "g, which the mapping",
         ),
-        ({"mapping": MAPPED.replace('"http://e/{other}"', '"http://e/{weight}"')}, Reason.LEFT_TO_SPARK, "cannot be made of its tables any more"),
+        ({"mapping": MAPPED.replace('"http://e/{other}"', '"http://e/{weight}"')}, Reason.LEFT_TO_SPARK, "cannot be made of its"),
         ({"problem": "the session has temporary functions"}, Reason.VIEW, "temporary functions"),
         (
             {"made_of": {"id": "bigint", "name": "decimal(3,1)", "other": "int", "weight": "double"}},
