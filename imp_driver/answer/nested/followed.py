@@ -16,6 +16,7 @@ from imp_driver.answer.nested.described import COUNTS, Described, Describer
 from imp_driver.answer.nested.exact_columns import NotDescribed, Numbers, Tokens
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.dataflow.nested.maintained import Maintained, maintained
+from imp_driver.dataflow.nested.masks import TooManyPairsError
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nested import decided_by
 from imp_driver.plan.nodes import Aggregate, Merge, Plan
@@ -66,9 +67,12 @@ class FollowedMerge:
                 raise NotDescribed(str(error)) from error
         new = {name: relation.rows() for name, relation in described.relations.items()}
         changes = {name: self._rows.get(name, Numbers.none(len(rows.values))).changes_to(rows) for name, rows in new.items()}
-        self._maintained.apply(changes)
-        self._rows = new
-        return self._maintained.results()
+        try:
+            self._maintained.apply(changes)
+            self._rows = new
+            return self._maintained.results()
+        except TooManyPairsError as error:
+            raise NotDescribed(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
