@@ -181,8 +181,8 @@ def test_partitions_of_the_rows_of_a_subquery_are_not_those_of_the_row_around(mo
     """The rows of the subquery are of all values of g, though another one is asked about those of one value alone."""
     monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
     text = (
-        "SELECT sum(r.a) AS v FROM r WHERE 0.1 * (SELECT sum(q.a) FROM r q WHERE q.g = r.g) < (SELECT sum(c.a) FROM r c WHERE c.x <= r.x "
-        "AND 0.5 * (SELECT sum(d.a) FROM r d WHERE d.g = c.g) < (SELECT sum(e.a) FROM r e WHERE e.x <= c.x))"
+        "SELECT sum(r.a) AS v FROM r WHERE 0.5 * (SELECT sum(q.a) FROM r q WHERE q.g = r.g) < (SELECT sum(c.a) FROM r c WHERE c.x <= r.x "
+        "AND 2.0 * (SELECT sum(d.a) FROM r d WHERE d.g = c.g) < (SELECT sum(e.a) FROM r e WHERE e.x <= c.x))"
     )
     for seed in range(4):
         chance = random.Random(seed)
