@@ -1,4 +1,4 @@
-"""Q17 and Q18 of TPC-H through the driver while lines, parts and orders come, go and change, some parts and orders far more often than others.
+"""Q17 and Q18 of TPC-H through the driver while lines, parts and orders come, go and change, some far more often than others.
 
 After each commit the rows are those of the query's definition, and of an engine that optimises nothing. Quantities and prices are whole
 numbers: of their averages Spark and that engine make the same doubles.
@@ -24,7 +24,9 @@ Row: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = Sequence[dict[str, Any]]
 SCHEMAS = {
     "part": pa.schema([("p_partkey", pa.int32()), ("p_brand", pa.string()), ("p_container", pa.string())]),
-    "lineitem": pa.schema([("l_orderkey", pa.int32()), ("l_partkey", pa.int32()), ("l_quantity", pa.int32()), ("l_extendedprice", pa.int64())]),
+    "lineitem": pa.schema(
+        [("l_orderkey", pa.int32()), ("l_partkey", pa.int32()), ("l_quantity", pa.int32()), ("l_extendedprice", pa.int64())]
+    ),
     "orders": pa.schema([("o_orderkey", pa.int32()), ("o_custkey", pa.int32()), ("o_totalprice", pa.int64())]),
     "customer": pa.schema([("c_custkey", pa.int32()), ("c_name", pa.string())]),
 }

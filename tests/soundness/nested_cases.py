@@ -54,9 +54,7 @@ _WITHIN = (
 )
 _DIFFERENT = "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
 _SHARES = "SELECT COUNT(*) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x = o.x)"
-_OR_ZERO = (
-    "SELECT SUM(o.a) AS f FROM r o WHERE 0.25 * (SELECT SUM(i.a) FROM r i) > (SELECT COALESCE(SUM(j.a), 0) FROM r j WHERE j.x > o.x)"
-)
+_OR_ZERO = "SELECT SUM(o.a) AS f FROM r o WHERE 0.25 * (SELECT SUM(i.a) FROM r i) > (SELECT COALESCE(SUM(j.a), 0) FROM r j WHERE j.x > o.x)"
 _BY_SYMBOL = (
     "SELECT o.g AS k, SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i WHERE i.g = o.g) <= "
     "(SELECT SUM(j.a) FROM r j WHERE j.g = o.g AND j.x <= o.x) GROUP BY o.g"
@@ -192,7 +190,9 @@ FOLLOWED_CASES: Mapping[str, Script] = {
     "nothing above": _case(_ABOVE, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
     "nothing below": _case(_NOT_BELOW, _UNKNOWN, Append("r", (row(-4, 6),)), Delete("r", "x = -4"), Delete("r", "a IS NULL")),
     "nothing is zero": _case(_OR_ZERO, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
-    "the level of half": _case(_DIFFERENT, Append("r", (row(0, 0), row(4, 16))), Append("r", (row(7, 16),)), Delete("r", "x = 0"), _PLUS_ONE),
+    "the level of half": _case(
+        _DIFFERENT, Append("r", (row(0, 0), row(4, 16))), Append("r", (row(7, 16),)), Delete("r", "x = 0"), _PLUS_ONE
+    ),
     "levels of half": _case(_SHARES, Append("r", (row(7, 16),)), Append("r", (row(8, 0),)), Delete("r", "x = 8"), _PLUS_ONE),
     "two levels": _case(_NESTED, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), Delete("r", "x = 0"), _PLUS_ONE),
     "across two levels": _case(_ACROSS, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), _UNKNOWN, Delete("r", "x = 0"), _PLUS_ONE),
@@ -200,7 +200,9 @@ FOLLOWED_CASES: Mapping[str, Script] = {
     "a structure for each symbol": _case(
         _BY_SYMBOL, Append("r", (row(0, 9, 1), row(1, 4, None))), _UNKNOWN, Delete("r", "g = 1"), Append("r", (row(2, 2, 1),)), _PLUS_ONE
     ),
-    "two thresholds": _case(_IN_THE_MIDDLE, _UNKNOWN, Append("r", (row(6, 30),)), Append("r", (row(0, 9),)), Delete("r", "x = 6"), _PLUS_ONE),
+    "two thresholds": _case(
+        _IN_THE_MIDDLE, _UNKNOWN, Append("r", (row(6, 30),)), Append("r", (row(0, 9),)), Delete("r", "x = 6"), _PLUS_ONE
+    ),
     "counts of nothing, by group": _case(_COUNTED, Append("s", (row(1, 1), row(2, 1))), _UNKNOWN, Delete("s", "id >= 0")),
     "the whole of another table": _case(
         _OF_ANOTHER, Append("s", (row(1, 9),)), Append("s", (row(1, 9),)), Append("r", (row(2, 4),)), Delete("s", "id >= 0")

@@ -56,7 +56,11 @@ def _told(scalar: Scalar) -> str:
 def _are_sums(merge: Merge) -> bool:
     """Say whether a subquery has sums and counts alone: averages and extremes do not grow with the rows that are in them."""
     rows = decided_by(merge).rows
-    finer = dict(zip((each.identifier for each in rows.function_attributes), rows.functions, strict=True)) if isinstance(rows, Aggregate) else {}
+    finer = (
+        dict(zip((each.identifier for each in rows.function_attributes), rows.functions, strict=True))
+        if isinstance(rows, Aggregate)
+        else {}
+    )
     functions = [finer.get(plain_identifier(each) or "", each) for each in merge.functions]
     return all(isinstance(each, (exp.Sum, exp.Count)) and not isinstance(each.this, exp.Distinct) for each in functions)
 
