@@ -7,6 +7,8 @@ import random
 import pytest
 
 from imp_driver.answer.nested import followed
+from imp_driver.answer.nested.described import Described, Describer
+from imp_driver.plan.nodes import Merge
 from imp_driver.reasons import ServedBy
 from imp_driver.values.options import Policy
 from tests.soundness.engine import Row
@@ -175,6 +177,29 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
         for step in range(3):
             world.checked(FORMS[form])
             _changed(chance, world, "r", step, negative=False)
+
+
+def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    described, plainly = list[str](), followed.Describer.described
+
+    def noted(self: Describer, merge: Merge) -> Described:
+        described.append(merge.output[0].identifier)
+        return plainly(self, merge)
+
+    monkeypatch.setattr(followed.Describer, "described", noted)
+    chance = random.Random(5)
+    world, text = _world(chance, negative=False), MORE_FORMS["product of longs"]
+    for step in range(4):
+        world.checked(text)
+        _changed(chance, world, "rs"[step % 2], step, negative=False)
+    world.checked(text)
+    assert len(set(described)) == 2
+    for table in "rs":
+        described.clear()
+        _changed(chance, world, table, 9, negative=False)
+        world.checked(text)
+        assert len(described) == 1
 
 
 def test_partitions_of_the_rows_of_a_subquery_are_not_those_of_the_row_around(monkeypatch: pytest.MonkeyPatch) -> None:
