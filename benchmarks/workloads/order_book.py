@@ -1,7 +1,7 @@
 """The finance queries of the RPAI paper through Delta and the driver: after each commit of a hundred orders, beside plain Spark.
 
 Orders of a made book: prices of 1,400 steps, volumes of whole numbers. A commit brings fifty orders and takes fifty away, of one of
-its sides. From execute to fetchall. SQ1, SQ2, NQ1 and NQ2 are readings of what the paper only describes.
+its sides. From execute to fetchall. SQ1, SQ2 and NQ1 are readings of what the paper only describes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ CHANGED = 100
 _PRICES, _VOLUMES, _BROKERS = 1_400, 100, 10
 _ALL = "(SELECT SUM(a.volume) FROM bids a)"
 _BELOW = "(SELECT SUM(c.volume) FROM bids c WHERE c.price <= b.price)"
-_WITH_BELOW = "(SELECT o.price, o.volume, (SELECT SUM(d.volume) FROM bids d WHERE d.price <= o.price) AS below FROM bids o)"
 QUERIES: Mapping[str, str] = {
     "VWAP": f"SELECT SUM(b.price * b.volume) AS v FROM bids b WHERE 0.75 * {_ALL} < {_BELOW}",
     "SQ1": "SELECT SUM(b.price * b.volume) AS v FROM bids b WHERE "
@@ -33,8 +32,6 @@ QUERIES: Mapping[str, str] = {
     "NQ1": f"SELECT SUM(b.price * b.volume) AS v FROM bids b WHERE 0.75 * {_ALL} < (SELECT SUM(c.volume) FROM bids c "
     "WHERE c.price <= b.price AND 0.25 * (SELECT SUM(d.volume) FROM bids d) < "
     "(SELECT SUM(e.volume) FROM bids e WHERE e.price <= c.price))",
-    "NQ2": f"SELECT SUM(b.price * b.volume) AS v FROM {_WITH_BELOW} b WHERE 0.75 * {_ALL} < "
-    f"(SELECT SUM(c.volume) FROM {_WITH_BELOW} c WHERE c.price <= b.price AND 0.25 * b.below < c.below)",
     "EQ": f"SELECT SUM(b.price * b.volume) AS v FROM bids b WHERE 0.001 * {_ALL} <= "
     "(SELECT SUM(c.volume) FROM bids c WHERE c.price = b.price)",
     "MST": "SELECT b.broker_id, SUM(a.price * a.volume - b.price * b.volume) AS v FROM bids b, asks a WHERE "
@@ -44,8 +41,8 @@ QUERIES: Mapping[str, str] = {
     "AND a.volume > 0.0001 * (SELECT SUM(d.volume) FROM asks d)",
 }
 """MST takes a hundredth of each side, and not a fourth: plain Spark makes every pair of what passes."""
-_SMALL_ALONE = ("PSP", "NQ2")
-"""Of a larger book plain Spark makes thousands of millions of pairs; for NQ2 it joins the joins of two levels."""
+_SMALL_ALONE = ("PSP",)
+"""Of a larger book plain Spark makes thousands of millions of pairs."""
 
 
 def run(journal: Journal, plan: Plan, warehouse: str, *, is_quick: bool) -> None:

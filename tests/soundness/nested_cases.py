@@ -50,7 +50,7 @@ _ACROSS = (
 )
 _WITHIN = (
     "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i WHERE i.g = o.g) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x "
-    "AND 2.0 * (SELECT SUM(l.a) FROM r l WHERE l.g = j.g) > (SELECT SUM(n.a) FROM r n WHERE n.x <= j.x))"
+    "AND 2.0 * (SELECT SUM(l.a) FROM r l WHERE l.g = j.g) < (SELECT SUM(n.a) FROM r n WHERE n.x <= j.x))"
 )
 _DIFFERENT = "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
 _SHARES = "SELECT COUNT(*) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x = o.x)"
@@ -62,6 +62,10 @@ _BY_SYMBOL = (
 _IN_THE_MIDDLE = (
     "SELECT SUM(o.a) AS f FROM r o WHERE 0.1 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) "
     "AND 0.8 * (SELECT SUM(l.a) FROM r l) >= (SELECT SUM(n.a) FROM r n WHERE n.x <= o.x)"
+)
+_FIRST_ONES = (
+    "SELECT COUNT(*) AS f FROM r o WHERE 1 >= (SELECT COUNT(*) FROM r j WHERE j.x < o.x) "
+    "AND 0.1 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(n.a) FROM r n WHERE n.x <= o.x)"
 )
 _OF_ANOTHER = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM s i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
 _BOTH_SIDES = (
@@ -189,6 +193,11 @@ FOLLOWED_CASES: Mapping[str, Script] = {
     "above and below": _case(_BOTH_SIDES, _UNKNOWN, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Delete("r", "id >= 0")),
     "nothing above": _case(_ABOVE, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
     "nothing below": _case(_NOT_BELOW, _UNKNOWN, Append("r", (row(-4, 6),)), Delete("r", "x = -4"), Delete("r", "a IS NULL")),
+    "nothing below, and volumes below zero": _case(
+        _NOT_BELOW, Append("r", (row(4, -2, number=60),)), Append("r", (row(-4, 6),)), Delete("r", "id = 60"), Delete("r", "id >= 0")
+    ),
+    "rows without a price pass one of two conditions": _case(_FIRST_ONES, _UNKNOWN, Append("r", (row(0, 9),)), Delete("r", "x IS NULL")),
+    "exactly half": _case(_DIFFERENT, Delete("r", "id >= 0"), Append("r", (row(1, 5), row(2, 0), row(3, 5))), _PLUS_ONE),
     "nothing is zero": _case(_OR_ZERO, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
     "the level of half": _case(
         _DIFFERENT, Append("r", (row(0, 0), row(4, 16))), Append("r", (row(7, 16),)), Delete("r", "x = 0"), _PLUS_ONE
@@ -196,7 +205,14 @@ FOLLOWED_CASES: Mapping[str, Script] = {
     "levels of half": _case(_SHARES, Append("r", (row(7, 16),)), Append("r", (row(8, 0),)), Delete("r", "x = 8"), _PLUS_ONE),
     "two levels": _case(_NESTED, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), Delete("r", "x = 0"), _PLUS_ONE),
     "across two levels": _case(_ACROSS, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), _UNKNOWN, Delete("r", "x = 0"), _PLUS_ONE),
-    "partitions within": _case(_WITHIN, Append("r", (row(0, 9, 1), row(6, 2, 1))), _UNKNOWN, Delete("r", "x = 0"), _PLUS_ONE),
+    "partitions within": _case(
+        _WITHIN,
+        Append("r", (row(2, 9, 1), row(0, 1, 2), row(6, 2, 2))),
+        Append("r", (row(4, 1, 2), row(6, 1, 0))),
+        Append("r", (row(7, 30, 0), row(8, 30, 1))),
+        Delete("r", "x = 2"),
+        _PLUS_ONE,
+    ),
     "a structure for each symbol": _case(
         _BY_SYMBOL, Append("r", (row(0, 9, 1), row(1, 4, None))), _UNKNOWN, Delete("r", "g = 1"), Append("r", (row(2, 2, 1),)), _PLUS_ONE
     ),

@@ -146,7 +146,7 @@ _NESTED = (
     "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price AND "
     "0.25 * (SELECT SUM(b3.volume) FROM bids b3) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
 )
-# Spark knows names of one level out alone, so each order has its own sum beside it.
+# Spark knows names of one level out alone, so each order has its own sum beside it (Spark 4.2 resolves that, and has no plan for it).
 _WITH_BELOW = "(SELECT o.price, o.volume, (SELECT SUM(p.volume) FROM bids p WHERE p.price <= o.price) AS below FROM bids o)"
 _BEST = "0.25 * (SELECT SUM({0}1.volume) FROM {1} {0}1) > (SELECT SUM({0}2.volume) FROM {1} {0}2 WHERE {0}2.price > {0}.price)"
 _LARGE = "{0}.volume > 0.0001 * (SELECT SUM({0}1.volume) FROM {1} {0}1)"

@@ -22,7 +22,9 @@ _BEYOND_SPARK = (
     "(SELECT SUM(b3.volume) FROM bids b3 WHERE b3.price <= b.price) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
 )
 """It reads a name from two levels further out, which Spark 4.2 does not resolve."""
-_FOLLOWED = QUERIES if WIDE else (QUERY_OF["VWAP"],)
+_ASKED = tuple(query for query in QUERIES if query.name != "NQ2")
+"""NQ2 has that name as a column of the row around: Spark 4.2 resolves it, and has no plan for the query."""
+_FOLLOWED = _ASKED if WIDE else (QUERY_OF["VWAP"],)
 _ROUNDS, _EVENTS = (20, 20) if WIDE else (2, 25)
 _TYPED = (
     "SELECT SUM(o.m) / 7.0 AS yearly FROM typed o WHERE o.a < (SELECT 0.2 * AVG(i.a) FROM typed i WHERE i.g = o.g)",
@@ -79,7 +81,7 @@ def market(engine: imp_driver.Connection) -> Market:
 
 
 def test_definitions_are_what_spark_computes(market: Market) -> None:
-    for query in of_today(QUERIES, 3):
+    for query in of_today(_ASKED, 3):
         market.ask(market.cursor, query)
 
 
