@@ -181,13 +181,13 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
 
 def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
-    described, plainly = list[str](), followed.Describer.described
+    described, plainly = list[str](), Describer.described
 
     def noted(self: Describer, merge: Merge) -> Described:
         described.append(merge.output[0].identifier)
         return plainly(self, merge)
 
-    monkeypatch.setattr(followed.Describer, "described", noted)
+    monkeypatch.setattr(Describer, "described", noted)
     chance = random.Random(5)
     world, text = _world(chance, negative=False), MORE_FORMS["product of longs"]
     for step in range(4):
