@@ -5,8 +5,12 @@ from __future__ import annotations
 from rich.text import Text
 
 from imp_driver.cli.plain import plain
+from imp_driver.cli.values import as_text
 
 
 def cell(value: object) -> Text:
-    """Return a value for a table."""
-    return Text("NULL" if value is None else plain(str(value)))
+    """Return a value for a table; the text NULL stands in quotes, beside NULL itself."""
+    if value is None:
+        return Text("NULL", style="dim italic")
+    text = plain(as_text(value))
+    return Text(f"'{text}'" if text == "NULL" else text)

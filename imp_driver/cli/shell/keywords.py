@@ -1,0 +1,24 @@
+"""Words that completion offers: those of Spark's SQL and of the driver's own statements."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+KEYWORDS = _words(
+    """
+    from __future__ import annotations KEYWORDS = tuple(
+    """
+)
+FUNCTIONS = _words(
+    """
+    abs any_value approx_count_distinct array_agg avg ceil coalesce collect_list collect_set concat concat_ws count count_if
+    cume_dist current_date current_timestamp date_add date_diff date_format date_sub date_trunc day dense_rank explode extract
+    first_value floor from_json greatest hour ifnull initcap instr lag last_value lead least length lower lpad ltrim max max_by mean
+    median min min_by minute month mode now ntile nullif nvl percentile percentile_approx pow quarter rank regexp_extract
+    regexp_like regexp_replace replace round row_number rpad rtrim second split sqrt stddev stddev_pop stddev_samp substring sum
+    to_date to_json to_timestamp trim trunc try_cast try_divide unix_timestamp upper var_pop var_samp variance weekofyear year
+    """
+)
