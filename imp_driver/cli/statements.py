@@ -79,8 +79,7 @@ def is_within_quotes(text: str) -> bool:
 def _piece(text: str, begin: int) -> _Piece:
     end = end_of_sparql(text, begin)
     if end != -1:
-        first = begin + len(text[begin:]) - len(text[begin:].lstrip())
-        return _of_sparql(text, first, end)
+        return _of_sparql(text, begin + len(text[begin:]) - len(text[begin:].lstrip()), end)
     first: int | None = None
     depth, place, last = 0, begin, begin
     while place < len(text):

@@ -9,8 +9,5 @@ from imp_driver.cli.values import as_text
 
 
 def cell(value: object) -> Text:
-    """Return a value for a table; the text NULL stands in quotes, beside NULL itself."""
-    if value is None:
-        return Text("NULL", style="dim italic")
-    text = plain(as_text(value))
-    return Text(f"'{text}'" if text == "NULL" else text)
+    """Return a value for a table."""
+    return Text("NULL", style="dim italic") if value is None else Text(plain(as_text(value)))

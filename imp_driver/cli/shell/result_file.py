@@ -2,6 +2,7 @@ r"""A file that results go to (``\o file``): CSV, JSON or Parquet by its ending.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,6 +100,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OperationalError(f"{path} cannot be written: {error.strerror or error}.") from error
+        problem = os.strerror(error.errno) if error.errno else str(error)
+        raise OperationalError(f"{path} cannot be written: {problem}.") from error
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise NotSupportedError(f"{path} cannot hold this result: {error}. Cast its columns, or write CSV or JSON.") from error

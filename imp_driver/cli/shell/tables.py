@@ -38,7 +38,7 @@ def show(result: Result, console: Console, is_vertical: bool) -> str:
 
 def _print(console: Console, columns: Sequence[Description], rows: Sequence[Sequence[object]], is_vertical: bool) -> None:
     names = [cell(name) for name, *_ in columns]
-    cells = [[cell(value) for value in row] for row in rows]
+    cells = [[_value(value) for value in row] for row in rows]
     if len(names) == 1 and len(cells) == 1 and "\n" in cells[0][0].plain and not is_vertical:
         # Plans and definitions of tables, which have lines of their own and are copied.
         console.print(cells[0][0], soft_wrap=True)
@@ -50,6 +50,11 @@ def _print(console: Console, columns: Sequence[Description], rows: Sequence[Sequ
             console.print(_one_below_the_other(number, names, row))
     else:
         console.print(_beside_each_other(names, cells, are_numbers, widths))
+
+
+def _value(value: object) -> Text:
+    # Where there are no colours, quotes tell the text from a value that is not there.
+    return Text("'NULL'") if value == "NULL" else cell(value)
 
 
 def _widths(names: Sequence[Text], rows: Sequence[Sequence[Text]], are_numbers: Sequence[bool], most: int) -> list[int] | None:
@@ -96,6 +101,8 @@ def _beside_each_other(names: Sequence[Text], rows: Sequence[Sequence[Text]], ar
 
 def _one_below_the_other(number: int, names: Sequence[Text], row: Sequence[Text]) -> Table:
     table = Table(title=f"row {number}", title_justify="left", show_header=False)
+    for _ in range(2):
+        table.add_column(overflow="fold")
     for name, value in zip(names, row, strict=True):
         table.add_row(name, value)
     return table
