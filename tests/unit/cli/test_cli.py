@@ -21,6 +21,7 @@ from imp_driver.cli.plot import draw
 from imp_driver.cli.synthetic import SyntheticTable, having
 from imp_driver.cli.workload import queries, updates
 from imp_driver.cli.writer import Writer
+from tests.unit.cli.fakes import connection
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,8 @@ def test_same(one: list[tuple[object, ...]], other: list[tuple[object, ...]], eq
 
 
 def test_metrics_and_errors_need_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, "rich", None)
+    for name in ("rich", "prompt_toolkit", "pygments"):
+        monkeypatch.setitem(sys.modules, name, None)
     for name in [each for each in sys.modules if each.startswith(("imp_driver.cli", "rich."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
@@ -57,6 +59,9 @@ def test_metrics_and_errors_need_no_extra(tmp_path: Path, monkeypatch: pytest.Mo
     ):
         assert without.main(command) == 1
         assert capsys.readouterr().err.startswith(advice)
+    monkeypatch.setattr(imp_driver, "connect", lambda url: connection()[0])
+    assert without.main(["sql", "imp:///w", "-c", "SELECT * FROM sales; \\d", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("shop,name\r\n1,Nord\r\n")
 
 
 def test_the_dashboard_is_reproducible_and_its_changes_are_mixed() -> None:

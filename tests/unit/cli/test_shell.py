@@ -6,6 +6,7 @@ import datetime
 import io
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
@@ -313,7 +314,7 @@ def test_json_is_an_object_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_a_script_ends_with_its_first_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], form: str, arguments: list[str], script: str, where: str
 ) -> None:
-    answers = {"BAD": imp_driver.ProgrammingError("no such thing"), "LATER": AssertionError("is not run")}
+    answers: dict[str, object] = {"BAD": imp_driver.ProgrammingError("no such thing"), "LATER": AssertionError("is not run")}
     assert served(monkeypatch, *arguments, "--format", form, script=script, answers=answers) == 1
     assert f"imp: {where}: ProgrammingError: " in capsys.readouterr().err
 
@@ -336,6 +337,19 @@ def test_a_table_in_a_pipe_is_not_cut(monkeypatch: pytest.MonkeyPatch, capsys: p
     table = pa.table({"a": ["x" * 300], "b": ["y" * 300]})
     assert served(monkeypatch, "-c", "q", answers={"q": table}) == 0
     assert f"│ {'x' * 300} │ {'y' * 300} │\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_pipe_that_is_closed_is_no_traceback(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        try:
+            code: object = served(monkeypatch, "-c", "SELECT * FROM sales; INSERT", "--format", form)
+        except SystemExit as left:
+            code = left.code
+    assert code == 1
 
 
 def test_the_report() -> None:
