@@ -19,12 +19,21 @@ def interact(shell: Shell) -> None:
     session = prompt_session(lambda: names.tables, history_path())
     shell.messages.tell(_GREETING)
     try:
-        while (text := _asked(session, names)) is not None:
-            if not _run_all(shell, names, text):
-                break
+        while _is_served(shell, session, names):
+            pass
     finally:
         names.pause()
         shell.write_to(None)
+
+
+def _is_served(shell: Shell, session: PromptSession[str], names: Names) -> bool:
+    """Ask once and run what is typed; False where the shell is left."""
+    try:
+        text = _asked(session, names)
+        return text is not None and _run_all(shell, names, text)
+    except KeyboardInterrupt:
+        # Pressed again, while the shell itself was busy.
+        return True
 
 
 def _asked(session: PromptSession[str], names: Names) -> str | None:
