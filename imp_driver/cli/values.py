@@ -9,7 +9,7 @@ from decimal import Decimal
 
 
 def as_text(value: object) -> str:
-    """Return a value that is not NULL as Spark's own casts write it, binary ones as hexadecimal digits, nested ones as JSON."""
+    """Return a value that is not NULL as Spark's own casts write most of them, binary ones as hexadecimal digits, nested ones as JSON."""
     match value:
         case str():
             return value
