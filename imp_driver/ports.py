@@ -242,7 +242,13 @@ class KeptSize:
 
 
 class KeptRows(Protocol):
-    """Rows of queries that the engine keeps for one run, each under a name that queries of its session read."""
+    """Rows of queries that the engine keeps, each under a name that queries of its session read, for a run or for several."""
+
+    def for_run(self, execution: Execution) -> KeptRows:
+        """Return the same rows for another run, on whose behalf all is done from then on."""
+
+    def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
+        """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""
 
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""

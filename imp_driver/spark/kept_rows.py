@@ -1,4 +1,4 @@
-"""Rows of the driver's own queries that Spark keeps for one run: local checkpoints, which a server makes as well, under temporary views.
+"""Rows of the driver's own queries that Spark keeps: local checkpoints, which a server makes as well, under temporary views.
 
 A checkpoint lies in the storage of the executors, in memory and then on their disks, so that no folder is left behind. What it was computed
 from is cut off: a query over the hundredth is planned as quickly as one over the first. An executor that is lost takes its part with it,
@@ -12,10 +12,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+import pyarrow as pa
 from pyspark.sql.types import ArrayType, BinaryType, DataType, DecimalType, MapType, StringType, StructType
 
 from imp_driver.ports import KeptSize
 from imp_driver.spark.errors import mapped
+from imp_driver.spark.frames import frame_of
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import quoted_name
 
 MOST_ROWS, MOST_BYTES = 100_000, 64 << 20
@@ -36,18 +39,39 @@ class Checkpoints(Protocol):
 class SparkKeptRows:
     """A KeptRows over a session of Spark, in this process or at a server.
 
-    ``running`` tags what runs and maps its errors; ``checkpoints`` are those of the session.
+    ``running`` tags what runs on behalf of a run and maps its errors; ``checkpoints`` are those of the session.
     """
 
-    def __init__(self, spark: Any, running: Callable[[], AbstractContextManager[None]], checkpoints: Checkpoints) -> None:
+    def __init__(
+        self,
+        spark: Any,
+        running: Callable[[Execution], AbstractContextManager[None]],
+        checkpoints: Checkpoints,
+        execution: Execution,
+    ) -> None:
         self._spark = spark
         self._running = running
         self._checkpoints = checkpoints
+        self._execution = execution
         self._frames: dict[str, Any] = {}
+        self._handed: set[str] = set()
+
+    def for_run(self, execution: Execution) -> SparkKeptRows:
+        """Return the same rows for another run; this object is of no use any more."""
+        other = SparkKeptRows(self._spark, self._running, self._checkpoints, execution)
+        other._frames, other._handed = self._frames, self._handed
+        return other
+
+    def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
+        """Have rows of this process under the name of a temporary view, sent to each task that joins them."""
+        with self._running(self._execution):
+            frame_of(self._spark, rows).hint("broadcast").createOrReplaceTempView(name)
+            self._handed.add(name)
+        return KeptSize(rows.num_rows, rows.nbytes, True)
 
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under the name of a temporary view."""
-        with self._running():
+        with self._running(self._execution):
             # What counts the rows computes them: of a checkpoint that fails itself nobody would have the frame to free it.
             frame = self._checkpoints.checkpoint(self._spark.sql(query))
             self._frames[name] = frame
@@ -63,9 +87,13 @@ class SparkKeptRows:
     def drop(self, name: str) -> None:
         """Drop a view and free its rows, also in a run that was cancelled."""
         frame = self._frames.pop(name, None)
-        if frame is None:
+        if frame is None and name not in self._handed:
             return
-        for free in (lambda: self._spark.catalog.dropTempView(name), lambda: self._checkpoints.release(frame)):
+        self._handed.discard(name)
+        frees: list[Callable[[], object]] = [lambda: self._spark.catalog.dropTempView(name)]
+        if frame is not None:
+            frees.append(lambda: self._checkpoints.release(frame))
+        for free in frees:
             try:
                 with mapped():
                     free()
@@ -74,7 +102,7 @@ class SparkKeptRows:
 
     def close(self) -> None:
         """Drop all that is there."""
-        for name in list(self._frames):
+        for name in [*self._frames, *self._handed]:
             self.drop(name)
 
 

@@ -82,6 +82,10 @@ class Frontier:
     def changes(self) -> dict[Fact, int | None]:
         return {fact: level for fact, level in self._after.items() if level != self._before[fact]}
 
+    def before(self, relation: int) -> dict[Row, int | None]:
+        """Return the levels that rows of a relation had which were looked at; None for those that were not there."""
+        return {row: level for (number, row), level in self._before.items() if number == relation}
+
     @property
     def touched(self) -> int:
         """How many rows were looked at."""
