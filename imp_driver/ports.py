@@ -245,7 +245,10 @@ class KeptRows(Protocol):
     """Rows of queries that the engine keeps, each under a name that queries of its session read, for a run or for several."""
 
     def for_run(self, execution: Execution) -> KeptRows:
-        """Return the same rows for another run, on whose behalf all is done from then on."""
+        """Return rows that rest for another run, under the same names; this object is of no use then. Raises an Error of this driver."""
+
+    def rest(self) -> None:
+        """Have no names until another run has the rows: nobody who lists the names of the session sees them meanwhile. Raises nothing."""
 
     def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
         """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""

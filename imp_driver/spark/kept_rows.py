@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -53,20 +54,32 @@ class SparkKeptRows:
         self._running = running
         self._checkpoints = checkpoints
         self._execution = execution
+        # What is computed, to be freed, and what stands under each name.
         self._frames: dict[str, Any] = {}
-        self._handed: set[str] = set()
+        self._named: dict[str, Any] = {}
 
     def for_run(self, execution: Execution) -> SparkKeptRows:
-        """Return the same rows for another run; this object is of no use any more."""
+        """Return rows that rest for another run; this object is of no use then."""
         other = SparkKeptRows(self._spark, self._running, self._checkpoints, execution)
-        other._frames, other._handed = self._frames, self._handed
+        other._frames = self._frames
+        try:
+            with self._running(execution):
+                for name, frame in self._named.items():
+                    other._show(name, frame)
+        except BaseException:
+            other.close()
+            raise
         return other
+
+    def rest(self) -> None:
+        """Drop the views and free nothing."""
+        for name in self._named:
+            self._try(partial(self._spark.catalog.dropTempView, name))
 
     def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
         """Have rows of this process under the name of a temporary view, sent to each task that joins them."""
         with self._running(self._execution):
-            frame_of(self._spark, rows).hint("broadcast").createOrReplaceTempView(name)
-            self._handed.add(name)
+            self._show(name, frame_of(self._spark, rows).hint("broadcast"))
         return KeptSize(rows.num_rows, rows.nbytes, True)
 
     def keep(self, name: str, query: str) -> KeptSize:
@@ -78,32 +91,35 @@ class SparkKeptRows:
             try:
                 size = _size(frame)
                 # The estimate that Spark has of them is of the query behind the checkpoint.
-                (frame.hint("broadcast") if size.is_handed_over else frame).createOrReplaceTempView(name)
+                self._show(name, frame.hint("broadcast") if size.is_handed_over else frame)
             except BaseException:
                 self.drop(name)
                 raise
         return size
 
+    def _show(self, name: str, frame: Any) -> None:
+        frame.createOrReplaceTempView(name)
+        self._named[name] = frame
+
     def drop(self, name: str) -> None:
         """Drop a view and free its rows, also in a run that was cancelled."""
         frame = self._frames.pop(name, None)
-        if frame is None and name not in self._handed:
-            return
-        self._handed.discard(name)
-        frees: list[Callable[[], object]] = [lambda: self._spark.catalog.dropTempView(name)]
+        if self._named.pop(name, None) is not None:
+            self._try(partial(self._spark.catalog.dropTempView, name))
         if frame is not None:
-            frees.append(lambda: self._checkpoints.release(frame))
-        for free in frees:
-            try:
-                with mapped():
-                    free()
-            except Exception as error:
-                _LOG.debug("Kept rows were not freed: %s", type(error).__name__)
+            self._try(partial(self._checkpoints.release, frame))
 
     def close(self) -> None:
         """Drop all that is there."""
-        for name in [*self._frames, *self._handed]:
+        for name in [*self._frames, *self._named]:
             self.drop(name)
+
+    def _try(self, free: Callable[[], object]) -> None:
+        try:
+            with mapped():
+                free()
+        except Exception as error:
+            _LOG.debug("Kept rows were not freed: %s", type(error).__name__)
 
 
 def _size(frame: Any) -> KeptSize:

@@ -49,7 +49,13 @@ class MemoryRows:
     tables: dict[str, pa.Table] = field(default_factory=dict)
 
     def for_run(self, execution: Execution) -> MemoryRows:
+        for name, rows in self.tables.items():
+            self.engine.register(name, rows)
         return self
+
+    def rest(self) -> None:
+        for name in self.tables:
+            self.engine.unregister(name)
 
     def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
         self.tables[name] = rows

@@ -171,3 +171,23 @@ def test_what_the_process_does_not_know_is_left_to_spark(warehouse: Path) -> Non
         assert cursor.sketch_report is not None
         assert cursor.sketch_report.served_by is ServedBy.SPARK_BY_ROUNDS
         cursor.execute("SELECT src FROM links WHERE src = 1").fetchall()
+
+
+def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cursor, other: imp_driver.Cursor) -> None:
+    cursor.execute("CREATE TABLE ways (src INT, dst INT, name STRING, at TIMESTAMP)")
+    cursor.execute("INSERT INTO ways SELECT id, id + 1, 'x', TIMESTAMP'2026-01-01 10:00:00' FROM range(6)")
+    text = (
+        "WITH RECURSIVE p(a, b, n, t) AS (SELECT src, dst, name, at FROM ways "
+        "UNION SELECT p.a, l.dst, l.name, p.t FROM p JOIN ways l ON l.src = p.b) SELECT a, b, n, t FROM p"
+    )
+    assert _rows(cursor, text) == _rows(other, text)
+    for commit in (
+        "DELETE FROM ways WHERE src = 2",
+        "INSERT INTO ways VALUES (1, 4, NULL, NULL), (5, 1, 'y', TIMESTAMP'2026-01-01 11:00:00')",
+    ):
+        cursor.execute(commit)
+        assert _rows(cursor, text) == _rows(other, text)
+        report = cursor.sketch_report
+        assert report is not None
+        assert report.detail.startswith("followed: ")
+    assert [row for row in cursor.execute("SHOW VIEWS").fetchall() if "imp_rows" in str(row)] == []

@@ -155,9 +155,9 @@ class EngineRounds:
         placed = self._placed(plan, _is_recursion, wanted, given)
         columns = ", ".join(quoted_name(each.identifier) for each in plan.output if each.identifier in wanted) or "1 AS `none`"
         query = Renderer(self._relation, wanted, given=given).sql(placed)
-        found = self._keep(f"SELECT {columns} FROM ({query})").name
-        self.passing.append(found)
-        return f"(SELECT * FROM {found})"
+        part = self._keep(f"SELECT {columns} FROM ({query})")
+        self.passing.append(part.name)
+        return f"(SELECT * FROM {part.name})"
 
     def _keep(self, query: str) -> _Part:
         if self._execution.token.is_cancelled:

@@ -85,11 +85,14 @@ class KeptRuns:
             return self._runs.pop(key, None)
 
     def put(self, key: Hashable, run: KeptRun) -> None:
-        """Keep a run until it is asked for, others not: those that were put here first go."""
+        """Keep a run until it is asked for; those that were put here first go where there are too many."""
+        run.kept.rest()
         with self._lock:
             gone = [self._runs.pop(key)] if key in self._runs else []
             self._runs[key] = run
-            while self._runs and (not self._is_open or len(self._runs) > MOST_RUNS or sum(each.rows for each in self._runs.values()) > MOST_ROWS):
+            while self._runs and (
+                not self._is_open or len(self._runs) > MOST_RUNS or sum(each.rows for each in self._runs.values()) > MOST_ROWS
+            ):
                 gone.append(self._runs.popitem(last=False)[1])
         for each in gone:
             each.kept.close()

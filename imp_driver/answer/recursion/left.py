@@ -71,7 +71,9 @@ class LeftToEngine:
         names = (f"__imp_rows_{tag}_{number}" for number in count())
         following = Following(session, self._source, kept, execution, run.states, tables, names, [], [])
         try:
-            rounds = EngineRounds(session, kept, lambda scan: at_version(qualified(scan.table), tables[scan.table].version), execution, following)
+            rounds = EngineRounds(
+                session, kept, lambda scan: at_version(qualified(scan.table), tables[scan.table].version), execution, following
+            )
             with execution.watch.stage("rounds"):
                 text = rounds.query(plan)
             with execution.watch.stage("execute"):

@@ -77,7 +77,9 @@ class RelationForm:
         if not names:
             return [f"(SELECT {self._columns}, {LEVEL} FROM {changes} WHERE {LEVEL} >= 0)"]
         before = f"SELECT {self._columns}, {LEVEL} FROM ({self._every(names, LEVEL)})"
-        left = f"(SELECT {self._columns}, {LEVEL} FROM ({before}) LEFT ANTI JOIN ({self._others(self._every([changes]))}) ON {self._is_same})"
+        left = (
+            f"(SELECT {self._columns}, {LEVEL} FROM ({before}) LEFT ANTI JOIN ({self._others(self._every([changes]))}) ON {self._is_same})"
+        )
         return [left, f"(SELECT {self._columns}, {LEVEL} FROM {changes} WHERE {LEVEL} >= 0)"]
 
     def levels_of(self, rows: str, names: Sequence[str]) -> str:
