@@ -80,7 +80,8 @@ def test_rows_are_those_of_the_process(cursor: imp_driver.Cursor, other: imp_dri
         report = cursor.sketch_report
         assert report is not None
         assert (report.served_by, report.reason) == (ServedBy.SPARK_BY_ROUNDS, Reason.RECURSION_BY_SPARK)
-        assert report.detail.startswith("rounds: ")
+        # The query above the first one reads the same rows.
+        assert report.detail.startswith("followed: 0" if name == "above" else "rounds: ")
         assert report.times["rounds"] > 0
         assert cursor.description == other.description
     assert [row for row in cursor.execute("SHOW VIEWS").fetchall() if "imp_rows" in str(row)] == []
