@@ -33,7 +33,7 @@ def supports(derivations: Derivations, fact: Fact, diagrams: Diagrams) -> Iterat
     numbers = {each: place for place, each in enumerate(rows_nearby([each for each in below if each not in derivations]))}
     functions = {each: diagrams.variable(number) for each, number in numbers.items()}
     facts = {number: each for each, number in numbers.items()}
-    for found in minimal_sets(diagrams, _least(derivations, below, functions, diagrams)[fact]):
+    for found in minimal_sets(diagrams, _least(derivations, below, functions, diagrams).get(fact, diagrams.false)):
         yield frozenset(facts[number] for number in found)
 
 

@@ -35,6 +35,7 @@ from benchmarks.workloads import (
     overhead,
     pages,
     pushdown,
+    recursion_spark,
     selective,
     sizes,
     threads,
@@ -118,10 +119,11 @@ def test_systems_of_a_mix_are_asked_the_same_queries() -> None:
     [
         (lambda journal, each: buckets.run(journal, PLAN, each, "warehouse", 1_000), 2, 6),
         (lambda journal, each: fragments.run(journal, PLAN, each, "warehouse", 1_000), 10, 6),
+        (lambda journal, each: recursion_spark.run(journal, PLAN, each, "warehouse", 1_000), 2, 6),
         # The answers of eight threads are compared with each other too, in two modes.
         (lambda journal, each: threads.run(journal, PLAN, each, "warehouse"), 1, 5 + 2 * 5),
     ],
-    ids=["buckets", "fragments", "threads"],
+    ids=["buckets", "fragments", "recursion_spark", "threads"],
 )
 def test_workloads_with_connections_of_their_own_compare_them(
     run: Run, cases: int, compared: int, is_wrong: bool, monkeypatch: pytest.MonkeyPatch
