@@ -73,7 +73,7 @@ class Middleware:
     def _choose(self, options: Options) -> None:
         self._options = options
         self._reader = Reader(self._session, self._source, self._transaction)
-        left = LeftToEngine(self._session, self._source, self.kept_runs)
+        left = LeftToEngine(self._session, self._source, self.kept_runs, options.row_rules)
         self._answers = Answers(self._session, self._sketches, options, self._reader, left)
         self._alike = Alike(self._answers, self._reader, options, self._transaction)
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))

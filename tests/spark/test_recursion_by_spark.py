@@ -183,7 +183,8 @@ def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cur
     )
     assert _rows(cursor, text) == _rows(other, text)
     cursor.execute(
-        "MERGE INTO ways USING (VALUES (2, 3, 'x'), (1, 4, NULL), (5, 1, 'y')) AS c(src, dst, name) ON ways.src = c.src AND ways.dst = c.dst "
+        "MERGE INTO ways USING (SELECT * FROM VALUES (2, 3, 'x'), (1, 4, NULL), (5, 1, 'y') AS v(src, dst, name)) AS c "
+        "ON ways.src = c.src AND ways.dst = c.dst "
         "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (src, dst, name, at) VALUES (c.src, c.dst, c.name, NULL)"
     )
     assert _rows(cursor, text) == _rows(other, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from imp_driver.plan.nodes import Fixpoint, Scan
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, Session
 from imp_driver.reasons import DeltaSource, Reason
 from imp_driver.values.execution import Execution
+from imp_driver.values.options import RowRules
 from imp_driver.values.quoting import qualified
 from imp_driver.values.tables import WEIGHT_COLUMN, ChangeSource, ChangesUnavailable, TableSnapshot, at_version
 
@@ -48,6 +49,7 @@ class Following:
         states: those that are kept, by signature.
         tables: at the versions of the reading, by the names of their scans.
         names: new names.
+        row_rules: whether the engine may show other rows of a table than its changes have.
         why_not: why recursions were computed anew.
         progress: what it took to follow others.
     """
@@ -59,8 +61,9 @@ class Following:
     states: dict[str, KeptRecursion]
     tables: Mapping[tuple[str, ...], TableSnapshot]
     names: Iterator[str]
-    why_not: list[str]
-    progress: list[Followed]
+    row_rules: RowRules
+    why_not: list[str] = field(default_factory=list)
+    progress: list[Followed] = field(default_factory=list)
 
     def followed(self, name: str, plan: Fixpoint) -> KeptRecursion | None:
         """Return a recursion at the versions of the reading; None where it is to be computed anew.
@@ -95,8 +98,7 @@ class Following:
             forms = derivation_forms(plan)
             names = {scan.table for form in forms for scan in form.scans.values()}
             _check_columns(forms)
-            if self.session.has_row_rules():
-                raise NotFollowed("the engine may have rules of its own about who sees which rows")
+            self._check_rules()
         except NotFollowed as error:
             self.why_not.append(str(error))
             return False
@@ -104,8 +106,7 @@ class Following:
         return True
 
     def _bring(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> None:
-        if self.session.has_row_rules():
-            raise NotFollowed("the engine may have rules of its own about who sees which rows")
+        self._check_rules()
         changed = self._changed(state, forms)
         engine = EngineRows(
             self.session,
@@ -132,6 +133,10 @@ class Following:
             self._write(relation, rows)
         state.tables = {name: _version(self.tables[name]) for name in state.tables}
         self.progress.append(Followed(gone, new, sum(map(len, found)) - gone - new, engine.shipped))
+
+    def _check_rules(self) -> None:
+        if self.row_rules is RowRules.ENGINE and self.session.has_row_rules():
+            raise NotFollowed("the engine may have rules of its own about who sees which rows (option row_rules)")
 
     def _changed(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> dict[tuple[str, ...], ChangedTable]:
         """Return the changed rows of tables. Raises NotFollowed and ChangesUnavailable."""

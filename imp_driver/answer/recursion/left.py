@@ -21,6 +21,7 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.snapshot.reading import Reading
 from imp_driver.values.execution import Execution
+from imp_driver.values.options import RowRules
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
@@ -32,10 +33,11 @@ _MOST_TOLD = 12
 class LeftToEngine:
     """The recursive queries of one connection that are left to the engine; ``runs`` has what it keeps of them."""
 
-    def __init__(self, session: Session, source: ChangeSource, runs: KeptRuns) -> None:
+    def __init__(self, session: Session, source: ChangeSource, runs: KeptRuns, row_rules: RowRules) -> None:
         self._session = session
         self._source = source
         self._runs = runs
+        self._row_rules = row_rules
 
     def served(self, reading: Reading, shape: ResultShape, execution: Execution, why: Grounds) -> Served:
         """Compute the recursions of a query at the versions of a reading, and start what stands above them.
@@ -69,7 +71,7 @@ class LeftToEngine:
         session, kept = self._session, run.kept
         tag = uuid4().hex
         names = (f"__imp_rows_{tag}_{number}" for number in count())
-        following = Following(session, self._source, kept, execution, run.states, tables, names, [], [])
+        following = Following(session, self._source, kept, execution, run.states, tables, names, self._row_rules)
         try:
             rounds = EngineRounds(
                 session, kept, lambda scan: at_version(qualified(scan.table), tables[scan.table].version), execution, following

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import duckdb
@@ -119,11 +120,10 @@ def test_systems_of_a_mix_are_asked_the_same_queries() -> None:
     [
         (lambda journal, each: buckets.run(journal, PLAN, each, "warehouse", 1_000), 2, 6),
         (lambda journal, each: fragments.run(journal, PLAN, each, "warehouse", 1_000), 10, 6),
-        (lambda journal, each: recursion_spark.run(journal, PLAN, each, "warehouse", 1_000), 2, 6),
         # The answers of eight threads are compared with each other too, in two modes.
         (lambda journal, each: threads.run(journal, PLAN, each, "warehouse"), 1, 5 + 2 * 5),
     ],
-    ids=["buckets", "fragments", "recursion_spark", "threads"],
+    ids=["buckets", "fragments", "threads"],
 )
 def test_workloads_with_connections_of_their_own_compare_them(
     run: Run, cases: int, compared: int, is_wrong: bool, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +136,22 @@ def test_workloads_with_connections_of_their_own_compare_them(
     run(journal, each)
     assert [case.compared for case in journal.cases] == [compared] * cases
     assert [bool(case.differences) for case in journal.cases] == [is_wrong] * cases
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_a_recursion_that_is_followed_is_compared_with_one_computed_anew(is_wrong: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    each, numbers = systems(), count()
+
+    def connect(**options: object) -> object:
+        # The first connection of a case is kept.
+        wrong = "lazy" if is_wrong and next(numbers) % 7 == 0 else "none"
+        return Opened(each.plain.tables, wrong).connect(**options)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(imp_driver, "connect", connect)
+    journal = Journal(3)
+    recursion_spark.run(journal, PLAN, each, "warehouse", 1_000)
+    assert [case.compared for case in journal.cases] == [6, 6]
+    assert [bool(case.differences) for case in journal.cases] == [is_wrong] * 2
 
 
 @dataclass(slots=True)
