@@ -96,6 +96,14 @@ def assert_judged(circuit: Circuit, table: Counter[QuadRow], asked: RandomQuery)
         "{ SELECT ?x (GROUP_CONCAT(?y; SEPARATOR=',') AS ?c) (SAMPLE(?y) AS ?s) WHERE { ?x :p ?y } GROUP BY ?x }",
         "?x :p ?y VALUES (?x ?y) { (:a UNDEF) (:a UNDEF) (UNDEF 1) }",
         "{ ?x :p ?y } { ?z :q ?w } FILTER(?x = ?w)",
+        # Conditions that are asked between the triples of a join.
+        "?x :p ?y . ?y :q ?z . ?z :r ?w FILTER(?x != ?z && ?w > 1 && bound(?y))",
+        "{ SELECT ?z WHERE { ?x :p ?y . ?w :p ?y . ?w :q ?z FILTER(?x != ?w) } }",
+        "?x :p ?y . ?z :q ?w FILTER(?y < ?w) FILTER(EXISTS { ?x :r ?w } || ?y = 1)",
+        "?x :p ?x FILTER(?x = :a || 1/?x = 1)",
+        "{ ?x :p ?y FILTER(?z = 1 || ?y = 1) } ?x :q ?z",
+        "?x :p ?y FILTER(1 = 2)",
+        "{ FILTER(1 = 2) } UNION { ?x :p ?y FILTER(!bound(?z)) }",
         # A subquery that has a solution more than once, of the same list.
         "{ SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x LIMIT 3 } ?x :q ?z",
         "?x :p ?y OPTIONAL { ?x :q ?z } OPTIONAL { ?x :r ?w OPTIONAL { ?w :q ?z } FILTER(EXISTS { ?y :p ?z } || ?z = 1) }",

@@ -3,7 +3,8 @@
     dB = T1(dG) T2(G) .. Tn(G) + T1(G') T2(dG) .. Tn(G) + .. + T1(G') T2(G') .. Tn(dG)
 
 (the counting algorithm for SPARQL, theorem 4.3.) Each term begins at what changed and goes on with the pattern that has most of its
-variables bound, so that it looks up nothing but what can meet; products come last. Where one of the patterns had no triple before, there
+variables bound, so that it looks up nothing but what can meet; products come last. A condition is asked as soon as its variables are bound,
+before the rows that go on are multiplied. Where one of the patterns had no triple before, there
 was no solution, and the result is computed from the pattern with the fewest triples on: so the first step is one join, not n.
 """
 
@@ -14,10 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from imp_driver.dataflow.mappings.expressions import Truth, read_by, truth
 from imp_driver.dataflow.mappings.facts import Columns, Facts
 from imp_driver.dataflow.mappings.graphs import Graphs, shape_of
 from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Row, keying, place_of, taking
-from imp_driver.sparql.algebra import Bgp, Variable
+from imp_driver.sparql.algebra import Bgp, Expression, Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,27 +39,44 @@ class _Visit:
         columns: those of its variables that are bound already.
         key: takes their values from what is joined so far.
         is_check: whether all are bound.
+        conditions: those whose variables it binds the last of.
     """
 
     part: int
     columns: Columns
     key: Callable[[Row], Any]
     is_check: bool
+    conditions: tuple[Truth, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Way:
-    """An order of the other patterns after the first; ``finish`` puts the values in the order of the variables."""
+    """An order of the other patterns after the first; ``finish`` puts the values in the order of the variables.
+
+    ``conditions`` are those that the first pattern binds all variables of.
+    """
 
     visits: tuple[_Visit, ...]
     finish: Callable[[Row], Row]
+    conditions: tuple[Truth, ...]
 
 
 class BgpOperator:
     """Solutions of one or several basic graph patterns that are joined, each over its own place."""
 
-    def __init__(self, patterns: Sequence[Bgp], graphs: Graphs, shown: Sequence[Variable] | None = None) -> None:
-        """``shown`` are the variables that are left, some of theirs or all: counts of solutions that become the same add up."""
+    def __init__(
+        self,
+        patterns: Sequence[Bgp],
+        graphs: Graphs,
+        shown: Sequence[Variable] | None = None,
+        conditions: Sequence[Expression] = (),
+    ) -> None:
+        """Join patterns.
+
+        Args:
+            shown: the variables that are left, some of theirs or all: counts of solutions that become the same add up.
+            conditions: what holds for all solutions, over variables of the patterns, none of it EXISTS.
+        """
         parts = list[_Part]()
         for pattern in patterns:
             for triple in dict.fromkeys(pattern.triples):
@@ -66,8 +85,10 @@ class BgpOperator:
         self._parts = tuple(parts)
         every = tuple(dict.fromkeys(name for part in self._parts for name in part.variables))
         self.variables = every if shown is None else tuple(shown)
+        self._conditions = tuple(conditions)
         self._is_one_to_one = frozenset(every) == frozenset(self.variables)
         self._ways: dict[int, _Way] = {}
+        self._prepared_for = 0
         self._is_begun = False
 
     @property
@@ -102,7 +123,10 @@ class BgpOperator:
 
     def _prepare(self) -> None:
         """Have all that a change will look up, so that the load is slow and no change is."""
-        if all(part.facts.rows for part in self._parts):
+        sizes = [len(part.facts.rows) for part in self._parts]
+        # Small patterns that come and go do not change which order is good.
+        if all(sizes) and not self._prepared_for / 2 <= sum(sizes) <= self._prepared_for * 2:
+            self._prepared_for = sum(sizes)
             for number in range(len(self._parts)):
                 way = self._ways[number] = self._way(number)
                 for visit in way.visits:
@@ -130,7 +154,7 @@ class BgpOperator:
 
     def _joined(self, number: int, start: Iterable[Row], way: _Way) -> Iterable[Row]:
         """Return the solutions with certain rows of a pattern, the patterns before ``number`` being after the step."""
-        rows: Iterable[Row] = start
+        rows: Iterable[Row] = _holding(start, way.conditions)
         for place, visit in enumerate(way.visits, 1):
             facts, key, is_before = self._parts[visit.part].facts, visit.key, visit.part > number
             if visit.is_check:
@@ -140,18 +164,22 @@ class BgpOperator:
                 get = facts.finder(visit.columns, is_before=is_before).get
                 if place == len(way.visits):
                     # The last is the longest, and is read once.
-                    return (way.finish(row + rest) for row in rows for rest in get(key(row), ()))
+                    found = (row + rest for row in rows for rest in get(key(row), ()))
+                    return map(way.finish, _holding(found, visit.conditions))
                 rows = [row + rest for row in rows for rest in get(key(row), ())]
             else:
                 others = facts.all(is_before=is_before)
                 rows = [row + other for row in rows for other in others]
+            if visit.conditions:
+                rows = list(_holding(rows, visit.conditions))
             if not rows:
                 return ()
         return map(way.finish, rows)
 
     def _way(self, first: int) -> _Way:
         """Return the order in which the others are looked up by what is bound, those with few triples early."""
-        bound = list(self._parts[first].variables)
+        bound, asked = list(self._parts[first].variables), list(self._conditions)
+        conditions = _answerable(asked, bound)
         left = set(range(len(self._parts))) - {first}
         visits = list[_Visit]()
 
@@ -167,12 +195,26 @@ class BgpOperator:
             columns = tuple([column for column, name in enumerate(names) if name in bound])
             places = [bound.index(names[column]) for column in columns]
             is_check = len(columns) == len(names)
-            visits.append(_Visit(number, columns, taking(places) if is_check else keying(places), is_check))
+            key = taking(places) if is_check else keying(places)
             bound += [name for name in names if name not in bound]
-        if tuple(bound) == self.variables:
-            return _Way(tuple(visits), _same)
+            visits.append(_Visit(number, columns, key, is_check, _answerable(asked, bound)))
         places_of_all = place_of(bound)
-        return _Way(tuple(visits), taking([places_of_all[name] for name in self.variables]))
+        finish = _same if tuple(bound) == self.variables else taking([places_of_all[name] for name in self.variables])
+        return _Way(tuple(visits), finish, conditions)
+
+
+def _answerable(asked: list[Expression], bound: Sequence[Variable]) -> tuple[Truth, ...]:
+    """Take the conditions that read nothing but what is bound off a list, and return what asks them of a row of that."""
+    names = frozenset(bound)
+    ready = [condition for condition in asked if names.issuperset(read_by(condition))]
+    asked[:] = [condition for condition in asked if condition not in ready]
+    return tuple(truth(condition, bound) for condition in ready)
+
+
+def _holding(rows: Iterable[Row], conditions: Sequence[Truth]) -> Iterable[Row]:
+    for holds in conditions:
+        rows = filter(holds, rows)
+    return rows
 
 
 def _same(row: Row) -> Row:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from imp_driver.dataflow.mappings.bgp import BgpOperator
 from imp_driver.dataflow.mappings.closure import ClosureOperator
 from imp_driver.dataflow.mappings.constant import ConstantOperator
 from imp_driver.dataflow.mappings.distinct import DistinctOperator
-from imp_driver.dataflow.mappings.expressions import conjunction, conjuncts, existences
+from imp_driver.dataflow.mappings.expressions import conjunction, conjuncts, existences, read_by
 from imp_driver.dataflow.mappings.extend import ExtendOperator
 from imp_driver.dataflow.mappings.facts import Facts
 from imp_driver.dataflow.mappings.graph_names import GraphNamesOperator
@@ -90,8 +90,8 @@ class Builder:
                 one, other = self.build(left), self.build(right)
                 operator = SemijoinOperator(nodes.variables(one), nodes.variables(other), Keeping.UNMET, skips_disjoint=True)
                 return nodes.put(operator, [one, other])
-            case Filter(inner, condition):
-                return self._marks.filtered(self.build(inner), condition)
+            case Filter():
+                return self._filter(pattern)
             case Extend():
                 return self._extended(pattern)
             case Values(names, rows):
@@ -99,11 +99,10 @@ class Builder:
             case Group():
                 return self._group(pattern)
             case Project(inner, names):
-                parts = list(_joined(inner))
-                bgps = [part for part in parts if isinstance(part, Bgp) and not _is_of_graphs(part)]
-                if len(bgps) == len(parts) and frozenset(names) <= frozenset(variables(inner)):
+                triples = _Triples.of(inner)
+                if triples is not None and not triples.others and frozenset(names) <= frozenset(variables(inner)):
                     # More solutions than are left of them are never there at once.
-                    return nodes.put(BgpOperator(bgps, self._graphs, names), reads_graphs=True)
+                    return nodes.put(BgpOperator(triples.patterns, self._graphs, names, triples.conditions), reads_graphs=True)
                 number = self.build(inner)
                 return nodes.put(ProjectOperator(nodes.variables(number), names), [number])
             case Distinct(inner):
@@ -113,6 +112,13 @@ class Builder:
                 return self.build(inner)
             case Slice():
                 return self._slice(pattern)
+
+    def _filter(self, pattern: Filter) -> int:
+        triples = _Triples.of(pattern)
+        if triples is None or not triples.conditions:
+            return self._marks.filtered(self.build(pattern.pattern), pattern.condition)
+        number = self._nodes.put(BgpOperator(triples.patterns, self._graphs, None, triples.conditions), reads_graphs=True)
+        return self._marks.filtered(number, conjunction(triples.others)) if triples.others else number
 
     def _bgp(self, patterns: Sequence[Bgp]) -> int:
         place = patterns[0].place if patterns else ()
@@ -205,6 +211,28 @@ class Builder:
         modifiers = modifiers_of(pattern)
         number = self.build(modifiers.pattern)
         return self._nodes.put(SlicedOperator(self._nodes.variables(number), modifiers), [number])
+
+
+@dataclass(frozen=True, slots=True)
+class _Triples:
+    """Joined basic graph patterns: ``conditions`` read their variables alone, ``others`` something else or EXISTS too."""
+
+    patterns: tuple[Bgp, ...]
+    conditions: tuple[Expression, ...] = ()
+    others: tuple[Expression, ...] = ()
+
+    @staticmethod
+    def of(pattern: Pattern) -> _Triples | None:
+        """Return what a pattern is of; None where it is something else."""
+        parts = list(conjuncts(pattern.condition)) if isinstance(pattern, Filter) else []
+        inner = list(_joined(pattern.pattern if isinstance(pattern, Filter) else pattern))
+        bgps = tuple(part for part in inner if isinstance(part, Bgp) and not _is_of_graphs(part))
+        if len(bgps) < len(inner):
+            return None
+        names = frozenset(name for bgp in bgps for name in variables(bgp))
+        has_triples = any(bgp.triples for bgp in bgps)
+        fit = tuple(part for part in parts if has_triples and names.issuperset(read_by(part)) and not any(existences(part)))
+        return _Triples(bgps, fit, tuple(part for part in parts if part not in fit))
 
 
 def _is_of_graphs(pattern: Bgp) -> bool:

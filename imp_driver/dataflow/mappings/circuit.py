@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from time import perf_counter
 
 from imp_driver.dataflow.mappings.build import Builder
 from imp_driver.dataflow.mappings.graphs import Constants, Graphs, QuadRow
@@ -83,6 +84,11 @@ class Circuit:
         return self._graphs.wanted
 
     @property
+    def seconds(self) -> Mapping[str, float]:
+        """What all steps have taken, by kind of operator; ``Graphs`` are the triples, ``Result`` the solutions at the top."""
+        return self._nodes.seconds
+
+    @property
     def rows(self) -> Delta:
         return self._rows
 
@@ -103,12 +109,16 @@ class Circuit:
             raise InternalError("A step of this view has failed before. It must be made again.")
         self.is_lost = True
         with _without_collection(is_load=not self._is_begun):
+            begin = perf_counter()
             self._graphs.step(changes)
+            self._nodes.seconds["Graphs"] += perf_counter() - begin
             deltas = self._nodes.step()
         self._is_begun = True
+        begin = perf_counter()
         add_all(self._rows, deltas[self._top])
         if self._listed_rows is not self._rows:
             add_all(self._listed_rows, deltas[self._listed])
+        self._nodes.seconds["Result"] += perf_counter() - begin
         if self.size > self._most:
             raise NotMaintained(f"The operators would keep more than {self._most} tuples.")
         self.is_lost = False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 from imp_driver.dataflow.mappings.operator import NOTHING, Delta, Limits, NotMaintained, Operator
 from imp_driver.sparql.algebra import Variable
@@ -19,12 +21,17 @@ class Node:
 
 
 class Nodes:
-    """Nodes in the order in which they are stepped."""
+    """Nodes in the order in which they are stepped.
+
+    Attributes:
+        seconds: what all steps have taken, by kind of operator.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._nodes: list[Node] = []
         self._deltas: list[Delta] = []
+        self.seconds = defaultdict[str, float](float)
 
     def put(self, operator: Operator, inputs: Sequence[int] = (), *, reads_graphs: bool = False) -> int:
         """Return the number of a new node."""
@@ -44,7 +51,12 @@ class Nodes:
         for node in self._nodes:
             inputs = [deltas[number] for number in node.inputs]
             # At first some have solutions of nothing; later all do nothing about nothing.
-            deltas.append(node.operator.step(inputs) if is_first or node.reads_graphs or any(inputs) else NOTHING)
+            if is_first or node.reads_graphs or any(inputs):
+                begin = perf_counter()
+                deltas.append(node.operator.step(inputs))
+                self.seconds[type(node.operator).__name__.removesuffix("Operator")] += perf_counter() - begin
+            else:
+                deltas.append(NOTHING)
             if deltas[-1]:
                 self._limits.check()
                 if len(deltas[-1]) > self._limits.most:
