@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +29,18 @@ MOST_CHANGED = 50_000
 """Changed rows of a relation that stay beside the others; then all are written anew."""
 _QUESTIONS, _QUESTIONS_PER_ROUND = 12, 3
 """Beyond so many questions, and so many for each round that computed all rows, these are computed anew."""
+
+_KNOWN: tuple[Callable[[pa.DataType], bool], ...] = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_string,
+    pa.types.is_binary,
+    pa.types.is_boolean,
+    pa.types.is_date32,
+    pa.types.is_timestamp,
+)
+"""Types whose values are told apart here as the engine does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,7 @@ class Following:
             forms = derivation_forms(plan)
             names = {scan.table for form in forms for scan in form.scans.values()}
             _check_columns(forms)
+            _check_kinds(relations)
             self._check_rules()
         except NotFollowed as error:
             self.why_not.append(str(error))
@@ -208,6 +221,13 @@ def _columns(name: tuple[str, ...], forms: Sequence[DerivationForm]) -> tuple[st
     return tuple(
         dict.fromkeys(each for form in forms for place, scan in form.scans.items() if scan.table == name for each in form.columns(place))
     )
+
+
+def _check_kinds(relations: Sequence[KeptRelation]) -> None:
+    """Raise NotFollowed where rows cannot be told apart here."""
+    for kind in (kind for relation in relations for kind in relation.kinds):
+        if not any(is_known(kind) for is_known in _KNOWN):
+            raise NotFollowed(f"a column of type {kind}")
 
 
 def _check_columns(forms: Sequence[DerivationForm]) -> None:

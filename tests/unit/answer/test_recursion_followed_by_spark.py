@@ -128,6 +128,11 @@ def test_what_cannot_be_followed_says_why(text: str, why: str) -> None:
         assert world.is_clean()
 
 
+def test_types_that_are_told_apart_by_the_engine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "_KNOWN", (pa.types.is_string,))
+    assert "anew: a column of type int32" in Left().checked(REACH).detail
+
+
 def test_an_engine_with_rules_of_its_own_computes_anew() -> None:
     world = Left()
     world.checked(REACH)
