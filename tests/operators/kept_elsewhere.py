@@ -37,9 +37,10 @@ class KeptElsewhere:
     def led_to(self, rows: Collection[Fact]) -> list[Derivation]:
         return list(self._with_one_of(_by_relation(rows), self.given))
 
-    def of(self, rows: Collection[Fact]) -> list[Derivation]:
+    def of(self, rows: Collection[Fact], level: int) -> list[Derivation]:
         wanted = set(rows)
-        return [each for rule in self.rules for each in self._bodies(rule, self._new, ()) if each.head in wanted]
+        found = [each for rule in self.rules for each in self._bodies(rule, self._new, ()) if each.head in wanted]
+        return [each for each in found if each.body or not level]
 
     def won(self) -> list[Derivation]:
         return list(self._with_one_of({number: rows - self.given[number] for number, rows in self._new.items()}, self._new))

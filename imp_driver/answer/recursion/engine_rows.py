@@ -84,12 +84,12 @@ class EngineRows:
     def leads_to(self, rows: Collection[Fact], more: Collection[Fact]) -> Iterable[Derivation]:
         return self._by_rows(rows, more, self.after)
 
-    def of(self, rows: Collection[Fact]) -> Iterable[Derivation]:
+    def of(self, rows: Collection[Fact], level: int) -> Iterable[Derivation]:
         found: list[Derivation] = []
         for place, own in _by_relation(rows).items():
             wanted = self._table(place, own)
             for form in self.forms:
-                if form.head == place:
+                if form.head == place and (form.made or not level):
                     found += self._asked(form, HEADS, wanted, self.after, {})
         return found
 

@@ -27,7 +27,7 @@ from imp_driver.values.tables import WEIGHT_COLUMN, ChangeSource, ChangesUnavail
 
 MOST_CHANGED = 50_000
 """Changed rows of a relation that stay beside the others; then all are written anew."""
-_QUESTIONS, _QUESTIONS_PER_ROUND = 12, 3
+_QUESTIONS, _QUESTIONS_PER_ROUND = 12, 5
 """Beyond so many questions, and so many for each round that computed all rows, these are computed anew."""
 
 _KNOWN: tuple[Callable[[pa.DataType], bool], ...] = (

@@ -52,8 +52,11 @@ class Elsewhere(Protocol):
     def led_to(self, rows: Collection[Fact]) -> Iterable[Derivation]:
         """Return the derivations, by the tables as they were, that have one of some kept rows in their body."""
 
-    def of(self, rows: Collection[Fact]) -> Iterable[Derivation]:
-        """Return all derivations of some rows from kept ones, by the tables as they are."""
+    def of(self, rows: Collection[Fact], level: int) -> Iterable[Derivation]:
+        """Return all derivations of some rows of a level from kept ones, by the tables as they are.
+
+        Those without a recursive row may be left away above level 0: if there are any, they are won.
+        """
 
     def won(self) -> Iterable[Derivation]:
         """Return the derivations from kept rows, by the tables as they are, that have a given row which is new; others do no harm."""
@@ -130,7 +133,7 @@ class Frontier:
         if not facts:
             return []
         found: dict[Fact, list[Derivation]] = {fact: [] for fact in facts}
-        for each in self._known(self._kept.of(facts)):
+        for each in self._known(self._kept.of(facts, level)):
             found[each.head].append(each)
         left = [fact for fact, own in found.items() if not any(self._is_at_most(each, level) for each in own)]
         self._of_left += [each for fact in left for each in found[fact]]
