@@ -19,9 +19,8 @@ def upgrade(op: Operations) -> None:
         TABLE,
         sa.Column("id", sa.Integer, nullable=False),
         sa.Column("buyer", sa.String(20)),
-        imp_properties={"delta.columnMapping.mode": "name"},
     )
-    op.add_column(TABLE, sa.Column("price", sa.Numeric(10, 2)))
+    op.add_column(TABLE, sa.Column("price", sa.Numeric(10, 2), server_default="1.5"))
     op.alter_column(TABLE, "buyer", new_column_name="customer", existing_type=sa.String(20))
     op.alter_column(TABLE, "customer", comment="who pays", existing_type=sa.String(20))
     op.create_check_constraint("cheap", TABLE, "price < 1000")

@@ -9,6 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
+from imp_sqlalchemy import last_report
+
 
 class Base(DeclarativeBase):
     """The tables of this example."""
@@ -58,12 +60,12 @@ def _shop(number: int) -> Shop:
 
 
 def _asked(engine: sa.Engine, query: sa.Executable) -> list[Any]:
-    with engine.connect() as connection:
-        result = connection.execute(query)
-        report = result.cursor.sketch_report
-        rows = list(result)
+    with Session(engine) as session:
+        rows = list(session.execute(query))
+        report = last_report(session)
     print(rows)
-    print(f"  {report.decision.name}, {report.reason.name}")
+    if report is not None:
+        print(f"  {report.decision.name}, {report.reason.name}")
     return rows
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert, batch_insert
+from imp_driver.parse.commands import SPARQL
 from imp_driver.parse.statement import Statement, StatementKind, parse
 from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
 from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.versions import ReadTransaction
 from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import ChangeSource, TableSnapshot
+from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot
 
+_INSERT = re.compile(r"\s*INSERT\b", re.IGNORECASE)
+_IDENTITY = "delta.identity.start"
+_ROWS_LOST = "executemany is for changes: the rows of a query would be lost. Use execute for each."
 NO_SKETCH = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY)
 
 
@@ -37,20 +43,26 @@ class Changes:
         if statement.kind is not StatementKind.CHANGE:
             return Outcome(stream, -1, report)
         rowcount, version = self._affected(stream, before)
-        return Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
+        outcome = Outcome(None, rowcount, replace(report, table=".".join(statement.target or ()), version=version))
+        if before is None or version is None or rowcount != 1 or not _INSERT.match(statement.text):
+            return outcome
+        return replace(outcome, generated=lambda: self._generated(statement, before, version))
 
     def run_many(self, execution: Execution, rows: Sequence[Parameters], run_one: Callable[[Execution], Outcome]) -> Outcome:
         """Run a statement for one row or more: an INSERT of VALUES as one append and one commit, others by ``run_one``. Raises Error."""
         batch = batch_insert(execution.text, rows)
         if batch is not None:
             return self._append(batch, execution)
-        if parse(execution.text).kind is StatementKind.QUERY:
-            raise ProgrammingError("executemany is for changes: the rows of a query would be lost. Use execute for each.")
+        statement = parse(execution.text)
+        if statement.kind is StatementKind.QUERY:
+            raise ProgrammingError(_ROWS_LOST)
         total = 0
         for row in rows:
             outcome = run_one(execution.of(execution.text, row))
             if outcome.stream is not None:
                 outcome.stream.close()
+                if statement.command is not None and statement.command.kind in SPARQL:
+                    raise ProgrammingError(_ROWS_LOST)
             total = -1 if outcome.rowcount < 0 or total < 0 else total + outcome.rowcount
         return Outcome(None, total, outcome.report)
 
@@ -76,6 +88,22 @@ class Changes:
         except OperationalError:
             return None
 
+    def _generated(self, statement: Statement, before: TableSnapshot, version: int) -> int | None:
+        """Return the value in the identity column of the one row that a commit has stored; None without one, or where it cannot be read."""
+        definition = None if statement.target is None else self._session.definition(statement.target)
+        name = None if definition is None else identity_column(definition.schema)
+        if name is None:
+            return None
+        try:
+            plan = self._source.plan(before.location, before.table_id, version - 1, version)
+            if plan.relation is not None:
+                return None
+            stored = self._source.read(plan, (name,))
+        except ChangesUnavailable:
+            return None
+        values = [value for value, weight in zip(stored.rows.column(name).to_pylist(), stored.weights, strict=True) if weight > 0]
+        return values[0] if len(values) == 1 else None
+
     def _affected(self, stream: ResultStream | None, before: TableSnapshot | None) -> tuple[int, int | None]:
         """Return the affected rows (-1 unknown) and the version that the statement committed, and record it.
 
@@ -98,6 +126,12 @@ class Changes:
             return -1 if counted is None else counted, None
         self._transaction.note_written(before.location, version)
         return _changed_rows(metrics) if counted is None else counted, version
+
+
+def identity_column(schema: str) -> str | None:
+    """Return the column of a table, Spark's JSON of a struct, whose values Delta makes by counting; None where there is none."""
+    fields = json.loads(schema)["fields"]
+    return next((field["name"] for field in fields if _IDENTITY in (field.get("metadata") or {})), None)
 
 
 def _changed_rows(metrics: Mapping[str, int]) -> int:

@@ -29,7 +29,7 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
-from imp_driver.parse.statement import Statement, StatementKind, may_have_markers, parse
+from imp_driver.parse.statement import Statement, StatementKind, check_kept, may_have_markers, parse
 from imp_driver.parse.template import text_and_names
 from imp_driver.plan.recursive_form import is_recursive, unrolled
 from imp_driver.ports import Outcome, Session, TableDefinition
@@ -86,6 +86,7 @@ class Middleware:
         """Run one statement. Raises only errors of this driver."""
         with execution.watch.stage("parse"):
             statement = parse(execution.text)
+            check_kept(statement, execution.parameters)
             if may_have_markers(statement, execution.parameters):
                 check_values(execution.text, execution.parameters)
         if statement.kind is StatementKind.SKETCH_COMMAND:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -69,11 +69,15 @@ class ResultStream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown."""
+    """Result of one statement: ``stream`` is None without rows to fetch; ``rowcount`` is -1 where unknown.
+
+    ``generated`` tells, after an INSERT of one row, the value in the table's identity column; None where there is none or it is unknown.
+    """
 
     stream: ResultStream | None
     rowcount: int
     report: SketchReport
+    generated: Callable[[], int | None] | None = None
 
 
 class RelationKind(Enum):

@@ -60,6 +60,7 @@ class Reason(Enum):
     NO_PLAIN_GROUP_KEY = "no group key is a plain column of a type that can be cut into ranges"
     UNSUPPORTED_AGGREGATE = "the groups are filtered or ordered by an aggregate that is not maintained"
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"
+    MALFORMED_TERM = "a graph has a value that is no term of RDF where it stands; rows that SQL wrote into its table may be so"
     TEMPORARY_VIEW = "the relation is a temporary view"
     VIEW = "the view means something else than its text would in this session"
     NOT_PERMITTED = "this connection may not read a table or view of the query"

@@ -2,6 +2,7 @@
 
 from imp_sqlalchemy.dialect import ImpDialect, RollbackIgnored
 from imp_sqlalchemy.merge import Merge
+from imp_sqlalchemy.reports import last_report, on_report
 from imp_sqlalchemy.types import INTERVAL, MAP, STRING, STRUCT, TIMESTAMP_NTZ, TINYINT, VARIANT, UnreadType
 from imp_sqlalchemy.versions import IS_LEGACY
 
@@ -23,4 +24,6 @@ __all__ = [
     "Merge",
     "RollbackIgnored",
     "UnreadType",
+    "last_report",
+    "on_report",
 ]

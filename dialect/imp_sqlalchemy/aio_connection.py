@@ -40,7 +40,7 @@ class AwaitedCursor:
         return self.driver_cursor.rowcount
 
     @property
-    def lastrowid(self) -> None:
+    def lastrowid(self) -> int | None:
         return self.driver_cursor.lastrowid
 
     @property

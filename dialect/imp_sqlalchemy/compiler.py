@@ -9,6 +9,8 @@ from sqlalchemy.sql import operators, sqltypes
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import BindParameter
 
+from imp_sqlalchemy import sparql
+from imp_sqlalchemy.keys import check_given
 from imp_sqlalchemy.quoting import quoted
 
 _NO_FROM = "Spark has no UPDATE or DELETE with other tables; use a subquery in WHERE, or imp_sqlalchemy.Merge."
@@ -16,6 +18,33 @@ _NO_FROM = "Spark has no UPDATE or DELETE with other tables; use a subquery in W
 
 class ImpCompiler(SQLCompiler):
     """What Spark writes in another way than the SQL that SQLAlchemy assumes."""
+
+    def visit_textclause(self, textclause: Any, add_to_result_map: Any = None, **options: Any) -> str:
+        """Write SPARQL as it is: what looks like a marker of SQL is a name there, for which SQLAlchemy is to expect no value."""
+        if not sparql.is_sparql(textclause.text):
+            return str(super().visit_textclause(textclause, add_to_result_map, **options))  # type: ignore[no-untyped-call]
+        if not self.stack:
+            self.isplaintext = True
+        if add_to_result_map is not None:
+            add_to_result_map(None, None, (textclause,), sqltypes.NULLTYPE)
+        return sparql.written(textclause.text)
+
+    def visit_insert(self, insert_stmt: Any, *arguments: Any, **options: Any) -> str:
+        """Raise CompileError where a part of the primary key would be NULL."""
+        is_whole = not self.stack
+        text: str = super().visit_insert(insert_stmt, *arguments, **options)  # type: ignore[no-untyped-call]
+        if is_whole:
+            check_given(insert_stmt.table, self._given(insert_stmt))
+        return text
+
+    def _given(self, statement: Any) -> list[str]:
+        """Return the keys of the columns for which an INSERT has values."""
+        state: Any = self.compile_state
+        listed = [*(self.column_keys or ()), *(state._dict_parameters or ()), *(statement._select_names or ())]
+        if self.column_keys is None and not listed:
+            # A statement that is only written, and not to be run, has all columns.
+            return list(statement.table.c.keys())
+        return [getattr(each, "key", each) for each in listed]
 
     def visit_empty_set_expr(self, element_types: Any, **options: Any) -> str:
         # NULL, since Spark would turn the compared texts into numbers for a literal 1.

@@ -15,6 +15,8 @@ FOREIGN_KEY = "imp.foreign_key."
 UNIQUE = "imp.unique."
 INDEX = "imp.index."
 CHECK = "delta.constraints."
+_NOT_NULL = "imp_not_null_"
+"""Begins the name of a CHECK that stands for NOT NULL, which Delta gives to no column that is there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,19 @@ def references(properties: Mapping[str, str]) -> list[Reference]:
 
 
 def checks(properties: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return names and conditions."""
-    return [(name.removeprefix(CHECK), text) for name, text in _with_prefix(properties, CHECK)]
+    """Return names and conditions, without those that stand for NOT NULL."""
+    found = [(name.removeprefix(CHECK), text) for name, text in _with_prefix(properties, CHECK)]
+    return [(name, text) for name, text in found if not name.startswith(_NOT_NULL)]
+
+
+def not_null_name(column: str) -> str:
+    """Return the name of the CHECK that stands for NOT NULL; Delta has such names in small letters."""
+    return f"{_NOT_NULL}{column}".lower()
+
+
+def is_checked(column: str, properties: Mapping[str, str]) -> bool:
+    """Say whether a CHECK refuses NULL in a column, as NOT NULL would."""
+    return f"{CHECK}{not_null_name(column)}" in properties
 
 
 def _with_prefix(properties: Mapping[str, str], prefix: str) -> list[tuple[str, str]]:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from sqlalchemy import BigInteger, Identity, Integer, exc, schema
+from sqlalchemy import BigInteger, Integer, exc, schema
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from imp_sqlalchemy import constraints
+from imp_sqlalchemy.keys import identity_of
 from imp_sqlalchemy.quoting import quoted, unquoted
 
 TABLE_OPTIONS = {
@@ -108,7 +109,7 @@ class ImpDDLCompiler(DDLCompiler):
         return None if formatted is None else unquoted(str(formatted))
 
     def get_column_specification(self, column: Any, **options: Any) -> str:
-        identity = _identity(column)
+        identity = identity_of(column)
         # Delta has identity columns of this type only.
         type_ = BigInteger() if identity is not None and isinstance(column.type, Integer) else column.type
         kind = self.dialect.type_compiler_instance.process(type_, type_expression=column)
@@ -204,12 +205,6 @@ class ImpDDLCompiler(DDLCompiler):
 
     def visit_drop_sequence(self, drop: Any, **options: Any) -> NoReturn:
         raise exc.CompileError("Spark has no sequences.")
-
-
-def _identity(column: Any) -> Any:
-    """Return how Delta makes the values of a column; None where it does not. ``autoincrement=True``, said aloud, asks for it too."""
-    is_asked = column.autoincrement is True and column.table is not None and column is column.table._autoincrement_column
-    return Identity() if column.identity is None and is_asked else column.identity
 
 
 def _assignments(properties: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine
 
 import imp_driver
+from imp_sqlalchemy.constraints import is_checked
 from imp_sqlalchemy.quoting import VARIABLE
 from imp_sqlalchemy.type_reader import read_delta_type, read_type
 
@@ -64,11 +65,11 @@ def describe(connection: Connection, table: str, schema: str | None) -> Descript
         if any(VARIABLE in part for part in (table, schema or "")) or not table:
             raise exc.NoSuchTableError(table if schema is None else f"{schema}.{table}")
         return _asked(connection, table, schema)
-    columns = tuple(_column(each) for each in json.loads(definition.schema)["fields"])
+    columns = tuple(_column(each, definition.properties) for each in json.loads(definition.schema)["fields"])
     return Description(columns, definition.properties, definition.partition_columns, definition.comment or None, definition.view_text)
 
 
-def _column(stored: Mapping[str, Any]) -> DescribedColumn:
+def _column(stored: Mapping[str, Any], properties: Mapping[str, str]) -> DescribedColumn:
     """Read one field of Spark's JSON form of a struct."""
     facts = stored["metadata"]
     identity = None
@@ -78,7 +79,7 @@ def _column(stored: Mapping[str, Any]) -> DescribedColumn:
     return DescribedColumn(
         stored["name"],
         read_delta_type(stored["type"], facts),
-        stored["nullable"],
+        stored["nullable"] and not is_checked(stored["name"], properties),
         # An empty comment is one that was taken away.
         facts.get("comment") or None,
         facts.get("CURRENT_DEFAULT"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -15,6 +14,7 @@ from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.sql.compiler import IdentifierPreparer
 
 import imp_driver
+from imp_sqlalchemy import keys, reports, sparql
 from imp_sqlalchemy.compiler import ImpCompiler
 from imp_sqlalchemy.ddl import TABLE_OPTIONS, ImpDDLCompiler
 from imp_sqlalchemy.identifiers import ImpIdentifierPreparer
@@ -28,21 +28,48 @@ _ASKED_WITHOUT_TASK = "VALUES ({})"
 """A question about the session; SELECT would need a task, and wait until a long query of another connection frees a core."""
 
 
+_PARAMETERS = 5
+"""The place of the application's parameters among the arguments of SQLAlchemy for a context of a compiled statement."""
+
+
 class RollbackIgnored(UserWarning):
     """A rollback came after a statement that Delta had committed by itself; what it changed stays."""
 
 
 class ImpExecutionContext(DefaultExecutionContext):
-    """One statement: its options reach the cursor, and its connection is noted where it may change something."""
+    """One statement: its options reach the cursor, its connection is noted where it may change something, and it keeps the report.
+
+    Attributes:
+        sketch_report: what the driver did about the statement, None until it has run; a result has it as ``result.context.sketch_report``.
+    """
 
     cursor: Any
     dialect: ImpDialect
+    sketch_report: imp_driver.SketchReport | None = None
+
+    @classmethod
+    def _init_compiled(cls, *arguments: Any, **options: Any) -> Any:
+        context: Any = super()._init_compiled(*arguments, **options)
+        given = arguments[_PARAMETERS]
+        # The compiler knows no parameters of SPARQL, so that these would be dropped and the query would ask for all rows.
+        if given and any(given) and sparql.is_sparql(context.unicode_statement):
+            context.parameters = [dict(each) for each in given]
+        return context
 
     def pre_exec(self) -> None:
         mode = self.execution_options.get("imp_sketch")
         if mode is not None:
             self.cursor.sketch = mode
+        if self.isinsert:
+            keys.check_values(getattr(self.invoked_statement, "table", None), self.unicode_statement, self.compiled_parameters)
+        if sparql.is_sparql(self.unicode_statement):
+            sparql.check_unbound(self.invoked_statement)
         self.dialect.note(self.cursor.connection, self.unicode_statement)
+
+    def post_exec(self) -> None:
+        self.sketch_report = self.cursor.sketch_report
+        if self.sketch_report is not None:
+            reports.note(self.root_connection, self.sketch_report)
 
 
 class ImpDialect(Reflection):
@@ -77,7 +104,6 @@ class ImpDialect(Reflection):
     supports_is_distinct_from = True
     cte_follows_insert = True
     div_is_floordiv = False
-    postfetch_lastrowid = False
     requires_name_normalize = False
 
     _dialect_specific_select_one = _ASKED_WITHOUT_TASK.format("1")
@@ -122,7 +148,7 @@ class ImpDialect(Reflection):
     def note(self, connection: imp_driver.Connection, statement: str) -> None:
         """Remember, until the next commit or rollback, that a statement may have changed something."""
         words = statement.lstrip(" \t\r\n(").split(None, 1)
-        if words and words[0].upper() not in _READING and _SPARQL_READING.match(statement) is None:
+        if words and words[0].upper() not in _READING and not sparql.is_query(statement):
             self._changed.add(connection)
 
     def do_begin(self, dbapi_connection: Any) -> None:
@@ -159,10 +185,6 @@ _READING = frozenset(
     ("SELECT", "WITH", "FROM", "VALUES", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK")
 )
 """First words of statements after which there is nothing to take back."""
-_SPARQL_READING = re.compile(
-    r"\s*SPARQL\s++(?:(?:PREFIX\s+[^\s<]*+|BASE)\s*+<[^>]*>\s*+|#[^\n]*\n\s*+)*+(?:SELECT|ASK|CONSTRUCT|DESCRIBE)\b", re.IGNORECASE
-)
-"""The beginning of a query of SPARQL; an update begins otherwise."""
 
 
 def _end_transaction(connection: imp_driver.Connection) -> None:

@@ -159,11 +159,14 @@ class Commands:
                 )
                 return Outcome(plan, -1, NO_SKETCH)
         self._sketches.restore()
-        relations = Permissions(self._session).visible(self._sketches.relations.registry.relations())
+        permissions = Permissions(self._session)
+        relations = permissions.visible(self._sketches.relations.registry.relations())
+        graphs = permissions.visible_graphs(self._sketches.relations.graphs.all())
         if command.kind is CommandKind.SHOW:
-            return Outcome(shown(relations, self._sketches), -1, NO_SKETCH)
+            return Outcome(shown(relations, graphs, self._sketches), -1, NO_SKETCH)
         is_all = command.argument.upper() == "ALL"
-        dropped = self._sketches.relations.drop(relation for relation in relations if is_all or relation.identifier == command.argument)
+        dropped = self._sketches.relations.drop(each for each in relations if is_all or each.identifier == command.argument)
+        dropped += self._sketches.relations.graphs.drop([each for each in graphs if is_all or each.identifier == command.argument])
         if dropped == 0 and not is_all:
             raise ProgrammingError(f"There is no sketch {command.argument!r}. SHOW STATES lists them; DROP STATE ALL drops every one.")
         return Outcome(None, dropped, NO_SKETCH)

@@ -36,13 +36,10 @@ class Cursor:
     Attributes:
         arraysize: rows of a fetchmany without size.
         rowcount: affected rows of INSERT, UPDATE, DELETE and MERGE; -1 for queries, whose rows are streamed, and where unknown.
-        lastrowid: always None; Delta tables have no row identifiers.
         messages: always empty; warnings go to the logger ``imp_driver``.
         query_id: identifier of the newest run, known as soon as it begins.
         sketch_report: what the driver did about a sketch for the newest statement; None before the first.
     """
-
-    lastrowid: None = None
 
     def __init__(self, connection: Connection, pipeline: Pipeline) -> None:
         self._closed = False
@@ -51,6 +48,7 @@ class Cursor:
         self._execution: Execution | None = None
         self._is_running = False
         self._rows: Rows | None = None
+        self._generated: Callable[[], int | None] | None = None
         self.arraysize = 1
         self.rowcount = -1
         self.description: list[Description] | None = None
@@ -78,6 +76,11 @@ class Cursor:
     @property
     def connection(self) -> Connection:
         return self._connection
+
+    @property
+    def lastrowid(self) -> int | None:
+        """The value of the identity column of the row that an INSERT of one row has stored; None after all else."""
+        return None if self._generated is None else self._generated()
 
     @property
     def rownumber(self) -> int | None:
@@ -113,7 +116,7 @@ class Cursor:
         if outcome.stream is not None and (self._closed or self._connection.closed):
             outcome.stream.close()
         self._check_open()
-        self.rowcount, self.sketch_report = outcome.rowcount, outcome.report
+        self.rowcount, self.sketch_report, self._generated = outcome.rowcount, outcome.report, outcome.generated
         if outcome.stream is not None and outcome.stream.columns:
             self.description = describe(outcome.stream.columns)
             self._rows = Rows(outcome.stream, self._interruptible)
@@ -124,7 +127,7 @@ class Cursor:
     def _begin(self, execution: Execution) -> None:
         self._check_open()
         self._discard()
-        self.rowcount, self.description, self.sketch_report = -1, None, None
+        self.rowcount, self.description, self.sketch_report, self._generated = -1, None, None, None
         self._execution, self.query_id = execution, execution.tag
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:

@@ -41,6 +41,10 @@ SPARQL = frozenset((CommandKind.SPARQL, CommandKind.EXPLAIN_SPARQL))
 """Statements that have variables, and no markers."""
 
 
+VIEWS = frozenset((CommandKind.CREATE_VIEW, CommandKind.CREATE_TABLE))
+"""Statements that keep the text of a query."""
+
+
 @dataclass(frozen=True, slots=True)
 class SketchCommand:
     """``argument`` is the SELECT to explain, the identifier to drop (``ALL`` for every sketch), what clustering.py, views.py or

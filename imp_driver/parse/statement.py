@@ -20,7 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.cache import TextCache
-from imp_driver.parse.commands import SPARQL, SketchCommand, command_of
+from imp_driver.parse.commands import SPARQL, VIEWS, SketchCommand, command_of
 from imp_driver.parse.dialect import SparkText
 from imp_driver.parse.patterns import Instance, Patterns
 from imp_driver.values.execution import Parameters
@@ -108,6 +108,12 @@ def check_query(text: str, whose: str) -> None:
     is_certain = isinstance(statement.tree, exp.Query) or (statement.tree is None and first not in ("WITH", "FROM"))
     if statement.kind is not StatementKind.QUERY or not is_certain:
         raise ProgrammingError(f"{whose} is to be a query, not {text.strip()[:100]!r}.")
+
+
+def check_kept(statement: Statement, values: object) -> None:
+    """Raise ProgrammingError where values come with the query of a view, which is kept as text and would be another one without them."""
+    if values and statement.command is not None and statement.command.kind in VIEWS:
+        raise ProgrammingError("A view has no parameters, since it keeps its query as text: write the values into the query.")
 
 
 def may_have_markers(statement: Statement, values: object) -> bool:

@@ -43,12 +43,15 @@ def term_of(value: object) -> Term:
 def bound(parameters: Parameters, text: str) -> Mapping[str, Term]:
     """Return the terms for variables of a text that are given as parameters.
 
-    Raises ProgrammingError for what is no term, and for a name that no variable has.
+    Raises ProgrammingError for what is no term, and for a name that no variable has, or that is given twice.
     """
     if not parameters:
         return {}
     if not isinstance(parameters, Mapping):
         raise ProgrammingError("SPARQL has variables, and no markers: give parameters by name, as in {'city': 'Ghent'} for ?city.")
+    twice = next((name for name in parameters if name.startswith("?") and name[1:] in parameters), None)
+    if twice is not None:
+        raise ProgrammingError(f"The parameter {twice[1:]!r} is given twice, with a question mark and without.")
     parameters = {name.removeprefix("?"): value for name, value in parameters.items()}
     missing = [name for name, value in parameters.items() if value is None]
     if missing:
@@ -59,5 +62,6 @@ def bound(parameters: Parameters, text: str) -> Mapping[str, Term]:
     unknown = [name for name in parameters if name not in names]
     if unknown:
         known = ", ".join(f"?{name}" for name in names) or "none"
-        raise ProgrammingError(f"The parameter {unknown[0]!r} is the name of no variable of the text, which has {known}.")
+        hint = f" A parameter is a variable: write ?{unknown[0]} for :{unknown[0]}." if f":{unknown[0]}" in text else ""
+        raise ProgrammingError(f"The parameter {unknown[0]!r} is the name of no variable of the text, which has {known}.{hint}")
     return {name: term_of(value) for name, value in parameters.items()}

@@ -26,7 +26,8 @@ def text_row(text: str) -> FakeStream:
 class FakePipeline:
     """The ``slow`` statement runs until ``released`` is set or it is interrupted; ``error`` is raised by the next statement.
 
-    ``threads`` are those that made the calls, ``modes`` the ways to use sketches that statements asked for.
+    ``threads`` are those that made the calls, ``given`` the values for what was ``asked``, ``modes`` the ways to use sketches that
+    statements asked for.
     """
 
     def __init__(self, slow: str = "SELECT wait") -> None:
@@ -35,6 +36,8 @@ class FakePipeline:
         self.error: Exception | None = None
         self.stream = numbers(5, [])
         self.asked: list[str] = []
+        self.given: list[Any] = []
+        self.generated: int | None = None
         self.ended: list[str] = []
         self.interrupted: list[str] = []
         self.modes: list[SketchMode] = []
@@ -44,13 +47,14 @@ class FakePipeline:
     def run(self, execution: Execution) -> Outcome:
         self.threads.add(threading.current_thread())
         self.asked.append(execution.text)
+        self.given.append(execution.parameters)
         if self.error is not None:
             error, self.error = self.error, None
             raise error
         if execution.text == self.slow:
             self._wait(execution.tag)
         if execution.text.startswith("INSERT"):
-            return Outcome(None, 1, REPORT)
+            return Outcome(None, 1, REPORT, lambda: self.generated)
         known = {"VALUES (version())": text_row("4.2.0"), "VALUES (current_schema())": text_row("default")}
         return Outcome(known.get(execution.text, self.stream), -1, REPORT)
 
@@ -64,6 +68,8 @@ class FakePipeline:
 
     def run_many(self, execution: Execution, rows: Sequence[Parameters]) -> Outcome:
         self.threads.add(threading.current_thread())
+        self.asked.append(execution.text)
+        self.given.append(rows)
         return Outcome(None, len(rows), REPORT)
 
     def using(self, sketch: SketchMode) -> FakePipeline:

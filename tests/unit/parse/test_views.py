@@ -6,7 +6,7 @@ import pytest
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.commands import CommandKind
-from imp_driver.parse.statement import StatementKind, parse
+from imp_driver.parse.statement import StatementKind, check_kept, parse
 from imp_driver.parse.views import read_name, read_new_view
 from imp_driver.values.view_policy import ViewPolicy, strictest
 
@@ -92,3 +92,13 @@ def test_which_policy_holds_for_rows_in_common() -> None:
     assert strictest([ViewPolicy.FULL, ViewPolicy.AUTO]) is ViewPolicy.AUTO
     assert strictest([ViewPolicy.AUTO, ViewPolicy.STRICT, ViewPolicy.INCREMENTAL]) is ViewPolicy.STRICT
     assert strictest([]) is None
+
+
+@pytest.mark.parametrize("query", ["SPARQL SELECT ?s FROM <g> { ?s ?p ?v }", "SELECT a FROM t WHERE a > :v"])
+@pytest.mark.parametrize("kind", ["INCREMENTAL", "MATERIALIZED"])
+def test_a_view_has_no_parameters(kind: str, query: str) -> None:
+    statement = parse(f"CREATE {kind} VIEW w AS {query}")
+    check_kept(statement, None)
+    check_kept(parse(query), {"v": 1})
+    with pytest.raises(ProgrammingError, match="A view has no parameters"):
+        check_kept(statement, {"v": 1})
