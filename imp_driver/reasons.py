@@ -38,7 +38,9 @@ class Reason(Enum):
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
     RECURSION = "the query is recursive by UNION ALL, which is Spark's, or in a way that the driver does not compute"
-    RECURSION_BY_SPARK = "Spark computed the recursion round by round, anew: in process it is too large, not known or not wanted"
+    RECURSION_BY_SPARK = (
+        "Spark computed the recursion round by round, or followed rows that it keeps: in process it is too large, not known or not wanted"
+    )
     GROUPING_SETS = "groups by several sets of keys (ROLLUP, CUBE, GROUPING SETS) are not cut, or not of a form with a rule"
     WINDOW_FUNCTION = "the query has a window function"
     SAMPLE = "TABLESAMPLE differs from run to run"
@@ -58,6 +60,7 @@ class Reason(Enum):
     NO_PLAIN_GROUP_KEY = "no group key is a plain column of a type that can be cut into ranges"
     UNSUPPORTED_AGGREGATE = "the groups are filtered or ordered by an aggregate that is not maintained"
     NOT_A_DELTA_TABLE = "the relation is not a Delta table"
+    MALFORMED_TERM = "a graph has a value that is no term of RDF where it stands; rows that SQL wrote into its table may be so"
     TEMPORARY_VIEW = "the relation is a temporary view"
     VIEW = "the view means something else than its text would in this session"
     NOT_PERMITTED = "this connection may not read a table or view of the query"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from imp_driver.parse.template import VIEW_MARK
 from imp_driver.plan.nodes import scans
 from imp_driver.ports import Session
+from imp_driver.state.graph_states import GraphState
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.view_policy import TRIED
 
@@ -27,6 +28,10 @@ class Permissions:
         """Return the relations whose every table and view is known and may be read."""
         named = ((relation, _names(relation)) for relation in relations)
         return tuple(relation for relation, names in named if names is not None and all(map(self.may_read, names)))
+
+    def visible_graphs(self, states: Iterable[GraphState]) -> tuple[GraphState, ...]:
+        """Return the states of queries over graphs whose every table may be read."""
+        return tuple(state for state in states if all(map(self.may_read, state.tables)))
 
 
 def _names(relation: Maintained) -> set[tuple[str, ...]] | None:

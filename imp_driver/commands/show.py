@@ -12,48 +12,72 @@ from imp_driver.maintain.questions import Question
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.plan.written import WrittenBlock, as_texts
 from imp_driver.safety.verdict import readable
+from imp_driver.state.graph_states import GraphState
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.aggregates import AccumulatorKind, ValueForm
 from imp_driver.values.redaction import redacted
 
 
-def shown(relations: Sequence[Maintained], sketches: Sketches) -> LocalStream:
-    """Return a row for each relation."""
+def shown(relations: Sequence[Maintained], graphs: Sequence[GraphState], sketches: Sketches) -> LocalStream:
+    """Return a row for each relation, and then for each query over graphs whose solutions are kept."""
+    columns = _relations(relations, sketches)
+    others = [_graph(each) for each in graphs]
+    return LocalStream({name: (kind, [*values, *(each.get(name) for each in others)]) for name, (kind, values) in columns.items()})
+
+
+def _graph(state: GraphState) -> dict[str, object]:
+    """Return what is told of solutions, by column."""
+    counts, costs = state.usage.counts, state.costs
+    return {
+        "sketch_id": state.identifier,
+        "table_name": ", ".join(".".join(name) for name in state.tables) or None,
+        "version": next(iter(state.versions.values()), None),
+        "lives_in": None if state.solutions is None else "memory",
+        "groups": state.solutions,
+        "bytes": state.bytes,
+        **{name: getattr(counts, name) for name in ("uses", "answers", "captures", "maintained", "delta_rows")},
+        "capture_ms": _milliseconds(costs.all_captures),
+        "maintain_ms": _milliseconds(costs.all_upkeep),
+        "saved_ms": _milliseconds(costs.all_saved),
+        "problem": state.problem or None,
+        "statement": f"SPARQL {state.statement}",
+    }
+
+
+def _relations(relations: Sequence[Maintained], sketches: Sketches) -> dict[str, tuple[pa.DataType, list[object]]]:
 
     def values(read: Callable[[Maintained], object]) -> list[object]:
         return [read(relation) for relation in relations]
 
     text, number, ahead = pa.string(), pa.int64(), sketches.relations.eager.ahead
-    return LocalStream(
-        {
-            "sketch_id": (text, values(lambda r: r.identifier)),
-            "template": (text, values(lambda r: r.identity.template)),
-            "table_name": (text, values(lambda r: r.identity.table)),
-            "attribute": (text, values(lambda r: ", ".join(dict.fromkeys(cut.attribute for cut in r.cuts)) or None)),
-            "version": (number, values(lambda r: r.version if r.is_held else None)),
-            "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
-            "lives_in": (text, values(_lives_in)),
-            "group_keys": (text, values(_keys)),
-            "aggregates": (text, values(_aggregates)),
-            "groups": (number, values(lambda r: r.groups)),
-            "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
-            "bytes": (number, values(sketches.relations.registry.weight)),
-            "uses": (number, values(lambda r: r.usage.counts.uses)),
-            "answers": (number, values(lambda r: r.usage.counts.answers)),
-            "captures": (number, values(lambda r: r.usage.counts.captures)),
-            "maintained": (number, values(lambda r: r.usage.counts.maintained)),
-            "delta_rows": (number, values(lambda r: r.usage.counts.delta_rows)),
-            "capture_ms": (number, values(lambda r: _milliseconds(r.costs.all_captures))),
-            "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.all_upkeep))),
-            "saved_ms": (number, values(lambda r: _milliseconds(r.costs.all_saved))),
-            "behind_versions": (number, values(sketches.relations.eager.versions_behind)),
-            "eager_steps": (number, values(lambda r: ahead(r).steps)),
-            "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
-            "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
-            "problem": (text, values(lambda r: None if r.attempts.failure is None else r.attempts.failure.detail)),
-            "statement": (text, values(lambda r: readable(r.identity.template_text))),
-        }
-    )
+    return {
+        "sketch_id": (text, values(lambda r: r.identifier)),
+        "template": (text, values(lambda r: r.identity.template)),
+        "table_name": (text, values(lambda r: r.identity.table)),
+        "attribute": (text, values(lambda r: ", ".join(dict.fromkeys(cut.attribute for cut in r.cuts)) or None)),
+        "version": (number, values(lambda r: r.version if r.is_held else None)),
+        "stored_version": (number, values(lambda r: None if r.stored is None else r.stored.version(r.identity.location))),
+        "lives_in": (text, values(_lives_in)),
+        "group_keys": (text, values(_keys)),
+        "aggregates": (text, values(_aggregates)),
+        "groups": (number, values(lambda r: r.groups)),
+        "fragments": (number, values(lambda r: sum(cut.partition.fragments for cut in r.cuts) or None)),
+        "bytes": (number, values(sketches.relations.registry.weight)),
+        "uses": (number, values(lambda r: r.usage.counts.uses)),
+        "answers": (number, values(lambda r: r.usage.counts.answers)),
+        "captures": (number, values(lambda r: r.usage.counts.captures)),
+        "maintained": (number, values(lambda r: r.usage.counts.maintained)),
+        "delta_rows": (number, values(lambda r: r.usage.counts.delta_rows)),
+        "capture_ms": (number, values(lambda r: _milliseconds(r.costs.all_captures))),
+        "maintain_ms": (number, values(lambda r: _milliseconds(r.costs.all_upkeep))),
+        "saved_ms": (number, values(lambda r: _milliseconds(r.costs.all_saved))),
+        "behind_versions": (number, values(sketches.relations.eager.versions_behind)),
+        "eager_steps": (number, values(lambda r: ahead(r).steps)),
+        "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
+        "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
+        "problem": (text, values(lambda r: None if r.attempts.failure is None else r.attempts.failure.detail)),
+        "statement": (text, values(lambda r: readable(r.identity.template_text))),
+    }
 
 
 def _keys(relation: Maintained) -> str | None:

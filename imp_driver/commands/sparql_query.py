@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
-from imp_driver.answer.graphs.answers import Graph, GraphAnswers
+from imp_driver.answer.graphs.answers import Graph, GraphAnswers, TableVersions
 from imp_driver.answer.graphs.results import column
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
@@ -22,15 +22,15 @@ from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Sourc
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
 from imp_driver.sparql.read import is_update, read_query
-from imp_driver.sparql.sql.translate import translated
+from imp_driver.sparql.sql.translate import Result, translated
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import Term
+from imp_driver.state.graph_states import GraphState
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
-from imp_driver.values.refusal import Grounds
+from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import TableSnapshot
 
 _NOWHERE = Source("")
 """Where the triples of CONSTRUCT are."""
@@ -62,18 +62,23 @@ class SparqlQueries:
             is_kept = not is_volatile(query.pattern)
             query = query if is_kept else at_one_moment(query)
         tables = self._graphs.graphs(query.pattern)
-        served = tried(lambda: self._served(query, tables, execution, is_kept=is_kept), execution.token)
+        served = tried(lambda: self._served(query, text, tables, execution, is_kept=is_kept), execution.token)
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
     def _read(self, text: str, execution: Execution) -> Query:
         return read_query(text, self.default, bound(execution.parameters, text))
 
     def in_sql(self, text: str) -> str:
-        """Return a statement that begins with SPARQL as a query of SQL. Raises ProgrammingError and NotSupportedError."""
+        """Return a statement that begins with SPARQL as a query of SQL, whose columns have types by the option ``terms``.
+
+        Raises ProgrammingError and NotSupportedError.
+        """
         found = read_sparql(text)
         assert found is not None
         query = read_query(found.text, self.default)
-        return translated(query, lambda name: self._graphs.graph(name).text)
+        return translated(
+            query, lambda name: self._graphs.graph(name).text, result=Result.TYPED if self._options.terms is Terms.TYPED else Result.SHOWN
+        )
 
     def explain(self, text: str, execution: Execution) -> Outcome:
         """Say how a query is answered, and what Spark would run otherwise. Raises as ``run``."""
@@ -83,9 +88,12 @@ class SparqlQueries:
         tables = self._graphs.graphs(query.pattern)
         try:
             circuit = Circuit(query.pattern)
-            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}.", *_kept(circuit)]
+            lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}."]
+            lines += [*_state(self._graphs.kept(query.pattern, tables)), *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
+        except Refused as refused:
+            lines = [f"Not followed in process: {refused.grounds.told}."]
         try:
             lines.append(f"Spark alone would run: {translated(query, lambda name: tables[name].text)}")
         except NotSupportedError as error:
@@ -98,29 +106,35 @@ class SparqlQueries:
         query = Query(Form.SELECT, at_one_moment(Project(pattern, columns)), columns)
         tables = self._graphs.graphs(pattern)
         means = means_of(self._graphs.session, execution)
-        found = tried(lambda: self._graphs.read(query.pattern, tables, means, Circuit.ordered, is_kept=False)[2], execution.token)
+        found = tried(lambda: self._graphs.once(query.pattern, tables, means, Circuit.ordered)[2], execution.token)
         if not isinstance(found, Grounds):
             return found
-        rows = self._graphs.session.read(self._sql(query, tables, found, is_shown=False), execution)
+        rows = self._graphs.session.read(self._sql(query, tables, found, Result.TERMS), execution)
         return list(zip(*(rows.column(place).to_pylist() for place in range(len(columns))), strict=True)) if columns else [()] * len(rows)
 
-    def _served(self, query: Query, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
+    def _served(self, query: Query, text: str, tables: Mapping[str, Graph], execution: Execution, *, is_kept: bool) -> Outcome:
         means = means_of(self._graphs.session, execution)
-        upkeep, snapshots, rows = self._graphs.read(query.pattern, tables, means, lambda circuit: _result(query, circuit), is_kept=is_kept)
+        reader: Callable[[Circuit], list[Row]] = lambda circuit: _result(query, circuit)  # noqa: E731
+        identifier = None
+        if is_kept:
+            identifier, upkeep, versions, rows = self._graphs.read(query.pattern, tables, means, reader, text)
+        else:
+            upkeep, versions, rows = self._graphs.once(query.pattern, tables, means, reader)
         names = [each.name for each in query.columns]
         columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:
             columns = {"ask": (pa.bool_(), [bool(rows)])}
-        return Outcome(LocalStream(columns), -1, _report(upkeep, snapshots, tables, execution))
+        report = replace(_report(upkeep, versions, execution), sketch_id=identifier)
+        return Outcome(LocalStream(columns), -1, report)
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
-        text = self._sql(query, tables, why, is_shown=self._options.terms is not Terms.N3)
+        text = self._sql(query, tables, why, Result.N_TRIPLES if self._options.terms is Terms.N3 else Result.SHOWN)
         outcome = self._run_one(execution.of(text))
         return replace(outcome, report=replace(outcome.report, not_answered=outcome.report.not_answered or why))
 
-    def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, *, is_shown: bool) -> str:
+    def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, result: Result) -> str:
         try:
-            return translated(query, lambda name: tables[name].text, is_shown=is_shown)
+            return translated(query, lambda name: tables[name].text, result=result)
         except NotSupportedError as error:
             raise NotSupportedError(f"This query is not answered in process ({why.told}), and Spark cannot run it: {error}") from None
 
@@ -139,8 +153,8 @@ def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]
     return [*zip(*rows, strict=True)] if rows else [()] * count
 
 
-def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapping[str, Graph], execution: Execution) -> SketchReport:
-    versions = {".".join(tables[name].relation.name): each.version for name, each in snapshots.items()}
+def _report(upkeep: Upkeep, found: TableVersions, execution: Execution) -> SketchReport:
+    versions = {".".join(name): version for name, version in found.items()}
     first = next(iter(versions), None)
     return SketchReport(
         upkeep.decision,
@@ -157,6 +171,16 @@ def _report(upkeep: Upkeep, snapshots: Mapping[str, TableSnapshot], tables: Mapp
         times=execution.watch.times,
         served_by=ServedBy.STATE,
     )
+
+
+def _state(state: GraphState | None) -> list[str]:
+    """Say by which state a query is answered, as SHOW STATES has it."""
+    if state is None:
+        return ["State: to be captured."]
+    if state.problem:
+        return [f"State {state.identifier}: {state.problem}."]
+    versions = ", ".join(f"{'.'.join(name)} at version {version}" for name, version in state.versions.items())
+    return [f"State {state.identifier}: {state.solutions} solutions, {state.bytes} bytes; {versions}."]
 
 
 def _kept(circuit: Circuit) -> list[str]:

@@ -29,6 +29,7 @@ from imp_driver.snapshot.vector import vector_of
 from imp_driver.state.admission import Admission
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.constants import SeenConstants
+from imp_driver.state.graph_states import GraphStates
 from imp_driver.state.hulls import Hulls
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.named_views import NamedViews
@@ -57,7 +58,6 @@ _MOST_SHAPES = 1_000
 MOST_REPEATS = MOST_INNER = 256
 MOST_RECURSIONS = 32
 MOST_MERGES = 64
-MOST_GRAPHS = 256
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -104,7 +104,7 @@ class Relations:
         self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
         self.recursions: BoundedCache[Hashable, object] = BoundedCache(MOST_RECURSIONS)
         self.merges: BoundedCache[Hashable, object] = BoundedCache(MOST_MERGES)
-        self.graphs: BoundedCache[Hashable, object] = BoundedCache(MOST_GRAPHS)
+        self.graphs = GraphStates()
         self._folders = Folders(buckets)
         self._source = source
 
@@ -188,7 +188,7 @@ class Relations:
         changed = [name for name, each in request.snapshots.items() if before.get(each.location) != relation.vector.get(each.location)]
         self.upkeep_times.note(changed, upkeep.delta_source, time.perf_counter() - begin)
         upkeep = replace(upkeep, detail=", ".join(filter(None, (source, upkeep.detail))))
-        self._count(upkeep)
+        self.count(upkeep)
         self.note_read(relation, request, means.token.query_id)
         return request, upkeep
 
@@ -245,7 +245,8 @@ class Relations:
         if relation.bucketed is None:
             self._leave(replaced_by(relation, self.registry.of_prefix(relation.identity.prefix)))
 
-    def _count(self, upkeep: Upkeep) -> None:
+    def count(self, upkeep: Upkeep) -> None:
+        """Count what was done for a query in the metrics."""
         if upkeep.decision.name.endswith("CAPTURED"):
             self.metrics.count("imp_captures_total", "" if upkeep.recapture_reason is None else upkeep.recapture_reason.name)
         elif upkeep.decision is Decision.MAINTAINED:
@@ -325,6 +326,8 @@ class Relations:
             "imp_state_bytes": self.registry.total,
             "imp_state_limit_bytes": self.registry.memory_budget,
             "imp_disabled_templates": self.guard.differences,
+            "imp_graph_states": len(self.graphs.all()),
+            "imp_graph_bytes": sum(each.bytes for each in self.graphs.all()),
         }
 
     def open(self, options: Options) -> None:

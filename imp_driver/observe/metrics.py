@@ -55,6 +55,8 @@ FAMILIES = (
     Family("imp_state_bytes", FamilyKind.GAUGE, "Bytes of states and sketches in memory."),
     Family("imp_state_limit_bytes", FamilyKind.GAUGE, "Bytes that they may have together."),
     Family("imp_disabled_templates", FamilyKind.GAUGE, "Templates that the guard has seen wrong rows of."),
+    Family("imp_graph_states", FamilyKind.GAUGE, "Queries of SPARQL whose solutions are kept."),
+    Family("imp_graph_bytes", FamilyKind.GAUGE, "Bytes of these solutions and of what they are made from, about."),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
 

@@ -161,6 +161,7 @@ DETERMINISTIC: tuple[type[exp.Expr], ...] = (
     exp.LastDay,
     exp.Contains,
     exp.Negative,
+    exp.IsNan,
     exp.Nvl2,
     exp.Pad,
     exp.Replace,

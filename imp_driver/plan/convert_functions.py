@@ -11,6 +11,7 @@ from sqlglot import exp
 from imp_driver.parse.dialect import AtUtc, DateFormat, InZone, TruncatedInZone
 from imp_driver.parse.moment import interval_of
 from imp_driver.plan.constants import constant, decimal_type
+from imp_driver.values.alike_patterns import groups_of
 from imp_driver.values.date_patterns import is_known
 from imp_driver.values.expressions import Arithmetic, Case, Cast, Constant, DatePart, Expression, Function, IsNull, Not
 from imp_driver.values.function_types import ALIKE_PATTERNS
@@ -131,6 +132,8 @@ def _of_text(node: exp.Expr, convert: Convert) -> Expression | None:
             pattern = None if _others(node, "this", "expression", "replacement", "single_replace") else _text(node.expression)
             is_known = pattern in ALIKE_PATTERNS and _text(node.args.get("replacement")) == ""
             return Function("removed", (convert(node.this),), (pattern,)) if is_known else None
+        case exp.RegexpExtract():
+            return _extracted(node, convert)
         case exp.Pad():
             length, pad = _integer(node.expression), _text(node.args["fill_pattern"]) if node.args.get("fill_pattern") is not None else " "
             if length is None or pad is None or len(pad) != 1:
@@ -138,6 +141,33 @@ def _of_text(node: exp.Expr, convert: Convert) -> Expression | None:
             return Function("lpad" if node.args.get("is_left") else "rpad", (convert(node.this),), (length, pad))
         case _:
             return None
+
+
+def _extracted(node: exp.RegexpExtract, convert: Convert) -> Expression | None:
+    pattern, group = _text(node.expression), 1 if node.args.get("group") is None else _integer(node.args["group"])
+    groups = None if pattern is None or _others(node, "this", "expression", "group", "null_if_pos_overflow") else groups_of(pattern)
+    is_known = groups is not None and group is not None and 0 <= group <= groups
+    return Function("extracted", (convert(node.this),), (pattern, group)) if is_known else None
+
+
+def _tried(node: exp.Cast, convert: Convert) -> Expression | None:
+    if node.to.this is not exp.DType.DECIMAL:
+        return Function("try_cast", (convert(node.this),), (_TRIED[node.to.this],))
+    kind = decimal_type(node.to)
+    return None if kind is None else Function("try_cast", (convert(node.this),), ("decimal", kind.precision, kind.scale))
+
+
+_TRIED: Mapping[exp.DType, str] = {
+    exp.DType.DOUBLE: "double",
+    exp.DType.FLOAT: "float",
+    exp.DType.BIGINT: "bigint",
+    exp.DType.BOOLEAN: "boolean",
+    exp.DType.DATE: "date",
+    exp.DType.TIMESTAMP: "timestamp",
+    exp.DType.TIMESTAMPTZ: "timestamp",
+    exp.DType.TIMESTAMPLTZ: "timestamp",
+    exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
+}
 
 
 def _trim(node: exp.Trim, convert: Convert) -> Expression | None:
@@ -168,6 +198,10 @@ def _of_numbers(node: exp.Expr, convert: Convert) -> Expression | None:
             return Function("local" if node.to.this is exp.DType.TIMESTAMPNTZ else "instant", (convert(node.this),))
         case InZone():
             return Function("shown", (convert(node.this),), (str(node.args["zone"].name),))
+        case exp.Cast() if node.args.get("safe") and node.to.this in (exp.DType.DECIMAL, *_TRIED):
+            return None if node.args.get("format") else _tried(node, convert)
+        case exp.IsNan():
+            return Function("isnan", (convert(node.this),))
         case exp.Cast() if not node.args.get("format") and not _others(node.to, "this", "expressions", "nested"):
             kind = decimal_type(node.to) if node.to.this is exp.DType.DECIMAL else _CASTS.get(node.to.this)
             return None if kind is None else Cast(convert(node.this), kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -10,6 +11,10 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, substituted
 from imp_driver.plan.nodes import Attribute, Plan, Recurrence, Recursive, Scan
+from imp_driver.values.bounded_cache import BoundedCache
+
+_TEXTS: BoundedCache[int, tuple[exp.Expr, Sequence[str], str]] = BoundedCache(2_000)
+"""By the ``id`` of an expression, which is held so that no other one has it."""
 
 
 def signature(plan: Plan) -> str:
@@ -27,9 +32,8 @@ def _described(part: Any, numbers: dict[str, str]) -> object:
     if isinstance(part, Attribute):
         return _number(part.identifier, numbers), part.type_name
     if isinstance(part, exp.Expr):
-        names = {name: exp.column(_number(name, numbers)) for name in sorted(identifiers(part))}
-        # By their full structure: equality of nodes leaves away what it takes for spelling.
-        return repr(substituted(part, names))
+        names, text = _written(part)
+        return text, [_number(name, numbers) for name in names]
     if isinstance(part, tuple):
         return [_described(each, numbers) for each in part]
     if hasattr(part, "__dataclass_fields__"):
@@ -37,6 +41,20 @@ def _described(part: Any, numbers: dict[str, str]) -> object:
         own = sorted(fields(part), key=lambda field: not _is_input(getattr(part, field.name)))
         return type(part).__name__, [(field.name, _described(getattr(part, field.name), numbers)) for field in own]
     return part
+
+
+def _written(expression: exp.Expr) -> tuple[Sequence[str], str]:
+    """Return the columns that an expression reads, and its text in which they have their places among these as names.
+
+    What no value is put into stays the same object from one reading of a query to the next, and is written once.
+    """
+    known = _TEXTS.get(id(expression))
+    if known is None or known[0] is not expression:
+        names = sorted(identifiers(expression))
+        places = {name: exp.column(f"a{place}") for place, name in enumerate(names)}
+        # By its full structure: equality of nodes leaves away what it takes for spelling.
+        known = _TEXTS[id(expression)] = expression, names, repr(substituted(expression, places))
+    return known[1:]
 
 
 def _is_input(value: object) -> bool:

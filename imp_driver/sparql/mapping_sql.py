@@ -36,14 +36,19 @@ def view_text(name: tuple[str, ...], maps: tuple[RowMap, ...], mapping: str, com
         ProgrammingError: a table or column is not there.
         NotSupportedError: a column is of a type that has no form in RDF.
     """
-    selects = [text for each in maps for text in _selects(each, types)]
-    if not selects:
-        raise ProgrammingError("The mapping makes no triple: it has neither rr:class nor rr:predicateObjectMap.")
     said = f" COMMENT {quoted_text(comment)}" if comment is not None else ""
     properties = f"'{PROPERTY}' = '{MAPPING}', '{MAPPING_TEXT}' = {quoted_text(mapping)}"
     head = f"CREATE VIEW {qualified(name)} ({', '.join(COLUMNS)}){said} TBLPROPERTIES ({properties})"
+    return f"{head} AS {query_text(maps, types)}"
+
+
+def query_text(maps: tuple[RowMap, ...], types: Types) -> str:
+    """Return the query of the view of a mapping. Raises as ``view_text``."""
+    selects = [text for each in maps for text in _selects(each, types)]
+    if not selects:
+        raise ProgrammingError("The mapping makes no triple: it has neither rr:class nor rr:predicateObjectMap.")
     # Rows that differ in other columns alone make the same triple, and a graph is a set.
-    return f"{head} AS SELECT DISTINCT {', '.join(COLUMNS)} FROM ({' UNION ALL '.join(selects)}) AS triples"
+    return f"SELECT DISTINCT {', '.join(COLUMNS)} FROM ({' UNION ALL '.join(selects)}) AS triples"
 
 
 def _selects(rows: RowMap, types: Types) -> list[str]:
@@ -52,9 +57,14 @@ def _selects(rows: RowMap, types: Types) -> list[str]:
         # A comment at its end must not hide the bracket.
         relation = f"({rows.query.strip().rstrip(';')}\n)"
     else:
-        relation = qualified(read_graph_name((rows.table or "").replace('"', "`")))
+        relation = qualified(table_of(rows))
     known = {column.lower(): (column, kind) for column, kind in types(f"SELECT * FROM {relation} AS r").items()}
     return [_select(each, relation, _Terms(known)) for each in rows.triples]
+
+
+def table_of(rows: RowMap) -> tuple[str, ...]:
+    """Return the name of a map's table, as it is written. Raises ProgrammingError."""
+    return read_graph_name((rows.table or "").replace('"', "`"))
 
 
 def _select(triple: TripleMap, relation: str, terms: _Terms) -> str:

@@ -19,9 +19,11 @@ def within(part: object) -> Iterator[object]:
 
 def every(part: object) -> Iterator[object]:
     """Yield a value of the algebra and all values in it, in the order in which they stand."""
-    yield part
-    for each in within(part):
-        yield from every(each)
+    waiting = [part]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += reversed(list(within(each)))
 
 
 def rebuilt(part: Any, change: Callable[[Any], Any]) -> Any:

@@ -43,14 +43,26 @@ class BoundedCache(Generic[KeyT, ValueT]):
             self._values.move_to_end(key)
             return self._values[key]
 
-    def trim(self, weigh: Callable[[ValueT], int], most: int) -> None:
-        """Forget what was used least recently until all together weigh no more than ``most``; the last one stays."""
+    def trim(self, weigh: Callable[[ValueT], int], most: int) -> int:
+        """Forget what was used least recently until all together weigh no more than ``most``; the last one stays.
+
+        Return how many are forgotten.
+        """
         with self._lock:
             weights = {key: weigh(value) for key, value in self._values.items()}
-            total = sum(weights.values())
+            total, count = sum(weights.values()), len(weights)
             while total > most and len(self._values) > 1:
                 key, _ = self._values.popitem(last=False)
                 total -= weights[key]
+            return count - len(self._values)
+
+    def discard(self, is_unwanted: Callable[[ValueT], bool]) -> int:
+        """Forget values; return how many there were."""
+        with self._lock:
+            unwanted = [key for key, value in self._values.items() if is_unwanted(value)]
+            for key in unwanted:
+                del self._values[key]
+            return len(unwanted)
 
     def values(self) -> tuple[ValueT, ...]:
         with self._lock:

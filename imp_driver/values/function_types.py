@@ -102,15 +102,38 @@ def _common(kinds: Kinds, _: Sequence[Value]) -> pa.DataType | None:
     return common_type(kinds)
 
 
+def _tried(_: Kinds, arguments: Sequence[Value]) -> pa.DataType | None:
+    """What TRY_CAST is to: one of the types that are read from texts, by its name."""
+    match tuple(arguments):
+        case ("decimal", int(precision), int(scale)):
+            return pa.decimal128(precision, scale)
+        case (str(name),):
+            return TRIED.get(name)
+        case _:
+            return None
+
+
+TRIED: Mapping[str, pa.DataType] = {
+    "double": pa.float64(),
+    "float": pa.float32(),
+    "bigint": pa.int64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": INSTANT,
+    "timestamp_ntz": LOCAL,
+}
+"""Types of values that are read from texts, beside decimals of which the digits are told."""
 _TEXTS = _of(pa.string(), is_string)
 _TESTS = _of(pa.bool_(), is_string)
 _DATES = _of(pa.date32(), pa.types.is_date32)
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
-        ("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "removed", "lpad", "rpad"), _TEXTS
+        ("upper", "lower", "substring", "right", "concat", "trim", "ltrim", "rtrim", "replace", "removed", "extracted", "lpad", "rpad"),
+        _TEXTS,
     ),
     **dict.fromkeys(("startswith", "endswith", "contains"), _TESTS),
     "length": _of(pa.int32(), is_string),
+    "try_cast": _tried,
     **dict.fromkeys(("add_months", "last_day", "trunc"), _DATES),
     "date_trunc": _of(LOCAL, lambda kind: kind == LOCAL),
     "date_format": _of(pa.string(), lambda kind: kind == LOCAL),
@@ -128,6 +151,7 @@ _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("floor", "ceil"), _whole),
     "pmod": _remainder,
     "div": _of(pa.int64(), pa.types.is_signed_integer),
+    "isnan": _of(pa.bool_(), pa.types.is_floating),
     "is_minus_zero": _of(pa.bool_(), pa.types.is_floating),
     "sign": _of(pa.float64(), is_number),
     **dict.fromkeys(("greatest", "least"), _common),

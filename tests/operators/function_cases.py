@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -118,8 +119,29 @@ VALUES: tuple[tuple[str, Any, pa.DataType], ...] = (
     ("CAST(0 - m AS INT)", -12, pa.int32()),
     ("greatest(CAST(NULL AS INT), a)", -7, pa.int32()),
     ("substring(s, 2, 2)", "ab", pa.string()),
+    ("regexp_extract(s, '(a)(x?)b', 2)", "", pa.string()),
+    ("regexp_extract(s, 'b(?=c)(c?)', 0)", "bc", pa.string()),
+    ("regexp_extract(s, 'z', 0)", "", pa.string()),
+    ("try_cast(CAST(a AS STRING) || '.55' AS DECIMAL(8, 1))", Decimal("-7.6"), pa.decimal128(8, 1)),
+    ("try_cast(CAST(a AS STRING) || '99.55' AS DECIMAL(3, 1))", None, pa.decimal128(3, 1)),
+    ("try_cast(left(s, 0) AS DOUBLE)", None, pa.float64()),
+    ("try_cast(left(s, 0) || '-Infinity' AS DOUBLE)", -math.inf, pa.float64()),
+    ("try_cast(left(s, 0) || '0.1' AS FLOAT)", 0.10000000149011612, pa.float32()),
+    ("try_cast(left(s, 0) || '2023-02-29' AS DATE)", None, pa.date32()),
+    ("try_cast(CAST(d AS STRING) || 'T01:02:03.5' AS TIMESTAMP_NTZ)", datetime.datetime(2024, 2, 29, 1, 2, 3, 500000), pa.timestamp("us")),
+    ("try_cast(CAST(a AS STRING) || '00000000000000000000' AS BIGINT)", None, pa.int64()),
+    ("isnan(f)", False, pa.bool_()),
 )
 LEFT_TO_SPARK: tuple[str, ...] = (
+    "regexp_extract(s, 'a.c', 0)",
+    "regexp_extract(s, '(a|b)+', 0)",
+    "regexp_extract(s, '[a[b]]', 0)",
+    "regexp_extract(s, '(a)', 2)",
+    "try_cast(s AS DOUBLE)",
+    "try_cast(CAST(a AS STRING) || 'd' AS DOUBLE)",
+    "try_cast(left(s, 0) || '1.000000059604644775390625' AS FLOAT)",
+    "try_cast(left(s, 0) || '2024-2-9' AS DATE)",
+    "try_cast(left(s, 0) || 'yes' AS BOOLEAN)",
     "m / 0",
     "a % 0",
     "pmod(b, 0)",

@@ -257,9 +257,10 @@ def _differences_of_types(seed: int, number: int) -> Sequence[str]:
 
 def _differences_of_case(number: int) -> Sequence[str]:
     from tests.soundness.nested_attack import NestedTally, difference
-    from tests.soundness.nested_cases import CASES
+    from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
 
-    found = difference(list(CASES.values())[number], NestedTally())
+    follows = number >= len(CASES)
+    found = difference([*CASES.values(), *FOLLOWED_CASES.values()][number], NestedTally(), follows=follows)
     return [] if found is None else [found]
 
 
@@ -303,9 +304,9 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
                     return Killer(kind, 0, windows.found_in), windows.differences[0]
         return None, ""
     if mutant in NESTED_MUTANTS:
-        from tests.soundness.nested_cases import CASES
+        from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
 
-        for number in range(len(CASES)):
+        for number in range(len(CASES) + len(FOLLOWED_CASES)):
             of_case = _differences_of_case(number)
             if of_case:
                 return Killer(NESTED_CASES, 0, number), of_case[0]

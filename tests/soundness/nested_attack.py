@@ -147,11 +147,15 @@ def _shown(rows: Counter[tuple[Any, ...]]) -> str:
     return str(sorted(rows.elements(), key=repr))
 
 
+def _follows(seed: str) -> bool:
+    """Say of every other warehouse that merges of few groups are followed there, as those of many are."""
+    return random.Random(seed).random() < 0.5
+
+
 @contextmanager
-def _followed_merges(seed: str) -> Iterator[None]:
-    """Follow merges of few groups as those of many are, in every other warehouse."""
+def _followed_merges(*, follows: bool) -> Iterator[None]:
     before = followed.LEAST_GROUPS
-    if random.Random(seed).random() < 0.5:
+    if follows:
         followed.LEAST_GROUPS = 0
     try:
         yield
@@ -159,9 +163,9 @@ def _followed_merges(seed: str) -> Iterator[None]:
         followed.LEAST_GROUPS = before
 
 
-def difference(script: Script, tally: NestedTally, seed: str = "") -> str | None:
-    """Follow a script; return the first difference."""
-    with _followed_merges(seed), tempfile.TemporaryDirectory() as folder, closing(JudgedPath(Path(folder))) as path:
+def difference(script: Script, tally: NestedTally, seed: str = "", *, follows: bool = False) -> str | None:
+    """Follow a script; return the first difference. ``follows`` says that merges of few groups are followed too."""
+    with _followed_merges(follows=follows), tempfile.TemporaryDirectory() as folder, closing(JudgedPath(Path(folder))) as path:
         # What the script does not make is there all the same, without rows.
         for table in ("r", "s"):
             path.append(table, table_of([]))
@@ -181,7 +185,7 @@ def attack_nested(seed: int, numbers: Sequence[int], tally: NestedTally, triples
         if triples is not None and tally.triples >= triples:
             return
         script = script_of(seed, number)
-        found = difference(script, tally, f"{seed} {number}")
+        found = difference(script, tally, f"{seed} {number}", follows=_follows(f"{seed} {number}"))
         if found is not None:
             tally.found_in = number
             tally.differences.append(f"warehouse {number}: {found}")
@@ -192,9 +196,10 @@ def attack_nested(seed: int, numbers: Sequence[int], tally: NestedTally, triples
 
 def smallest(script: Script, seed: str) -> str:
     """Return the smallest script that goes wrong, with what is different then."""
-    found = shrunk(script, lambda smaller: difference(smaller, NestedTally(), seed) is not None)
+    follows = _follows(seed)
+    found = shrunk(script, lambda smaller: difference(smaller, NestedTally(), seed, follows=follows) is not None)
     steps = "\n    ".join(map(str, found))
-    return f"the smallest script with a difference:\n    {steps}\n  {difference(found, NestedTally(), seed)}"
+    return f"the smallest script with a difference:\n    {steps}\n  {difference(found, NestedTally(), seed, follows=follows)}"
 
 
 def summary(tally: NestedTally) -> str:

@@ -43,6 +43,34 @@ _UPPER = "SELECT SUM(o.a) AS f FROM r o WHERE 3 < (SELECT SUM(j.a) FROM r j WHER
 _LOWER = "SELECT SUM(o.a) AS f FROM r o WHERE 7 < (SELECT SUM(j.a) FROM r j WHERE j.x >= o.x AND j.x > o.g)"
 _ASKING = "SELECT SUM(o.a) AS f FROM r o WHERE 1 > (SELECT COUNT(*) FROM r j WHERE j.x <= o.x AND o.g > 0)"
 _TENTH = "SELECT COUNT(*) AS f FROM r o WHERE o.m > 0.1 * (SELECT SUM(i.a) FROM r i)"
+_BELOW_EACH = "(SELECT p.x, p.a, (SELECT SUM(n.a) FROM r n WHERE n.x <= p.x) AS b FROM r p)"
+_ACROSS = (
+    f"SELECT SUM(o.x * o.a) AS f FROM {_BELOW_EACH} o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) < "
+    f"(SELECT SUM(j.a) FROM {_BELOW_EACH} j WHERE j.x <= o.x AND 0.5 * o.b < j.b)"
+)
+_WITHIN = (
+    "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i WHERE i.g = o.g) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x "
+    "AND 2.0 * (SELECT SUM(l.a) FROM r l WHERE l.g = j.g) < (SELECT SUM(n.a) FROM r n WHERE n.x <= j.x))"
+)
+_DIFFERENT = "SELECT SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
+_SHARES = "SELECT COUNT(*) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i) <> (SELECT SUM(j.a) FROM r j WHERE j.x = o.x)"
+_OR_ZERO = "SELECT SUM(o.a) AS f FROM r o WHERE 0.25 * (SELECT SUM(i.a) FROM r i) > (SELECT COALESCE(SUM(j.a), 0) FROM r j WHERE j.x > o.x)"
+_BY_SYMBOL = (
+    "SELECT o.g AS k, SUM(o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM r i WHERE i.g = o.g) <= "
+    "(SELECT SUM(j.a) FROM r j WHERE j.g = o.g AND j.x <= o.x) GROUP BY o.g"
+)
+_IN_THE_MIDDLE = (
+    "SELECT SUM(o.a) AS f FROM r o WHERE 0.1 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) "
+    "AND 0.8 * (SELECT SUM(l.a) FROM r l) >= (SELECT SUM(n.a) FROM r n WHERE n.x <= o.x)"
+)
+_FIRST_ONES = (
+    "SELECT COUNT(*) AS f FROM r o WHERE 1 >= (SELECT COUNT(*) FROM r j WHERE j.x < o.x) "
+    "AND 0.1 * (SELECT SUM(i.a) FROM r i) < (SELECT SUM(n.a) FROM r n WHERE n.x <= o.x)"
+)
+_OF_ANOTHER = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 0.5 * (SELECT SUM(i.a) FROM s i) < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x)"
+_BOTH_SIDES = (
+    "SELECT SUM(o.a) AS f FROM r o WHERE 0.75 * (SELECT SUM(i.a) FROM r i WHERE i.x > o.x) < (SELECT SUM(j.a) FROM r j WHERE o.x >= j.x)"
+)
 
 
 def row(x: int | None, a: int | None, g: int | None = 0, number: int = 0, m: str = "0.10") -> Row:
@@ -154,3 +182,46 @@ CASES: Mapping[str, Script] = {
         _ASKING, Append("r", (row(6, 3, 2),)), Delete("r", "x = 2"), Append("r", (row(0, 4, None),)), _PLUS_ONE
     ),
 }
+
+_UNKNOWN = Append("r", (row(None, 9), row(3, None), row(4, None)))
+FOLLOWED_CASES: Mapping[str, Script] = {
+    "the last quarter": _case(_VWAP, _UNKNOWN, Append("r", (row(2, -7, number=60),)), _PLUS_ONE, Delete("r", "id = 60"), _PLUS_ONE),
+    "another quarter": (
+        *_case(_VWAP, Append("r", (row(4, 3),))),
+        *(Ask(_VWAP.replace("0.75", "0.25")), Ask(_VWAP), _PLUS_ONE, Ask(_VWAP.replace("0.75", "0.25")), Ask(_VWAP)),
+    ),
+    "above and below": _case(_BOTH_SIDES, _UNKNOWN, Append("r", (row(6, 3),)), Delete("r", "x = 2"), Delete("r", "id >= 0")),
+    "nothing above": _case(_ABOVE, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
+    "nothing below": _case(_NOT_BELOW, _UNKNOWN, Append("r", (row(-4, 6),)), Delete("r", "x = -4"), Delete("r", "a IS NULL")),
+    "nothing below, and volumes below zero": _case(
+        _NOT_BELOW, Append("r", (row(4, -2, number=60),)), Append("r", (row(-4, 6),)), Delete("r", "id = 60"), Delete("r", "id >= 0")
+    ),
+    "rows without a price pass one of two conditions": _case(_FIRST_ONES, _UNKNOWN, Append("r", (row(0, 9),)), Delete("r", "x IS NULL")),
+    "exactly half": _case(_DIFFERENT, Delete("r", "id >= 0"), Append("r", (row(1, 5), row(2, 0), row(3, 5))), _PLUS_ONE),
+    "nothing is zero": _case(_OR_ZERO, _UNKNOWN, Append("r", (row(9, 1),)), Delete("r", "x = 9"), _PLUS_ONE),
+    "the level of half": _case(
+        _DIFFERENT, Append("r", (row(0, 0), row(4, 16))), Append("r", (row(7, 16),)), Delete("r", "x = 0"), _PLUS_ONE
+    ),
+    "levels of half": _case(_SHARES, Append("r", (row(7, 16),)), Append("r", (row(8, 0),)), Delete("r", "x = 8"), _PLUS_ONE),
+    "two levels": _case(_NESTED, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), Delete("r", "x = 0"), _PLUS_ONE),
+    "across two levels": _case(_ACROSS, Append("r", (row(0, 14),)), Append("r", (row(4, 30),)), _UNKNOWN, Delete("r", "x = 0"), _PLUS_ONE),
+    "partitions within": _case(
+        _WITHIN,
+        Append("r", (row(2, 9, 1), row(0, 1, 2), row(6, 2, 2))),
+        Append("r", (row(4, 1, 2), row(6, 1, 0))),
+        Append("r", (row(7, 30, 0), row(8, 30, 1))),
+        Delete("r", "x = 2"),
+        _PLUS_ONE,
+    ),
+    "a structure for each symbol": _case(
+        _BY_SYMBOL, Append("r", (row(0, 9, 1), row(1, 4, None))), _UNKNOWN, Delete("r", "g = 1"), Append("r", (row(2, 2, 1),)), _PLUS_ONE
+    ),
+    "two thresholds": _case(
+        _IN_THE_MIDDLE, _UNKNOWN, Append("r", (row(6, 30),)), Append("r", (row(0, 9),)), Delete("r", "x = 6"), _PLUS_ONE
+    ),
+    "counts of nothing, by group": _case(_COUNTED, Append("s", (row(1, 1), row(2, 1))), _UNKNOWN, Delete("s", "id >= 0")),
+    "the whole of another table": _case(
+        _OF_ANOTHER, Append("s", (row(1, 9),)), Append("s", (row(1, 9),)), Append("r", (row(2, 4),)), Delete("s", "id >= 0")
+    ),
+}
+"""The same where merges are followed, which those of so few groups are not elsewhere."""

@@ -6,6 +6,9 @@ from tests.soundness.mutants import Mutant
 
 _RUNS, _CORRELATED, _MERGED = "../answer/nested/runs.py", "../answer/nested/correlated.py", "../answer/nested/merged.py"
 _FRAMED, _NESTED, _PRODUCTS = "../dataflow/aggregate/framed.py", "../plan/nested.py", "../plan/products.py"
+_DESCRIBED, _FOLLOWED, _LINEAR = "../answer/nested/described.py", "../answer/nested/followed.py", "../answer/nested/linear.py"
+_CONDITIONS, _SIDES, _RANGES = "../dataflow/nested/conditions.py", "../dataflow/nested/sides.py", "../dataflow/nested/key_ranges.py"
+_CELLS, _MASKS, _CHANGES = "../dataflow/nested/cells.py", "../dataflow/nested/masks.py", "../answer/nested/exact_columns.py"
 _BELOW, _ABOVE = 'side="left" if each.kind is exp.LT else "right"', 'side="right" if each.kind is exp.GT else "left"'
 NESTED_MUTANTS = (
     # Comparisons.
@@ -63,4 +66,45 @@ NESTED_MUTANTS = (
         "return side.asked(function)",
     ),
     Mutant("groups whose partners are gone", _PRODUCTS, "    if plan.keys:\n", "    if False:\n"),
+    # Merges that are followed.
+    Mutant("partitions of inner rows are those of the row around", _DESCRIBED, "if level.partition is not None and (", "if False and ("),
+    Mutant("the outermost row is the one between", _DESCRIBED, "is_outermost=True", "is_outermost=False"),
+    Mutant(
+        "sides of a correlation are exchanged, its comparison is not",
+        _DESCRIBED,
+        "inner, outer, comparison = outer, inner, comparison.mirrored",
+        "inner, outer, comparison = outer, inner, comparison",
+    ),
+    Mutant("factors of subqueries are left out", _DESCRIBED, "factor=inner.factor * found.factor", "factor=inner.factor"),
+    Mutant("COALESCE is forgotten", _LINEAR, "found.kind, True)", "found.kind, False)"),
+    Mutant(
+        "other constants have the same merge", _FOLLOWED, "key = signature(merge), self._settings", "key = merge.output, self._settings"
+    ),
+    Mutant("a whole that has changed is as it was", _FOLLOWED, "one.equals(other)", "True"),
+    Mutant(
+        "counts of no rows are nothing", _FOLLOWED, "values = [each or 0 for each in values]", "values = [each or None for each in values]"
+    ),
+    Mutant("rows that have changed stay beside the new ones", _CHANGES, "is_gone[before[~differs]] = False", "is_gone[before] = False"),
+    Mutant("the last condition decides", _CONDITIONS, "found = found.meeting(keys)", "found = keys"),
+    Mutant(
+        "what is equal differs",
+        _RANGES,
+        "        if other.is_nothing:\n            return self\n",
+        "        if other is not None:\n            return self\n",
+    ),
+    Mutant("levels without rows are 0 and not NULL", _SIDES, "return found.meeting(self.not_null(states, window))", "return found"),
+    Mutant(
+        "levels that have nothing are at most something",
+        _SIDES,
+        "return _others(above).meeting(self.not_null(states, window))",
+        "return _others(above)",
+    ),
+    Mutant("groups without a key pass by any condition", _CELLS, "self.has_null and all(", "self.has_null and any("),
+    Mutant(
+        "what lies between two boundaries is not added",
+        _CELLS,
+        "return list(map(operator.add, self.passed, self.rows.between(new.low, old.low)))",
+        "return list(self.passed)",
+    ),
+    Mutant("masks take NULL for 0", _MASKS, "holds & ~np.broadcast_to(", "holds | False & np.broadcast_to("),
 )

@@ -144,8 +144,10 @@ _ALL = "0.75 * (SELECT SUM(b1.volume) FROM bids b1)"
 _BELOW = "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price)"
 _NESTED = (
     "(SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price AND "
-    "0.25 * (SELECT SUM(b3.volume) FROM bids b3{}) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
+    "0.25 * (SELECT SUM(b3.volume) FROM bids b3) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
 )
+# Spark knows names of one level out alone, so each order has its own sum beside it (Spark 4.2 resolves that, and has no plan for it).
+_WITH_BELOW = "(SELECT o.price, o.volume, (SELECT SUM(p.volume) FROM bids p WHERE p.price <= o.price) AS below FROM bids o)"
 _BEST = "0.25 * (SELECT SUM({0}1.volume) FROM {1} {0}1) > (SELECT SUM({0}2.volume) FROM {1} {0}2 WHERE {0}2.price > {0}.price)"
 _LARGE = "{0}.volume > 0.0001 * (SELECT SUM({0}1.volume) FROM {1} {0}1)"
 
@@ -165,8 +167,14 @@ QUERIES: tuple[BookQuery, ...] = (
     BookQuery("SQ1", f"{_WORTH} 0.75 * (SELECT SUM(b1.volume) FROM bids b1 WHERE b1.price > b.price) < {_BELOW}", _sq1),
     BookQuery("SQ1B", f"{_WORTH} 0.75 * (SELECT SUM(b1.volume) FROM bids b1 WHERE b1.broker_id = b.broker_id) < {_BELOW}", _sq1b),
     BookQuery("SQ2", f"{_WORTH} {_ALL} < (SELECT SUM(b2.volume) FROM bids b2 WHERE 2 * b2.price <= b.price + 10000)", _sq2),
-    BookQuery("NQ1", f"{_WORTH} {_ALL} < {_NESTED.format('')}", _nq1),
-    BookQuery("NQ2", f"{_WORTH} {_ALL} < {_NESTED.format(' WHERE b3.price <= b.price')}", _nq2, slow=True),
+    BookQuery("NQ1", f"{_WORTH} {_ALL} < {_NESTED}", _nq1),
+    BookQuery(
+        "NQ2",
+        f"SELECT SUM(b.price * b.volume) AS worth FROM {_WITH_BELOW} b WHERE {_ALL} < (SELECT SUM(b2.volume) FROM {_WITH_BELOW} b2 "
+        "WHERE b2.price <= b.price AND 0.25 * b.below < b2.below)",
+        _nq2,
+        slow=True,
+    ),
     BookQuery(
         "EQ",
         f"{_WORTH} 0.5 * (SELECT SUM(b1.volume) FROM bids b1) = (SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price = b.price)",

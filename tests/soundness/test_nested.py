@@ -15,7 +15,7 @@ from tests.soundness.judged_path import unoptimised_engine
 from tests.soundness.killers import problems
 from tests.soundness.mutated import NESTED_CASES
 from tests.soundness.nested_attack import NestedTally, attack_nested, difference
-from tests.soundness.nested_cases import CASES
+from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
 from tests.soundness.nested_data import SCHEMA, TABLES, Append, Ask, Script, Settle, Values, script_of, table_of
 from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.nested_shapes import NestedShape
@@ -43,6 +43,14 @@ def test_what_is_easily_wrong(name: str) -> None:
     assert difference(CASES[name], tally) is None
     # What is asked first is captured, and what is asked next may be captured with other keys.
     assert not FOLLOWED_FROM_STATES or tally.followed >= tally.triples - 2
+
+
+@pytest.mark.parametrize("name", FOLLOWED_CASES)
+def test_what_is_easily_wrong_where_merges_are_followed(name: str) -> None:
+    tally = NestedTally()
+    assert difference(FOLLOWED_CASES[name], tally, follows=True) is None
+    # Of an equality within a subquery that is of all rows there is no descent.
+    assert tally.merges >= (name != "partitions within")
 
 
 def _tables(chance: random.Random) -> dict[str, list[dict[str, Any]]]:

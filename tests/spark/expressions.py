@@ -115,6 +115,11 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         trim(LEADING 'x' FROM s); trim(TRAILING FROM t); replace(s, 'a', 'bb'); replace(s, 'xx'); replace(s, '', 'y');
         regexp_replace(concat('"', s, '"@en'), '^"|"[^"]*$', ''); regexp_replace(concat('<', t, '>'), '^["<]|"[^"]*$|>$', '');
         regexp_replace(concat(s, '"', t), '^["<]|"[^"]*$|>$', ''); regexp_replace(concat(t, '"', s), '(?s)^.*"', '');
+        regexp_extract(s, 'x*(a?)b', 1); regexp_extract(concat(s, '"'), '^([^"]*)"', 1); regexp_extract(t, '(?:x|PR)(?=O|x)[A-Zx]{1,3}', 0);
+        try_cast(CAST(a AS STRING) AS BIGINT); try_cast(concat(CAST(a AS STRING), '.55') AS DECIMAL(8, 1)); try_cast(left(s, 0) AS DOUBLE);
+        try_cast(concat(CAST(a AS STRING), '.5e2') AS DOUBLE); try_cast(CAST(a AS STRING) AS FLOAT); try_cast(CAST(d AS STRING) AS DATE);
+        try_cast(concat(CAST(CAST(n AS DATE) AS STRING), ' 23:59:58.5') AS TIMESTAMP_NTZ);
+        try_cast(concat(left(s, 0), '2023-02-29') AS DATE);
         replace(s, 'ä', ''); replace(t, ' ', '_'); startswith(s, 'a'); startswith(s, ''); endswith(s, 'x'); endswith(s, ' ');
         contains(s, 'ä'); contains(s, '%'); lpad(s, 5, '*'); lpad(s, 2, '*'); lpad(s, 0, '*'); lpad(s, -1, '*'); rpad(s, 5, 'ä');
         rpad(s, 5); lpad(s, 12); rpad(s, 1, ' '); s LIKE 'a%'; s LIKE '%b%'; s NOT LIKE '%x'; s LIKE '_b_'; s LIKE ''; s LIKE '%';

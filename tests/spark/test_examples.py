@@ -21,6 +21,7 @@ from examples import (
     order_book,
     pandas_frames,
     polars_frames,
+    products_and_reviews,
     quickstart,
     sqlalchemy_orm,
     views_and_suppositions,
@@ -96,9 +97,29 @@ def _order_book(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("MAINTAINED") == 6
 
 
-@pytest.mark.parametrize("check", of_today([_bill_of_materials, _network_monitoring, _fraud_rings, _order_book], 4))
+def _products_and_reviews(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rdflib")
+    seen = products_and_reviews.main(str(warehouse))
+    listed = [[(label, price) for label, price, _ in rows] for rows, _ in seen]
+    first = [("Bulb", Decimal("4.50")), ("Desk lamp", Decimal("39.90")), ("Chair", 120)]
+    assert listed[0] == first
+    assert ("Chair mat", 25) in listed[1]
+    assert [price for _, price in listed[3]] == [Decimal("9.0"), 25, Decimal("79.80"), 120]
+    assert [label for label, _ in listed[4]] == ["Chair mat", "Desk lamp", "Chair"]
+    assert [extra for _, _, extra in seen[4][0]] == [None, None, "Chair mat"]
+    assert [rows for _, rows in seen[3:]] == [
+        [("Bulb", 0, None), ("Chair", 1, 2.0), ("Chair mat", 1, 4.0), ("Desk lamp", 2, 4.5)],
+        [("Chair", 1, 2.0), ("Chair mat", 1, 4.0), ("Desk lamp", 2, 4.5)],
+    ]
+    assert capsys.readouterr().out.count("from STATE") == 5
+
+
+EXAMPLES = [_bill_of_materials, _network_monitoring, _fraud_rings, _order_book, _products_and_reviews]
+
+
+@pytest.mark.parametrize("check", of_today(EXAMPLES, len(EXAMPLES)))
 def test_what_is_followed(engine: imp_driver.Connection, warehouse: Path, capsys: pytest.CaptureFixture[str], check: Check) -> None:
-    """One of the four each day."""
+    """One of these each day."""
     check(warehouse, capsys)
 
 

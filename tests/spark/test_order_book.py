@@ -17,9 +17,13 @@ from tests.soundness.order_book import BOOKS, OrderBook, events_of, made_trace
 from tests.soundness.order_queries import QUERIES, QUERY_OF, BookQuery
 from tests.spark.reports import report_of
 
-_BEYOND_SPARK = {"NQ2"}
+_BEYOND_SPARK = (
+    "SELECT SUM(b.volume) AS v FROM bids b WHERE 9 < (SELECT SUM(b2.volume) FROM bids b2 WHERE b2.price <= b.price AND "
+    "(SELECT SUM(b3.volume) FROM bids b3 WHERE b3.price <= b.price) < (SELECT SUM(b4.volume) FROM bids b4 WHERE b4.price <= b2.price))"
+)
 """It reads a name from two levels further out, which Spark 4.2 does not resolve."""
-_ASKED = tuple(query for query in QUERIES if query.name not in _BEYOND_SPARK)
+_ASKED = tuple(query for query in QUERIES if query.name != "NQ2")
+"""NQ2 has that name as a column of the row around: Spark 4.2 resolves it, and has no plan for the query."""
 _FOLLOWED = _ASKED if WIDE else (QUERY_OF["VWAP"],)
 _ROUNDS, _EVENTS = (20, 20) if WIDE else (2, 25)
 _TYPED = (
@@ -83,7 +87,7 @@ def test_definitions_are_what_spark_computes(market: Market) -> None:
 
 def test_a_name_from_two_levels_further_out_is_unknown_to_spark(market: Market) -> None:
     with pytest.raises(imp_driver.Error, match=r"b`\.`price"):
-        market.cursor.execute(QUERY_OF["NQ2"].text)
+        market.cursor.execute(_BEYOND_SPARK)
 
 
 def test_answers_are_those_of_the_definitions(market: Market, warehouse: Path) -> None:

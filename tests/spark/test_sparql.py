@@ -177,6 +177,23 @@ def test_a_view_over_a_graph_is_followed_and_joined_by_sql(graph: imp_driver.Con
         assert cursor.sketch_report.served_by is ServedBy.STATE
 
 
+def test_a_view_with_numbers_is_followed_and_has_types(graph: imp_driver.Connection, warehouse: Path) -> None:
+    view = f"grown{next(_numbers)}"
+    select = "SELECT ?who (xsd:double(?age) AS ?years) WHERE { ?who x:age ?age FILTER (?age >= 30.5) }"
+    with imp_driver.connect(warehouse=str(warehouse), graph=_name(graph), terms="typed") as connection, connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE INCREMENTAL VIEW {view} POLICY STRICT AS SPARQL PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> {PREFIX} {select}"
+        )
+        before = cursor.execute(f"SELECT count(*), sum(years) FROM {view}").fetchall()
+        cursor.execute(f"SPARQL {PREFIX} INSERT DATA {{ x:v x:age 40 . x:w x:age 30.25, 'old', 1e2 }}")
+        [(count, years)] = cursor.execute(f"SELECT count(*), sum(years) FROM {view}").fetchall()
+        assert cursor.sketch_report is not None
+        assert (cursor.sketch_report.served_by, cursor.sketch_report.decision) == (ServedBy.STATE, Decision.MAINTAINED)
+        assert (count, years) == (before[0][0] + 2, before[0][1] + 140)
+        cursor.execute(f"SPARQL {PREFIX} DELETE WHERE {{ x:v x:age ?a }}; DELETE WHERE {{ x:w x:age ?a }}")
+        assert cursor.execute(f"SELECT count(*), sum(years) FROM {view}").fetchall() == before
+
+
 def test_what_has_another_value_each_time_is_computed_each_time(graph: imp_driver.Connection) -> None:
     first, report = _ask(graph, "SELECT (NOW() AS ?now) WHERE { x:a x:knows x:b }")
     assert (report.decision, report.served_by) == (Decision.CAPTURED, ServedBy.STATE)

@@ -15,8 +15,8 @@ from imp_driver.errors import DatabaseError
 from imp_driver.sparql import translate
 from imp_driver.sparql.algebra import Source
 from imp_driver.sparql.read import read_query
-from imp_driver.sparql.sql.translate import translated
-from imp_driver.sparql.terms import XSD, iri, literal
+from imp_driver.sparql.sql.translate import Result, translated
+from imp_driver.sparql.terms import XSD, iri, literal, n_triples
 from tests.seeds import of_today
 from tests.spark.sparql_judges import Judge, Quad, Row, by_oxigraph, by_rdflib, plain
 from tests.spark.sparql_queries import NAMED, ORDERED, OXIGRAPH_ALONE, PREFIXES, QUERIES, RDFLIB_ALONE, TRIPLES
@@ -43,8 +43,8 @@ def judges() -> dict[str, Judge]:
     return {"rdflib": by_rdflib(QUADS), "oxigraph": by_oxigraph(QUADS)}
 
 
-def _sql(text: str, table: str = "sparql_graph", *, is_shown: bool = False, is_set: bool = False) -> str:
-    return translated(read_query(PREFIXES + text, (Source(table),)), lambda name: name, is_shown=is_shown, is_set=is_set)
+def _sql(text: str, table: str = "sparql_graph", *, result: Result = Result.TERMS, is_set: bool = False) -> str:
+    return translated(read_query(PREFIXES + text, (Source(table),)), lambda name: name, result=result, is_set=is_set)
 
 
 def _rows(spark: SparkSession, sql: str) -> tuple[list[Row], list[str]]:
@@ -105,18 +105,19 @@ def test_texts_have_any_character(spark: SparkSession) -> None:
     written = odd.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     for text in (f'SELECT ?s {{?s :p "{written}"}}', f'SELECT ?s {{?s :p ?o FILTER(?o = "{written}" && STRLEN(?o) = {len(odd)})}}'):
         assert _rows(spark, _sql(text, "sparql_odd"))[0] == [("<http://e/s>",)]
-    assert spark.sql(_sql("SELECT ?o {?s ?p ?o}", "sparql_odd", is_shown=True)).collect() == [(odd,)]
+    assert spark.sql(_sql("SELECT ?o {?s ?p ?o}", "sparql_odd", result=Result.SHOWN)).collect() == [(odd,)]
+    assert spark.sql(_sql("SELECT ?o {?s ?p ?o}", "sparql_odd", result=Result.N_TRIPLES)).collect() == [(n_triples(literal(odd)),)]
 
 
 def test_values_are_shown_as_people_read_them(spark: SparkSession) -> None:
-    found = spark.sql(_sql("SELECT ?v {VALUES ?x {:v1 :v15 :v17 :v18 :v16} ?x :v ?v}", is_shown=True)).collect()
+    found = spark.sql(_sql("SELECT ?v {VALUES ?x {:v1 :v15 :v17 :v18 :v16} ?x :v ?v}", result=Result.SHOWN)).collect()
     assert sorted(found) == [("",), ("5",), ("_:x",), ("http://e/a",), ("plain",)]
 
 
 def test_forms(spark: SparkSession) -> None:
     assert spark.sql(_sql("ASK {?x a :Robot}")).collect() == [(True,)]
     assert spark.sql(_sql("ASK {?x a :Nothing}")).collect() == [(False,)]
-    built = spark.sql(_sql("CONSTRUCT {?x :is ?t . ?e :of ?x} {?x a ?t OPTIONAL {?x :knows ?e}}", is_shown=True))
+    built = spark.sql(_sql("CONSTRUCT {?x :is ?t . ?e :of ?x} {?x a ?t OPTIONAL {?x :knows ?e}}", result=Result.SHOWN))
     assert built.columns == ["subject", "predicate", "object"]
     rows = {tuple(each.removeprefix("http://e/") for each in row) for row in built.collect()}
     assert rows == {

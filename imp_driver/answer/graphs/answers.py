@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
-from imp_driver.answer.graphs.followed import FollowedPattern, GraphTable
+from imp_driver.answer.graphs.followed import FollowedPattern
+from imp_driver.answer.graphs.mapped import MappedTable, mapped_tables
+from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.answer.permitted import Permitted
 from imp_driver.dataflow.mappings.circuit import Circuit
 from imp_driver.errors import ProgrammingError
@@ -19,12 +21,15 @@ from imp_driver.snapshot.versions import Versions
 from imp_driver.sparql.algebra import Pattern
 from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.sparql.parts import tables_of
+from imp_driver.state.graph_states import GraphState
 from imp_driver.values.options import Options, SketchMode
 from imp_driver.values.quoting import qualified
+from imp_driver.values.redaction import redacted
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 
 ReadT = TypeVar("ReadT")
+TableVersions: TypeAlias = Mapping[tuple[str, ...], int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,40 +77,63 @@ class GraphAnswers:
         _check_columns(found, newest)
         return Graph(found, newest)
 
-    def read(
-        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], *, is_kept: bool = True
-    ) -> tuple[Upkeep, Mapping[str, TableSnapshot], ReadT]:
-        """Return what a reader makes of the solutions of a pattern over graphs, by the names that it has for them.
+    def once(
+        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT]
+    ) -> tuple[Upkeep, TableVersions, ReadT]:
+        """Return what a reader makes of the solutions of a pattern now, which are not kept. Raises as ``read``."""
+        tables = self._tables(graphs)
+        upkeep, vector, found = FollowedPattern(pattern, self.options.memory, is_once=True).read(tables, self.source, means, reader)
+        return upkeep, _versions(tables, vector), found
 
-        Args:
-            is_kept: the solutions are followed from now on; no value of them is another one each time.
+    def read(
+        self, pattern: Pattern, graphs: Mapping[str, Graph], means: Means, reader: Callable[[Circuit], ReadT], statement: str
+    ) -> tuple[str, Upkeep, TableVersions, ReadT]:
+        """Return what a reader makes of the solutions of a pattern over graphs, which are followed from now on, after their identifier.
+
+        No value of the pattern is another one each time. With the solutions comes which versions of which tables they are of.
 
         Raises:
             Refused: they cannot be followed here; the reason says why.
             Error: the engine failed.
         """
+        tables = self._tables(graphs)
+        known = self.sketches.relations.graphs
+        followed = known.get_or_add(
+            _key(pattern, tables), lambda: FollowedPattern(pattern, self.options.memory, statement=redacted(statement))
+        )
+        assert isinstance(followed, FollowedPattern)
+        try:
+            upkeep, vector, found = followed.read(tables, self.source, means, reader)
+        finally:
+            self.sketches.relations.metrics.count("imp_evictions_total", amount=known.trim(self.options.memory))
+        self.sketches.relations.count(upkeep)
+        return followed.identifier, upkeep, _versions(tables, vector), found
+
+    def kept(self, pattern: Pattern, graphs: Mapping[str, Graph]) -> GraphState | None:
+        """Return the state that a pattern would be answered from; None where there is none yet. Raises as ``read``."""
+        return self.sketches.relations.graphs.find(_key(pattern, self._tables(graphs)))
+
+    def _tables(self, graphs: Mapping[str, Graph]) -> dict[str, GraphTable]:
         if self.options.sketch is SketchMode.OFF or not self.options.answers:
             raise Refused(Reason.SKETCH_OFF)
         self.permitted.check_tables(each.relation.name for each in graphs.values())
-        tables = {name: self._table(each) for name, each in graphs.items()}
-        if not is_kept:
-            return FollowedPattern(pattern, self.options.memory, is_once=True).read(tables, self.source, means, reader)
-        known = self.sketches.relations.graphs
-        key = pattern, tuple(sorted((name, each.snapshot.location) for name, each in tables.items()))
-        followed = known.get_or_add(key, lambda: FollowedPattern(pattern, self.options.memory))
-        assert isinstance(followed, FollowedPattern)
-        try:
-            return followed.read(tables, self.source, means, reader)
-        finally:
-            known.trim(_weight, self.options.memory)
+        found: dict[str, GraphTable] = {}
+        for name, graph in graphs.items():
+            if graph.newest is not None:
+                found[name] = self._table(name, graph.relation, graph.newest)
+                continue
+            mapped = mapped_tables(self.session, self.source, graph.relation)
+            self.permitted.check_tables(each.relation.name for each in mapped)
+            found |= {f"{name} {'.'.join(each.relation.name)}": self._mapped(name, each) for each in mapped}
+        return found
 
-    def _table(self, graph: Graph) -> GraphTable:
-        relation, newest = graph.relation, graph.newest
-        if newest is None:
-            raise Refused(Reason.NOT_A_DELTA_TABLE, f"{'.'.join(relation.name)} is a {relation.kind.value}")
+    def _mapped(self, graph: str, table: MappedTable) -> GraphTable:
+        return replace(self._table(graph, table.relation, table.newest), maps=table.maps)
+
+    def _table(self, graph: str, relation: Relation, newest: TableSnapshot) -> GraphTable:
         version = self.versions.of(relation.name, newest.location)
         snapshot = newest if version is None else self.source.snapshot_at(newest.location, version)
-        return GraphTable(relation.name, snapshot, version is not None)
+        return GraphTable(graph, relation.name, snapshot, version is not None)
 
 
 def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
@@ -116,5 +144,10 @@ def _check_columns(relation: Relation, snapshot: TableSnapshot) -> None:
         raise ProgrammingError(f"The table {'.'.join(relation.name)} is no graph: {what}. CREATE GRAPH makes one.")
 
 
-def _weight(known: object) -> int:
-    return known.bytes if isinstance(known, FollowedPattern) else 0
+def _key(pattern: Pattern, tables: Mapping[str, GraphTable]) -> Hashable:
+    """Return what tells states apart: the same names may be those of other tables to another session."""
+    return pattern, tuple(sorted((name, each.snapshot.location, repr(each.maps)) for name, each in tables.items()))
+
+
+def _versions(tables: Mapping[str, GraphTable], vector: Mapping[str, TableSnapshot]) -> TableVersions:
+    return {tables[name].name: each.version for name, each in vector.items()}

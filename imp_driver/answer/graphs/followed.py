@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TypeVar
+from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from imp_driver.answer.graphs.quads import load_text, quads
+from imp_driver.answer.graphs.quads import Wanted
+from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
 from imp_driver.errors import cancelled
 from imp_driver.maintain.step import check_row_count, check_share
@@ -17,46 +22,57 @@ from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sparql.algebra import Pattern
-from imp_driver.sparql.graph_table import COLUMNS
+from imp_driver.state.costs import Costs
+from imp_driver.state.values import Usage
 from imp_driver.values.cancel import CancellationToken
-from imp_driver.values.quoting import qualified
+from imp_driver.values.quoting import quoted_name
 from imp_driver.values.refusal import Refused
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet
 
 ReadT = TypeVar("ReadT")
 TUPLE_BYTES = 400
 """What a tuple of a circuit takes, with its place in an index (measured: docs/sparql.md)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphTable:
-    """The table of a graph as a query reads it; ``is_pinned``: at a version that was asked for, which no newer one stands for."""
-
-    name: tuple[str, ...]
-    snapshot: TableSnapshot
-    is_pinned: bool = False
-
-
 class FollowedPattern:
     """Solutions of one pattern. Safe to use from several threads.
 
     ``memory`` are the bytes that it may take; with ``is_once`` there will be one reading.
+
+    Attributes:
+        identifier: for DROP STATE; another one each time that a pattern is kept.
+        statement: the query that it is kept for.
+        bytes: about how many it takes.
+        solutions: how many different ones there are, None where they are not kept.
+        problem: why the last reading had none, empty where it had.
     """
 
-    def __init__(self, pattern: Pattern, memory: int, *, is_once: bool = False) -> None:
+    def __init__(self, pattern: Pattern, memory: int, *, statement: str = "", is_once: bool = False) -> None:
+        self.identifier, self.statement = uuid4().hex[:12], statement
+        self.usage, self.costs = Usage(), Costs()
+        self.bytes = 0
+        self.solutions: int | None = None
+        self.problem = ""
         self._pattern = pattern
         self._is_once = is_once
         self._memory = memory
         self._circuit: Circuit | None = None
+        self._names: Mapping[str, tuple[str, ...]] = {}
         self._vector: Mapping[str, TableSnapshot] = {}
         self._refused: tuple[Mapping[str, int], Refused] | None = None
         self._lock = threading.Lock()
         self._token = CancellationToken()
 
     @property
-    def bytes(self) -> int:
-        """About how many it takes."""
-        return 0 if self._circuit is None else self._circuit.size * TUPLE_BYTES
+    def tables(self) -> Collection[tuple[str, ...]]:
+        """Names of the tables that it reads."""
+        return self._names.values()
+
+    @property
+    def versions(self) -> dict[tuple[str, ...], int]:
+        """Of these tables, which the solutions are at; none where they are not kept."""
+        names, vector = self._names, self._vector
+        return {names[name]: each.version for name, each in vector.items()}
 
     def read(
         self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means, reader: Callable[[Circuit], ReadT]
@@ -68,12 +84,41 @@ class FollowedPattern:
             Error: the engine failed.
         """
         with self._lock:
-            self._check(tables)
+            self._names = {name: each.name for name, each in tables.items()}
+            self.usage.note_use()
             self._token = means.token
-            with means.watch.stage("maintain"):
-                upkeep = self._brought_to(tables, source, means)
+            try:
+                self._check(tables)
+                with means.watch.stage("maintain"):
+                    upkeep = self._timed(tables, source, means)
+            except Refused as refused:
+                self.problem = refused.grounds.told
+                raise
+            finally:
+                self._note_size()
             assert self._circuit is not None
+            self.problem = ""
+            self.usage.note_answer()
             return upkeep, self._vector, reader(self._circuit)
+
+    def _timed(self, tables: Mapping[str, GraphTable], source: ChangeSource, means: Means) -> Upkeep:
+        begin = time.perf_counter()
+        upkeep = self._brought_to(tables, source, means)
+        seconds = time.perf_counter() - begin
+        if upkeep.decision in (Decision.CAPTURED, Decision.RECAPTURED):
+            self.costs.note_capture(seconds)
+            self.usage.add(captures=1)
+            return upkeep
+        if upkeep.decision is Decision.MAINTAINED:
+            self.costs.note_maintenance(upkeep.delta_rows, seconds)
+            self.usage.add(maintained=1, delta_rows=upkeep.delta_rows)
+        self.costs.all_saved += self.costs.captured or 0.0
+        return upkeep
+
+    def _note_size(self) -> None:
+        circuit = self._circuit
+        self.bytes = 0 if circuit is None else circuit.size * TUPLE_BYTES
+        self.solutions = None if circuit is None else len(circuit.rows)
 
     def _check_wanted(self) -> None:
         if self._token.is_cancelled:
@@ -91,8 +136,8 @@ class FollowedPattern:
             return Upkeep(Decision.CAPTURED, None)
         try:
             tables = {name: self._ahead(name, each, source) for name, each in tables.items()}
-            plans = {name: self._plan(name, each.snapshot, source) for name, each in tables.items()}
-            read = {name: _changed(plan, source, means) for name, plan in plans.items() if plan is not None}
+            plans = {name: self._plan(name, each, source) for name, each in tables.items()}
+            read = {name: self._changed(plan, tables[name], source, means) for name, plan in plans.items() if plan is not None}
             for name, signed in read.items():
                 check_row_count(self._vector[name].row_count, int(signed.weights.sum()), tables[name].snapshot)
         except ChangesUnavailable as error:
@@ -102,8 +147,7 @@ class FollowedPattern:
         if not read:
             self._vector = vector
             return Upkeep(Decision.FRESH, before)
-        wanted = self._circuit.wanted
-        self._step({name: quads(signed.rows, wanted[name], signed.weights) for name, signed in read.items()}, tables)
+        self._step({name: (signed.rows, signed.weights) for name, signed in read.items()}, self._circuit, tables)
         followed = [plan for plan in plans.values() if plan is not None]
         rows, size = sum(len(signed.weights) for signed in read.values()), sum(plan.bytes for plan in followed)
         return Upkeep(Decision.MAINTAINED, before, rows, followed[0].source, delta_bytes=size)
@@ -117,12 +161,12 @@ class FollowedPattern:
             raise Refused(Reason.OLD_VERSION)
         return replace(table, snapshot=source.snapshot(asked.location))
 
-    def _plan(self, name: str, snapshot: TableSnapshot, source: ChangeSource) -> ChangePlan | None:
-        """Say how to get the changes of a table, None where there are none. Raises ChangesUnavailable."""
-        before = self._vector[name]
+    def _plan(self, name: str, table: GraphTable, source: ChangeSource) -> ChangePlan | None:
+        """Say how to get the changes of a table, None where there are none that are asked for. Raises ChangesUnavailable."""
+        before, snapshot = self._vector[name], table.snapshot
         if (before.location, before.table_id) != (snapshot.location, snapshot.table_id):
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, "the table is another one than before")
-        if before.version == snapshot.version:
+        if before.version == snapshot.version or table.columns(self._wanted(table)) is None:
             return None
         plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
         if plan.source is DeltaSource.NONE:
@@ -130,33 +174,61 @@ class FollowedPattern:
         check_share(plan, snapshot)
         return plan
 
+    def _wanted(self, table: GraphTable) -> Wanted:
+        assert self._circuit is not None
+        return self._circuit.wanted[table.graph]
+
+    def _changed(self, plan: ChangePlan, table: GraphTable, source: ChangeSource, means: Means) -> ZSet:
+        columns = table.columns(self._wanted(table)) or ()
+        lost = [name for name in columns if plan.columns is not None and name not in plan.columns]
+        if lost:
+            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
+        if plan.relation is None:
+            return source.read(plan, columns)
+        rows = means.read(f"SELECT {', '.join(map(quoted_name, (*columns, WEIGHT_COLUMN)))} FROM {plan.relation}")
+        return ZSet(rows.select(columns), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+
     def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
         """Read what the pattern can match, at the tables' versions."""
         self._circuit, self._vector = None, {}
         try:
             most = self._memory // TUPLE_BYTES
-            self._circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
+            circuit = Circuit(self._pattern, most, is_once=self._is_once, check=self._check_wanted)
         except NotMaintained as error:
             raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
-        wanted = self._circuit.wanted
+        except RecursionError:
+            raise Refused(Reason.LEFT_TO_SPARK, "the query is nested too deeply") from None
         with means.watch.stage("capture"):
-            try:
-                loaded = {
-                    name: means.read(load_text(_at(each), wanted[name]), most_bytes=self._memory // 4) for name, each in tables.items()
-                }
-            except ResultTooLarge as error:
-                self._refuse(tables, "the triples that its patterns can match", error)
-            self._step({name: quads(rows, wanted[name]) for name, rows in loaded.items()}, tables)
+            loaded = {}
+            for name, each in tables.items():
+                wanted = circuit.wanted[each.graph]
+                if each.columns(wanted) is None:
+                    continue
+                try:
+                    loaded[name] = means.read(each.load_text(wanted), most_bytes=self._memory // 4), None
+                except ResultTooLarge as error:
+                    self._refuse(tables, "the rows that its patterns can match", error)
+            self._step(loaded, circuit, tables)
 
-    def _step(self, changes: Mapping[str, Mapping[QuadRow, int]], tables: Mapping[str, GraphTable]) -> None:
-        assert self._circuit is not None
+    def _step(
+        self,
+        changes: Mapping[str, tuple[pa.Table, npt.NDArray[np.int64] | None]],
+        circuit: Circuit,
+        tables: Mapping[str, GraphTable],
+    ) -> None:
+        signed: dict[str, Mapping[QuadRow, int]] = {}
+        for name, (rows, weights) in changes.items():
+            graph = tables[name].graph
+            found = tables[name].quads(rows, circuit.wanted[graph], weights)
+            signed[graph] = _sum(signed[graph], found) if graph in signed else found
+        self._circuit = circuit
         try:
-            self._circuit.step(changes)
+            circuit.step(signed)
         except NotMaintained as error:
-            self._refuse(tables, f"{self._circuit.size} tuples", error)
+            self._refuse(tables, f"{circuit.size} tuples", error)
         self._vector = {name: each.snapshot for name, each in tables.items()}
-        if self.bytes > self._memory:
-            self._refuse(tables, f"{self._circuit.size} tuples", None)
+        if circuit.size * TUPLE_BYTES > self._memory:
+            self._refuse(tables, f"{circuit.size} tuples", None)
 
     def _refuse(self, tables: Mapping[str, GraphTable], what: str, cause: Exception | None) -> None:
         refused = Refused(Reason.STATE_TOO_LARGE, f"{what} would take more than the {self._memory} bytes of option memory")
@@ -168,12 +240,9 @@ def _versions(tables: Mapping[str, GraphTable]) -> Mapping[str, int]:
     return {name: each.snapshot.version for name, each in tables.items()}
 
 
-def _at(table: GraphTable) -> str:
-    return at_version(qualified(table.name), table.snapshot.version)
-
-
-def _changed(plan: ChangePlan, source: ChangeSource, means: Means) -> ZSet:
-    if plan.relation is None:
-        return source.read(plan, COLUMNS)
-    rows = means.read(f"SELECT {', '.join((*COLUMNS, WEIGHT_COLUMN))} FROM {plan.relation}")
-    return ZSet(rows.select(COLUMNS), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+def _sum(one: Mapping[QuadRow, int], other: Mapping[QuadRow, int]) -> Mapping[QuadRow, int]:
+    """Return the changes of two tables of one graph together."""
+    found = dict(one)
+    for quad, count in other.items():
+        found[quad] = found.get(quad, 0) + count
+    return {quad: count for quad, count in found.items() if count}

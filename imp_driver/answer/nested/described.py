@@ -35,6 +35,7 @@ _COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.GT: Comparison.GREATER,
     exp.GTE: Comparison.AT_LEAST,
     exp.EQ: Comparison.EQUAL,
+    exp.NEQ: Comparison.UNEQUAL,
 }
 _SUMS = (AccumulatorKind.SUM_INTEGER, AccumulatorKind.SUM_LONG, AccumulatorKind.SUM_DECIMAL)
 COUNTS = (AccumulatorKind.COUNT_ROWS, AccumulatorKind.COUNT)
@@ -121,19 +122,24 @@ class Describer:
             raise NotDescribed(f"{specification.kind.value}, {specification.form.value}")
         return relation.add_numbers(one_array(relation.table.column(name)))
 
-    def _condition(self, conjunct: exp.Expr, level: _Level) -> Condition:
+    def _condition(self, conjunct: exp.Expr, level: _Level, around: _Level | None = None) -> Condition:
+        """Return a condition of the rows of a level, and of the row ``around`` these, which is the outermost one."""
         node = conjunct.unnest()
         if type(node) not in _COMPARISONS:
             raise NotDescribed("a condition that is no comparison")
-        (left, one), (right, other) = self._side(node.this, level), self._side(node.expression, level)
+        (left, one), (right, other) = (self._side(each, level, around) for each in (node.this, node.expression))
         kind = common_type([one, other])
         if kind is None or not (pa.types.is_signed_integer(kind) or pa.types.is_decimal(kind)) or not _are_kept(kind, (one, other)):
             raise NotDescribed("a comparison that Spark rounds for")
         return Condition(left, _COMPARISONS[type(node)], right)
 
-    def _side(self, expression: exp.Expr, level: _Level) -> tuple[Side, pa.DataType]:
+    def _side(self, expression: exp.Expr, level: _Level, around: _Level | None) -> tuple[Side, pa.DataType]:
         """Return one side of a condition, and Spark's type of it."""
-        own = {name: self._scalar(each, level) for name, each in level.scalars.items() if name in identifiers(expression)}
+        read = identifiers(expression)
+        own = {name: self._scalar(each, level) for name, each in level.scalars.items() if name in read}
+        if around is not None:
+            theirs = {name: self._scalar(each, around) for name, each in around.scalars.items() if name in read}
+            own |= {name: (_of_outermost(inner), kind) for name, (inner, kind) in theirs.items()}
         found = linear(expression, {name: kind for name, (_, kind) in own.items()})
         if found.name is None:
             return Constant(found.factor), found.kind
@@ -174,20 +180,25 @@ class Describer:
         argument = self._argument(level.relation, function)
         assert partial is not None
         own = {*level.relation.table.column_names, *level.scalars}
-        outside = [each for each in level.where if not identifiers(each) <= own]
+        both = level.scalars.keys() | around.scalars.keys()
         within = [each for each in level.where if identifiers(each) <= own]
-        if len(within) > 1:
+        across = [each for each in level.where if each not in within and identifiers(each) <= both]
+        outside = [each for each in level.where if each not in within and each not in across]
+        if len(within) + len(across) > 1:
             raise NotDescribed("several conditions on the rows of a subquery")
         correlation = partition = None
         for each in outside:
             pair = equality(each)
             if pair is not None and partition is None:
-                partition = itemgetter(self._partition(pair, level, around))
+                partition = self._partition(pair, level, around)
             elif pair is None and correlation is None:
                 correlation = self._correlation(each, level, around)
             else:
                 raise NotDescribed("several comparisons with the row around")
-        condition = self._condition(within[0], level) if within else None
+        condition = next((self._condition(each, level, None if within else around) for each in (*within, *across)), None)
+        # Subqueries of the rows of this level see those of one partition only where it is that of the row around.
+        if level.partition is not None and (partition is None or level.partition[0] != partition[0]):
+            raise NotDescribed("an equality with the rows of a subquery that are of all partitions")
         scale = _scale(_type(partial))
         return Inner(
             level.name,
@@ -195,12 +206,13 @@ class Describer:
             itemgetter(argument),
             Fraction(1, 10**scale),
             correlation,
-            partition,
+            None if partition is None else itemgetter(partition[1]),
             condition,
             partial.specification.kind in COUNTS,
         )
 
-    def _partition(self, pair: tuple[str, str], level: _Level, around: _Level) -> int:
+    def _partition(self, pair: tuple[str, str], level: _Level, around: _Level) -> tuple[str, int]:
+        """Return the column of a level that equals one of the row around, and its place."""
         own = set(level.relation.table.column_names)
         inner, outer = pair if pair[0] in own else pair[::-1]
         tables = level.relation.table, around.relation.table
@@ -213,12 +225,12 @@ class Describer:
             around.partition = outer, around.relation.add_tokens(arrays[1], self.tokens[1])
         if around.partition[0] != outer:
             raise NotDescribed("equalities of several columns")
-        return level.relation.add_tokens(arrays[0], self.tokens[1])
+        return inner, level.relation.add_tokens(arrays[0], self.tokens[1])
 
     def _correlation(self, conjunct: exp.Expr, level: _Level, around: _Level) -> Correlation:
         node = conjunct.unnest()
         comparison = _COMPARISONS.get(type(node))
-        if comparison is None or comparison is Comparison.EQUAL:
+        if comparison is None or comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
             raise NotDescribed("a comparison with the row around of another form")
         own, theirs = set(level.relation.table.column_names), set(around.relation.table.column_names)
         inner, outer = node.this, node.expression
@@ -243,6 +255,13 @@ class Describer:
 
 def _times(inner: Inner, found: Linear) -> Inner:
     return replace(inner, factor=inner.factor * found.factor, is_zero_when_empty=inner.is_zero_when_empty or found.is_zero_when_empty)
+
+
+def _of_outermost(inner: Inner) -> Inner:
+    """Return an aggregate of the outermost row as a condition within a subquery reads it."""
+    if inner.correlation is None:
+        return inner
+    return replace(inner, correlation=replace(inner.correlation, is_outermost=True))
 
 
 def _type(partial: Partial) -> pa.DataType:

@@ -6,7 +6,7 @@ Between two readings the tables of groups differ in few rows; these alone go int
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,10 @@ from imp_driver.answer.nested.described import COUNTS, Described, Describer
 from imp_driver.answer.nested.exact_columns import NotDescribed, Numbers, Tokens
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.dataflow.nested.maintained import Maintained, maintained
+from imp_driver.dataflow.nested.masks import TooManyPairsError
 from imp_driver.plan.attributes import plain_identifier
 from imp_driver.plan.nested import decided_by
-from imp_driver.plan.nodes import Aggregate, Merge, Plan
+from imp_driver.plan.nodes import Aggregate, Merge, Plan, children
 from imp_driver.plan.signature import signature
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.codes import Codec
@@ -37,6 +38,8 @@ class FollowedMerge:
         self._lock = threading.Lock()
         self._maintained: Maintained | None = None
         self._rows: dict[str, Numbers] = {}
+        self._source: Sequence[object] = ()
+        self._results: Mapping[object, tuple[object, ...]] = {}
 
     @property
     def is_followed(self) -> bool:
@@ -47,15 +50,24 @@ class FollowedMerge:
         """Rows of groups."""
         return sum(len(each.names) for each in self._rows.values())
 
-    def results(self, merge: Merge, describer: Callable[[tuple[Tokens, Tokens]], Describer]) -> Mapping[object, tuple[object, ...]]:
-        """Return the sums of each group. Raises NotDescribed, NotEvaluable."""
+    def results(
+        self, merge: Merge, source: Sequence[object], describer: Callable[[tuple[Tokens, Tokens]], Describer]
+    ) -> Mapping[object, tuple[object, ...]]:
+        """Return the sums of each group. Raises NotDescribed, NotEvaluable.
+
+        Args:
+            source: what all groups of it are read from; of the same things the results are the same. Nothing where that is not known.
+        """
         with self._lock:
+            if source and _are_same(source, self._source):
+                return self._results
             described = describer(self.tokens).described(merge)
             try:
-                return self._followed(described)
+                self._results, self._source = self._followed(described), source
+                return self._results
             except Exception:
                 # Half of a change would stay.
-                self._maintained, self._rows = None, {}
+                self._maintained, self._rows, self._source = None, {}, ()
                 raise
 
     def _followed(self, described: Described) -> Mapping[object, tuple[object, ...]]:
@@ -66,9 +78,12 @@ class FollowedMerge:
                 raise NotDescribed(str(error)) from error
         new = {name: relation.rows() for name, relation in described.relations.items()}
         changes = {name: self._rows.get(name, Numbers.none(len(rows.values))).changes_to(rows) for name, rows in new.items()}
-        self._maintained.apply(changes)
-        self._rows = new
-        return self._maintained.results()
+        try:
+            self._maintained.apply(changes)
+            self._rows = new
+            return self._maintained.results()
+        except TooManyPairsError as error:
+            raise NotDescribed(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +116,34 @@ class FollowedMerges:
                 return None
             known = FollowedMerge()
         try:
-            found = known.results(merge, lambda tokens: Describer(rows_of, partials, tokens))
+            found = known.results(merge, _source(merge, rows_of, partials), lambda tokens: Describer(rows_of, partials, tokens))
         except NotDescribed:
             self._known[key] = _Asked(is_hopeless=True)
             return None
         self._known[key] = known
         self._known.trim(lambda each: each.count if isinstance(each, FollowedMerge) else 0, MOST_TOGETHER)
         return _table(merge, found, known.tokens[0], rows_of(finer), partials)
+
+
+def _source(plan: Plan, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> Sequence[object]:
+    """Return what the groups below a merge hold, the same objects while these stand for the same versions, and rows where it is one.
+
+    Nothing where that is not known.
+    """
+    if not isinstance(plan, Aggregate):
+        found = [_source(child, rows_of, partials) for child in children(plan)]
+        return [part for each in found for part in each] if all(found) else ()
+    held = [partials[each.identifier].held for each in plan.function_attributes if each.identifier in partials]
+    if held or plan.keys or plan.is_finer:
+        return held
+    return [rows_of(plan)]
+
+
+def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    if len(some) != len(others):
+        return False
+    pairs = zip(some, others, strict=True)
+    return all(one is other or (isinstance(one, pa.Table) and isinstance(other, pa.Table) and one.equals(other)) for one, other in pairs)
 
 
 def _table(merge: Merge, found: Mapping[object, tuple[object, ...]], tokens: Tokens, finer: pa.Table, partials: Partials) -> pa.Table:

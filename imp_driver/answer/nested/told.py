@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from imp_driver.plan.attributes import identifiers
+from imp_driver.plan.attributes import identifiers, plain_identifier
 from imp_driver.plan.below import unfold
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nested import decided_by
@@ -44,13 +44,25 @@ def _told(scalar: Scalar) -> str:
         return f"{names}: equality map, one group looked up for each row, O(1)"
     is_ordered = are_apart and all(isinstance(each, _ORDERED) for each in others)
     within = " within the groups that are equal" if equal else ""
-    if is_ordered and len(others) == 1:
+    if is_ordered and len(others) == 1 and _are_sums(merge):
         return f"{names}: prefix descent over the groups in order{within}, O(log n) a change where sums are exact, else running sums, O(n)"
     if is_ordered and len(inner) == 1:
         return f"{names}: running sums over the groups in order{within}, O(n)"
     if is_ordered:
         return f"{names}: running sums over the groups where all of these rise together, O(n), else general, pairs of groups, O(n * m)"
     return f"{names}: general, pairs of groups, O(n * m)"
+
+
+def _are_sums(merge: Merge) -> bool:
+    """Say whether a subquery has sums and counts alone: averages and extremes do not grow with the rows that are in them."""
+    rows = decided_by(merge).rows
+    finer = (
+        dict(zip((each.identifier for each in rows.function_attributes), rows.functions, strict=True))
+        if isinstance(rows, Aggregate)
+        else {}
+    )
+    functions = [finer.get(plain_identifier(each) or "", each) for each in merge.functions]
+    return all(isinstance(each, (exp.Sum, exp.Count)) and not isinstance(each.this, exp.Distinct) for each in functions)
 
 
 def _between(merge: Merge) -> tuple[frozenset[str], list[exp.Expr]]:

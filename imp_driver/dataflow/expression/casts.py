@@ -32,6 +32,10 @@ def cast_as_spark(array: pa.Array, kind: pa.DataType) -> pa.Array:
         found = with_type(array, kind)
     elif pa.types.is_float64(kind) and (is_exact(source) or pa.types.is_floating(source)):
         found = to_double(array)
+    elif pa.types.is_float32(kind) and pa.types.is_float64(source):
+        found = array.cast(kind, safe=False)
+    elif pa.types.is_float64(kind) and is_string(source):
+        found = _special(array)
     elif pa.types.is_date32(kind) and pa.types.is_timestamp(source) and source.tz is None and source.unit == "us":
         found = to_dates(array)
     elif pa.types.is_date32(source) and kind == LOCAL:
@@ -58,6 +62,11 @@ def _as_text(array: pa.Array) -> pa.Array | None:
     if pa.types.is_decimal128(source) and source.scale <= PLAIN_SCALE:
         return pa.array([None if each is None else f"{each:f}" for each in array.to_pylist()], pa.string())
     return None
+
+
+def _special(array: pa.Array) -> pa.Array | None:
+    """What no literal of SQL stands for is written as a cast of its name."""
+    return array.cast(pa.float64()) if set(pc.unique(array).to_pylist()) <= {"NaN", "Infinity", "-Infinity", None} else None
 
 
 def _as_integer(array: pa.Array, kind: pa.DataType) -> pa.Array | None:

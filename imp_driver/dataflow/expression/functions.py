@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.dataflow.expression import dates, rounding, texts, zones
+from imp_driver.dataflow.expression import dates, read_texts, rounding, texts, zones
 from imp_driver.dataflow.expression.arithmetic import absolute, arithmetic, negated, to_double
 from imp_driver.dataflow.expression.casts import cast_as_spark
 from imp_driver.dataflow.expression.comparison import compare
@@ -17,6 +17,7 @@ from imp_driver.dataflow.expression.decimals import decimals_of, remainders, res
 from imp_driver.dataflow.expression.formats import formatted
 from imp_driver.dataflow.expression.refusal import NotEvaluable
 from imp_driver.dataflow.expression.rounding import integers_of
+from imp_driver.values.codes import is_string
 from imp_driver.values.expressions import Value
 from imp_driver.values.function_types import function_type
 
@@ -75,6 +76,14 @@ def _extreme(operator: str) -> Computation:
     return computed
 
 
+def _tried(operands: Arrays, _: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Of other values than texts it is a cast, which is computed where it succeeds."""
+    (values,) = operands
+    if values.null_count == len(values):
+        return pa.nulls(len(values), kind)
+    return read_texts.read(values, kind) if is_string(values.type) else cast_as_spark(values, kind)
+
+
 def _is_signed(values: pa.Array) -> pa.Array:
     return pa.array(np.signbit(values.fill_null(0.0).to_numpy(zero_copy_only=False)))
 
@@ -91,6 +100,9 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     "rtrim": lambda operands, arguments, kind: texts.trimmed(operands[0], "rtrim", arguments[0]),
     "replace": lambda operands, arguments, kind: texts.replaced(operands[0], arguments[0], arguments[1]),
     "removed": lambda operands, arguments, kind: texts.removed(operands[0], arguments[0]),
+    "extracted": lambda operands, arguments, kind: read_texts.extracted(operands[0], arguments[0], arguments[1]),
+    "try_cast": _tried,
+    "isnan": lambda operands, _, kind: pc.is_nan(operands[0]).fill_null(False),
     "lpad": lambda operands, arguments, kind: texts.padded(operands[0], arguments[0], arguments[1], at_left=True),
     "rpad": lambda operands, arguments, kind: texts.padded(operands[0], arguments[0], arguments[1], at_left=False),
     "startswith": lambda operands, arguments, kind: pc.starts_with(texts.text(operands[0]), arguments[0]),

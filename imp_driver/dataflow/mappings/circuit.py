@@ -18,6 +18,7 @@ from imp_driver.dataflow.mappings.nodes import Nodes
 from imp_driver.dataflow.mappings.operator import Delta, Limits, NotMaintained, Row, add_all
 from imp_driver.errors import InternalError
 from imp_driver.sparql.algebra import Distinct, Pattern, Project
+from imp_driver.sparql.functions.labels import with_labels
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 
 __all__ = ["MOST", "Circuit", "NotMaintained", "QuadRow", "Row"]
@@ -67,7 +68,7 @@ class Circuit:
         limits = Limits(most, check)
         self._graphs, self._nodes = Graphs(), Nodes(limits)
         builder = Builder(self._graphs, self._nodes, limits)
-        modifiers = modifiers_of(at_one_moment(pattern) if is_once else pattern)
+        modifiers = modifiers_of(with_labels(at_one_moment(pattern)) if is_once else pattern)
         self.variables = modifiers.columns
         shown: Pattern = Project(modifiers.pattern, self.variables)
         self._top = builder.build(Distinct(shown) if modifiers.is_distinct else shown)

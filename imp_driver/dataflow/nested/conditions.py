@@ -46,6 +46,8 @@ class Compiled:
     def range(self, states: States, candidates: SortedSums) -> KeyRange | None:
         """Return the keys for which it holds; None where they are no range, or none that descents find."""
         left, right = self.left, self.right
+        if self.comparison is Comparison.UNEQUAL:
+            return self._unequal(states)
         if not isinstance(left, Fixed):
             return self._bisected(states, candidates)
         value = left.value(states)
@@ -60,6 +62,24 @@ class Compiled:
             return None
         window = EVERYTHING if right.window is None else right.within(states)
         return None if window is None else right.compared(states, self.turned, value, window)
+
+    def _unequal(self, states: States) -> KeyRange | None:
+        """Return the keys for which sides differ: those that compare but the run of equal ones, which mostly is empty or at an end."""
+        left, right = self.left, self.right
+        if not isinstance(left, Fixed):
+            return None
+        value = left.value(states)
+        if value is None:
+            return NOTHING
+        if isinstance(right, Fixed):
+            other = right.value(states)
+            return EVERYTHING if other is not None and _holds(self.comparison, value, other) else NOTHING
+        if isinstance(right, OfKey):
+            return EVERYTHING.without(of_key(Comparison.EQUAL, value, right.factor, are_whole=self.keys.are_whole))
+        window = right.within(states) if right.is_monotone(states) else None
+        if window is None:
+            return None
+        return right.not_null(states, window).without(right.compared(states, Comparison.EQUAL, value, window))
 
     def _bisected(self, states: States, candidates: SortedSums) -> KeyRange | None:
         """Find the key at which sides that grow against each other pass each other."""
@@ -154,8 +174,8 @@ def _side(side: Side, inners: list[Inner], keys: Whole, is_inner: bool) -> Compi
         if side.within is not None:
             raise ValueError("a condition within an aggregate needs a correlation of the aggregate")
         return Fixed(None, side.measure, Multiple.of(side), place)
-    if side.correlation.comparison is Comparison.EQUAL:
-        raise ValueError("an aggregate that is correlated by equality has a partition")
+    if side.correlation.comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
+        raise ValueError("an aggregate that is correlated by equality has a partition, and none is correlated by its opposite")
     if is_inner and side.within is not None:
         raise ValueError("conditions within conditions within an aggregate are not followed")
     window = None if side.within is None else _condition(side.within, inners, keys, True, is_inner=True)

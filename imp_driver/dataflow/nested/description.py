@@ -23,6 +23,7 @@ class Comparison(StrEnum):
     GREATER = ">"
     AT_LEAST = ">="
     EQUAL = "="
+    UNEQUAL = "<>"
 
     @property
     def mirrored(self) -> Comparison:
@@ -46,6 +47,8 @@ class Comparison(StrEnum):
                 return one >= other
             case Comparison.EQUAL:
                 return one == other
+            case Comparison.UNEQUAL:
+                return one != other
 
 
 _MIRRORED = {
@@ -54,6 +57,7 @@ _MIRRORED = {
     Comparison.GREATER: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
     Comparison.EQUAL: Comparison.EQUAL,
+    Comparison.UNEQUAL: Comparison.UNEQUAL,
 }
 
 
@@ -101,7 +105,7 @@ class Correlation:
 
     Attributes:
         value: of the inner row; one that is NULL is in no aggregate.
-        comparison: ``value comparison key``; not EQUAL, which is a partition.
+        comparison: ``value comparison key``; not EQUAL, which is a partition, and not UNEQUAL.
         is_outermost: the key is that of the outermost row, not of the row around: only in ``Inner.within``.
     """
 

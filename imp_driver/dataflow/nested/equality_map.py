@@ -199,6 +199,8 @@ class _Ordered:
                 return self._sums.between((limit, 0), None)
             case Comparison.GREATER:
                 return self._sums.between(None, (limit, 0))
+            case Comparison.UNEQUAL:
+                return list(map(operator.add, self._sums.between(None, (limit, 0)), self._sums.between((limit, 1), None)))
             case _:
                 return self._sums.between(None, (limit, 1))
 

@@ -37,6 +37,14 @@ class KeyRange(NamedTuple):
         high = other.high if self.high is None or (other.high is not None and other.high < self.high) else self.high
         return NOTHING if low is not None and high is not None and low >= high else KeyRange(low, high)
 
+    def without(self, other: KeyRange) -> KeyRange | None:
+        """Return the keys that are not in a range within this one; None where they are two ranges."""
+        if other.is_nothing:
+            return self
+        if self.low == other.low:
+            return NOTHING if self.high == other.high else KeyRange(other.high, self.high)
+        return KeyRange(self.low, other.low) if self.high == other.high else None
+
 
 EVERYTHING = KeyRange(None, None)
 NOTHING = KeyRange(None, None, is_nothing=True)

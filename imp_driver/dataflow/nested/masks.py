@@ -15,6 +15,12 @@ from imp_driver.dataflow.nested.vectors import EXACT, Column, running
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.int64]
+MOST_PAIRS = 20_000_000
+"""Pairs of an outermost key and an inner one up to which a condition on both is looked at for each."""
+
+
+class TooManyPairsError(Exception):
+    """A condition on the outermost row, which does not grow with the inner key, over more than ``MOST_PAIRS`` pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ def _by_outermost(side: Correlated, states: States, keys: Column, parts: tuple[P
         begins = np.maximum(parts[0], window[0])
         ends = np.maximum(begins, np.minimum(parts[1], window[1]))
         return _aggregated(side, running(sums), running(counts), begins, ends)
+    if len(keys) * len(own) > MOST_PAIRS:
+        raise TooManyPairsError(f"{len(keys)} keys and {len(own)} inner ones that are looked at one by one")
     totals, numbers = [], []
     for place, key in enumerate(keys):
         counted = _mask_of(side, states, own, key)
@@ -118,7 +126,7 @@ def _windows(side: Correlated, states: States, own: Column, keys: Column) -> tup
     window: Any = side.window
     sides = (window.left, window.right)
     outer = [isinstance(each, Correlated) and each.is_outermost for each in sides]
-    if sum(outer) != 1 or window.comparison is Comparison.EQUAL:
+    if sum(outer) != 1 or window.comparison in (Comparison.EQUAL, Comparison.UNEQUAL):
         return None
     of_outer, of_own = (sides[0], sides[1]) if outer[0] else (sides[1], sides[0])
     comparison = window.comparison if outer[0] else window.comparison.mirrored

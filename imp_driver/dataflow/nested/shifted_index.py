@@ -234,6 +234,8 @@ def _compared(index: AggregateIndex, total: Any, comparison: Comparison, bound: 
             return total - index.get_sum(key) + index.get(key)
         case Comparison.EQUAL:
             return index.get(key)
+        case Comparison.UNEQUAL:
+            return total - index.get(key)
 
 
 def _is_irregular(level: Any) -> bool:

@@ -262,6 +262,8 @@ def of_key(comparison: Comparison, limit: Quotient, factor: Fraction, *, are_who
             return after(low)
         case Comparison.EQUAL:
             return NOTHING if low == high else KeyRange(low, high)
+        case Comparison.UNEQUAL:
+            raise ValueError("the keys that differ from one are two ranges")
 
 
 def _others(keys: KeyRange) -> KeyRange:

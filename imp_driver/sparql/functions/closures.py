@@ -68,6 +68,17 @@ def labelled_blank(salt: str, label: ValueOf) -> ValueOf:
     return value
 
 
+def blank_of(own: ValueOf, label: ValueOf) -> ValueOf:
+    """Return BNODE of a text in a solution with a node of its own."""
+
+    def value(solution: Solution) -> Term | None:
+        node, term = own(solution), label(solution)
+        found = None if node is None or term is None else plain(term)
+        return None if found is None else blank(f"n{hashlib.sha256(repr((node, found)).encode()).hexdigest()[:32]}")
+
+    return value
+
+
 def applied(call: OfTerms, values: Sequence[ValueOf]) -> ValueOf:
     """Return a function of the values, an error where one of them is."""
     if len(values) == 1:

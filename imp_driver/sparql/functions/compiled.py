@@ -4,8 +4,8 @@ There are three ways to ask for an expression: as a term, as a truth of three va
 writes a literal that is read at once.
 
 NOW() is the moment at which its expression was compiled, unless ``volatile.at_one_moment`` has put one for the whole pattern. BNODE with a
-text is the same blank node for the same text in equal solutions, in one expression; other expressions make other ones. What is volatile in
-this way ``volatile.py`` tells.
+text is the same blank node for the same text in equal solutions, in one expression; in several expressions where they name a node of the
+solution's own beside the text (``labels.py``). What is volatile in this way ``volatile.py`` tells.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from imp_driver.sparql.functions.closures import (
     applied,
     applied_test,
     as_term,
+    blank_of,
     conditional,
     effective_of,
     error,
@@ -39,8 +40,7 @@ from imp_driver.sparql.functions.library import FUNCTIONS, PREDICATES
 from imp_driver.sparql.functions.logic import Solution, TruthOf, ValueOf, any_of, both, constant, either, negation
 from imp_driver.sparql.functions.numerals import Number
 from imp_driver.sparql.functions.values import number
-from imp_driver.sparql.functions.volatile import is_volatile
-from imp_driver.sparql.parts import within
+from imp_driver.sparql.functions.volatile import VOLATILE, is_volatile
 from imp_driver.sparql.terms import Term
 
 __all__ = ["Matches", "Solution", "is_volatile", "truth_of", "value_of"]
@@ -73,6 +73,8 @@ class _Compiler:
     places: Mapping[Variable, int]
     matches: Matches
     salt: str = field(default_factory=lambda: uuid.uuid4().hex)
+    constants: dict[int, bool] = field(default_factory=dict)
+    """Whether no solution changes an expression, by what it is as an object: asked at each level of it."""
 
     def value(self, expression: Expression) -> ValueOf:
         match expression:
@@ -117,7 +119,21 @@ class _Compiler:
         return found
 
     def _is_constant(self, expression: Expression) -> bool:
-        return not _reads(expression, self.places) and not is_volatile(expression)
+        found = self.constants.get(id(expression))
+        if found is None:
+            found = self.constants[id(expression)] = self._depends_on_nothing(expression)
+        return found
+
+    def _depends_on_nothing(self, expression: Expression) -> bool:
+        match expression:
+            case Constant():
+                return True
+            case Read(variable):
+                return variable not in self.places
+            case Exists():
+                return False
+            case Call(name, arguments):
+                return name not in VOLATILE and all(map(self._is_constant, arguments))
 
     def _constant(self, expression: Expression) -> Term | None:
         """Return the value of an expression that no solution changes; None where it is an error, or not so."""
@@ -141,6 +157,8 @@ class _Compiler:
                 return lambda solution: terms_made.new_blank()
             case "BNODE", (label,):
                 return labelled_blank(self.salt, self.value(label))
+            case "BNODE", (label, own):
+                return blank_of(self.value(own), self.value(label))
         function = FUNCTIONS.get(name)
         if function is None or not function.least <= len(arguments) <= (len(arguments) if function.most is None else function.most):
             return error
@@ -228,12 +246,3 @@ class _Compiler:
 
 def _is_arithmetic(expression: Expression) -> bool:
     return isinstance(expression, Call) and (expression.name in _ARITHMETIC or expression.name == "NEGATE")
-
-
-def _reads(part: object, places: Mapping[Variable, int]) -> bool:
-    """Return whether an expression depends on the solution."""
-    if isinstance(part, Exists):
-        return True
-    if isinstance(part, Read):
-        return part.variable in places
-    return any(_reads(each, places) for each in within(part))

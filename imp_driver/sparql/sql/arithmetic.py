@@ -165,7 +165,7 @@ def cast_to_number(value: Value, datatype: str) -> Number | None:
 
 
 def _cut(number: str) -> str:
-    return f"CASE WHEN {number} < 0 THEN ceil({number}) ELSE floor({number}) END"
+    return f"(({number}) - ({number}) % 1)"
 
 
 def _decimal_of(number: Number) -> str:

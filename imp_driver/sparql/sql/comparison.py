@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from imp_driver.sparql import terms
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.values import (
+    NO_DOUBLE,
     Known,
     Number,
     Stored,
@@ -43,7 +44,9 @@ def compared(operator: str, left: Value, right: Value, *, is_test: bool = False)
     if operator == "=" and {facets.RESOURCE} in (families(left), families(right)):
         # A term is no IRI's equal but itself, and an unbound one an error.
         return identical(left, right)
-    found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right, is_test)) is not None]
+    # What is no number for a comparison with a constant is looked at by its term, NaN too.
+    is_one = is_test or (operator == "=" and _has_no_nan(left, right))
+    found = [text for family in sorted(common) if (text := _by_value(_SYMBOLS[operator], family, left, right, is_one)) is not None]
     if operator == "=":
         found.append(_same(left, right, common) if is_test else _by_term(left, right))
     # A facet is NULL for values of other families.
@@ -57,10 +60,14 @@ def identical(left: Value, right: Value) -> str:
 
 def _same(left: Value, right: Value, common: set[int]) -> str:
     """Return identity, which makes terms equal but for NaN."""
-    is_no_nan = any(isinstance(each, Known) and terms.lexical(each.term) != "NaN" for each in (left, right))
-    if facets.NUMBER not in common or is_no_nan:
+    if facets.NUMBER not in common or _has_no_nan(left, right):
         return identical(left, right)
     return f"({identical(left, right)} AND {term_of(left)} NOT LIKE '\"NaN\"^^<{terms.XSD}%')"
+
+
+def _has_no_nan(left: Value, right: Value) -> bool:
+    """Say whether one of two values is a constant that is not NaN."""
+    return any(isinstance(each, Known) and terms.lexical(each.term) != "NaN" for each in (left, right))
 
 
 def _by_term(left: Value, right: Value) -> str:
@@ -123,7 +130,8 @@ def _simple(value: Value) -> str:
 
 
 def _facet(value: Value, facet: Callable[[str], str]) -> str:
-    return value.text if isinstance(value, Truth) else once(term_of(value), facet)
+    constant = facets.constant(value.term, facet) if isinstance(value, Known) else None
+    return constant or (value.text if isinstance(value, Truth) else once(term_of(value), facet))
 
 
 def _of_numbers(symbol: str, left: Number | None, right: Number | None, is_test: bool) -> str | None:
@@ -142,7 +150,9 @@ def _of_numbers(symbol: str, left: Number | None, right: Number | None, is_test:
 
 
 def _not_nan(double: str, number: Number) -> str:
-    return double if number.is_exact else f"nullif({double}, CAST('NaN' AS DOUBLE))"
+    if double == facets.NAN:
+        return NO_DOUBLE
+    return double if number.is_exact or double.startswith("CAST('") else f"nullif({double}, {facets.NAN})"
 
 
 def _ordered(symbol: str, left: str, right: str, *are_exact: bool) -> str:

@@ -11,14 +11,22 @@ point; others are unknown.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from math import isinf, isnan
 from typing import Final
 
+from imp_driver.sparql.functions.values import number
 from imp_driver.sparql.terms import RDF, XSD
 from imp_driver.values.quoting import plain_text
 
 EXACT: Final = "DECIMAL(37, 18)"
 """One digit less than Spark has, so that the sum of two is exact before it is brought back."""
 
+NAN: Final = "CAST('NaN' AS DOUBLE)"
+_LARGEST = 10**19
 INTEGERS: Final = (
     "integer",
     "int",
@@ -34,7 +42,7 @@ INTEGERS: Final = (
     "unsignedShort",
     "unsignedByte",
 )
-_MARK = f'"[^<]{{2}}<{XSD}'
+_MARK = f'"[^<]{{2}}<{XSD.replace(".", "[.]")}'
 _WHOLE_NAME = "(?:integer|(?:non)?[NnPp](?:ega|osi)tiveInteger|(?:unsigned)?(?:[Ii]nt|[Ll]ong|[Ss]hort|[Bb]yte))"
 _EXACT = f'^"(?:[+-]?[0-9]+{_MARK}{_WHOLE_NAME}|[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+){_MARK}decimal)>$'
 _SHORT = f'^"([+-]?(?:[0-9]{{1,19}}(?={_MARK}{_WHOLE_NAME}>$)|(?:[0-9]+(?:[.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)(?={_MARK}decimal>$)))'
@@ -87,6 +95,14 @@ def shown(text: str, *, is_resource: bool = False) -> str:
     return f"trim(BOTH '<>' FROM {text})" if is_resource else f"regexp_replace({text}, '^[\"<]|\"[^\"]*$|>$', '')"
 
 
+def n_triples(text: str) -> str:
+    """Return a term as N-Triples have it, with escapes (``terms.n_triples``)."""
+    escaped = lexical(text)
+    for code, letter in ((92, "char(92)"), (34, "char(34)"), (10, "'n'"), (13, "'r'")):
+        escaped = f"replace({escaped}, char({code}), concat(char(92), {letter}))"
+    return f"CASE WHEN {is_literal(text)} THEN concat('\"', {escaped}, '\"', {suffix(text)}) ELSE {text} END"
+
+
 def string(text: str) -> str:
     """Return the lexical form of a text, with a language or without."""
     return f"CASE WHEN {is_text(text)} THEN {lexical(text)} END"
@@ -113,6 +129,22 @@ def floating(text: str) -> str:
     return f"coalesce({double} DOUBLE), CAST({single} FLOAT) AS DOUBLE))"
 
 
+def exact_constant(term: str) -> str:
+    """Return the value of an integer or a decimal that is written down."""
+    found = re.search(_SHORT, term)
+    value = None if found is None else Decimal(found[1])
+    return f"CAST({'NULL' if value is None or abs(value) >= _LARGEST else f'{value:f}'} AS {EXACT})"
+
+
+def floating_constant(term: str) -> str:
+    """Return the value of a float or a double that is written down."""
+    value = number(term)
+    if not isinstance(value, float):
+        return "CAST(NULL AS DOUBLE)"
+    name = "NaN" if isnan(value) else f"{'-' * (value < 0)}Infinity" if isinf(value) else repr(float(value))
+    return f"CAST('{name}' AS DOUBLE)"
+
+
 def number_text(text: str) -> str:
     """Return the lexical form of a number or a time, which has no quotation mark."""
     return f'regexp_extract({text}, \'^"([^"]*)"\', 1)'
@@ -133,6 +165,27 @@ def local(text: str) -> str:
 
 def date(text: str) -> str:
     return f"try_cast({extracted(text, _DATE)} AS DATE)"
+
+
+def constant(term: str, facet: Callable[[str], str]) -> str | None:
+    """Return the value of a constant by one of ``truth``, ``zoned``, ``local`` and ``date`` as a literal, None where it is none."""
+    pattern, name = _LITERALS[facet]
+    found = re.search(pattern, term)
+    if found is None:
+        return None
+    try:
+        datetime.fromisoformat("2000-01-01" if facet is truth else found[1])
+    except ValueError:
+        return None
+    return str(found[1] in ("true", "1")).upper() if facet is truth else f"{name} '{found[1]}'"
+
+
+_LITERALS: Mapping[Callable[[str], str], tuple[str, str]] = {
+    truth: (_TRUTH, ""),
+    zoned: (_ZONED, "TIMESTAMP"),
+    local: (_LOCAL, "TIMESTAMP_NTZ"),
+    date: (_DATE, "DATE"),
+}
 
 
 def effective(text: str) -> str:
@@ -161,10 +214,21 @@ RESOURCE, NUMBER, TEXT, OF_LANGUAGE, TRUTH, ZONED, LOCAL, DATE, OTHER = range(9)
 """Families of terms: those of one are compared by value, those of two are different, and of OTHER it is unknown what they mean."""
 
 
+_FAMILIES = ((_SHORT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
+
+
 def family(text: str) -> str:
-    patterns = ((_SHORT, NUMBER), (_FLOATING, NUMBER), (_TRUTH, TRUTH), (_ZONED, ZONED), (_LOCAL, LOCAL), (_DATE, DATE))
-    others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in patterns)
+    others = " ".join(f"WHEN {matches(text, pattern)} THEN {place}" for pattern, place in _FAMILIES)
     return (
         f"CASE WHEN NOT {is_literal(text)} THEN {RESOURCE} WHEN {text} LIKE '%\"' THEN {TEXT} "
         f"WHEN {suffix(text)} LIKE '@%' THEN {OF_LANGUAGE} {others} WHEN {text} IS NOT NULL THEN {OTHER} END"
     )
+
+
+def family_of(term: str) -> int:
+    """Return the family of a constant."""
+    if term[0] != '"':
+        return RESOURCE
+    if term[-1] != ">":
+        return TEXT if term[-1] == '"' else OF_LANGUAGE
+    return next((place for pattern, place in _FAMILIES if re.search(pattern, term)), OTHER)

@@ -10,21 +10,33 @@ computes and plain Spark refuses. Numbers are exact or unknown (``sql/facets.py`
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 
 from imp_driver.errors import NotSupportedError
 from imp_driver.sparql.algebra import Form, Pattern, Query, Slice, Triple, Variable
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.patterns import Patterns, limits
 from imp_driver.sparql.sql.relations import NULL_TEXT, Column, Relation, written
+from imp_driver.sparql.sql.typed import typed_columns, typed_value
+from imp_driver.sparql.sql.values import Stored
 from imp_driver.values.quoting import plain_text, quoted_name
 
 
-def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool = True, is_set: bool = False) -> str:
+class Result(Enum):
+    """What values of results look like; unbound is NULL in any case."""
+
+    TERMS = "as graphs have them"
+    SHOWN = "as people read them (terms.shown)"
+    N_TRIPLES = "with escapes (terms.n_triples)"
+    TYPED = "as shown, but of one type where the values of a column are, whatever the triples are (sql/typed.py)"
+
+
+def translated(query: Query, relation: Callable[[str], str], *, result: Result = Result.SHOWN, is_set: bool = False) -> str:
     """Return the SELECT of a query.
 
     Args:
         relation: gives the SQL name of a graph's table.
-        is_shown: values as people read them (``terms.shown``), else the text of terms; unbound is NULL either way.
+        result: of typed columns a value that is beyond what SQL has is NULL.
         is_set: the tables are known to have each quad once.
 
     Returns:
@@ -35,39 +47,50 @@ def translated(query: Query, relation: Callable[[str], str], *, is_shown: bool =
         NotSupportedError: something of the query has no SQL that is the same, or it is nested too deeply.
     """
     try:
-        return _translated(query, Patterns(relation, is_set=is_set), is_shown)
+        return _translated(query, Patterns(relation, is_set=is_set), result)
     except RecursionError:
         raise NotSupportedError("it is nested too deeply") from None
 
 
-def _translated(query: Query, patterns: Patterns, is_shown: bool) -> str:
+def _translated(query: Query, patterns: Patterns, result: Result) -> str:
     match query.form:
         case Form.SELECT | Form.DESCRIBE:
-            text = _select(query, patterns, is_shown)
+            text = _select(query, patterns, result)
         case Form.ASK:
             text = f"SELECT count(*) > 0 AS ask FROM ({written(patterns.of(query.pattern), ['1 AS `one row`'])}) AS found"
         case Form.CONSTRUCT:
-            text = _construct(query, patterns, is_shown)
+            text = _construct(query, patterns, result)
     tables = patterns.paths.tables
     return f"WITH RECURSIVE {', '.join(tables)} {text}" if tables else text
 
 
-def _select(query: Query, patterns: Patterns, is_shown: bool) -> str:
+def _select(query: Query, patterns: Patterns, result: Result) -> str:
     pattern: Pattern = query.pattern
     ending = ""
     if isinstance(pattern, Slice):
         ending, pattern = limits(pattern), pattern.pattern
-    found, order = patterns.ordered(pattern)
+    typed = typed_columns(pattern, patterns) if result is Result.TYPED else None
+    found, order = patterns.ordered(pattern) if typed is None else (typed[0], "")
+    types = {} if typed is None else typed[1]
     _check_names(query.columns)
     selected = []
     for variable in query.columns:
         column = found.columns.get(variable, Column(NULL_TEXT))
-        selected.append(f"{_result(column, is_shown)} AS {quoted_name(variable.name)}")
+        selected.append(f"{types.get(variable) or _result(column, result)} AS {quoted_name(variable.name)}")
     return f"{written(found, selected or ['1 AS `one row`'])}{order}{ending}"
 
 
-def _result(column: Column, is_shown: bool) -> str:
-    return facets.shown(column.text, is_resource=column.is_resource) if is_shown and column.text != NULL_TEXT else column.text
+def _result(column: Column, result: Result) -> str:
+    typed = typed_value(Stored(column.text, is_integer=column.is_integer)) if result is Result.TYPED else None
+    if typed is not None or column.text == NULL_TEXT:
+        return typed or column.text
+    match result:
+        case Result.SHOWN | Result.TYPED:
+            return facets.shown(column.text, is_resource=column.is_resource)
+        case Result.N_TRIPLES if not column.is_resource:
+            return facets.n_triples(column.text)
+        case _:
+            return column.text
 
 
 def _check_names(columns: tuple[Variable, ...]) -> None:
@@ -78,17 +101,17 @@ def _check_names(columns: tuple[Variable, ...]) -> None:
             raise NotSupportedError(f"?{other.name} and ?{variable.name} are one column to SQL. Rename one of them: (?x AS ?other).")
 
 
-def _construct(query: Query, patterns: Patterns, is_shown: bool) -> str:
+def _construct(query: Query, patterns: Patterns, result: Result) -> str:
     """Return a SELECT for each triple of the template; those that are not well formed are left out. Source: section 16.2."""
     places = ("subject", "predicate", "object")
     selects = [_instances(triple, patterns.of(query.pattern)) for triple in query.template]
     if not selects:
         return f"SELECT {', '.join(f'{NULL_TEXT} AS {name}' for name in places)} WHERE FALSE"
     found = f"SELECT DISTINCT * FROM ({' UNION ALL '.join(selects)}) AS triples"
-    if not is_shown:
+    if result is Result.TERMS:
         return found
     # Different terms may be shown alike.
-    shown = [f"{facets.shown(name, is_resource=name != 'object')} AS {name}" for name in places]
+    shown = [f"{_result(Column(name, True, name != 'object'), result)} AS {name}" for name in places]
     return f"SELECT {', '.join(shown)} FROM ({found}) AS graph"
 
 

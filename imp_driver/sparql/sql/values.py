@@ -13,7 +13,9 @@ from imp_driver.values.quoting import plain_text
 
 NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {facets.EXACT})", "CAST(NULL AS DOUBLE)"
 _SIMPLE = 60
-"""Characters of SQL that may be written twice; more are computed once, under a name."""
+"""Characters of SQL that may be written twice."""
+_SHORT = 12_000
+"""Characters of SQL that may come of more of them: what has no name inside is followed by views (plan/check.py). What is longer has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,9 @@ Value: TypeAlias = Stored | Known | Truth | Text | Number
 
 
 def once(text: str, use: Callable[[str], str]) -> str:
-    """Return SQL that reads a text several times, which is computed once: as the parameter of a function over an array of one."""
-    return use(text) if len(text) <= _SIMPLE else _bound(text, use)
+    """Return SQL that reads a text several times; a long one is computed once, as the parameter of a function over an array of one."""
+    written = use(text) if len(text) <= _SHORT else ""
+    return written if len(text) <= _SIMPLE or 0 < len(written) <= _SHORT else _bound(text, use)
 
 
 def _bound(text: str, use: Callable[[str], str]) -> str:
@@ -206,13 +209,10 @@ def _number_of_constant(term: str) -> Number | None:
     ranks = {**dict.fromkeys(facets.INTEGERS, "0"), "decimal": "1", "float": "2", "double": "3"}
     if datatype not in ranks:
         return None
-    text = plain_text(term)
     rank = ranks[datatype]
-    lexical = terms.lexical(term)
-    if rank == "0" and len(lexical) <= 19 and lexical.isascii() and lexical.removeprefix("-").isdigit():
-        return Number(rank, f"CAST({lexical} AS {facets.EXACT})", NO_DOUBLE)
     is_exact = rank in ("0", "1")
-    return Number(rank, facets.exact(text) if is_exact else NO_EXACT, NO_DOUBLE if is_exact else facets.floating(text))
+    found = facets.exact_constant(term) if is_exact else facets.floating_constant(term)
+    return Number(rank, found if is_exact else NO_EXACT, NO_DOUBLE if is_exact else found)
 
 
 def number_in(text: str) -> Number:
@@ -262,17 +262,4 @@ def families(value: Value) -> set[int]:
             known = facets.RESOURCE if is_resource else facets.NUMBER
             return {known} if is_resource or is_integer else set(range(facets.OTHER + 1))
         case Known(term):
-            return _families_of_constant(term)
-
-
-def _families_of_constant(term: str) -> set[int]:
-    datatype = terms.datatype(term)
-    name = (datatype or "").removeprefix(terms.XSD)
-    if datatype is None:
-        return {facets.RESOURCE}
-    if datatype == terms.LANGUAGE_TEXT:
-        return {facets.OF_LANGUAGE}
-    if name in (*facets.INTEGERS, "decimal", "float", "double"):
-        return {facets.NUMBER, facets.OTHER}
-    may_be = {"string": {facets.TEXT}, "boolean": {facets.TRUTH, facets.OTHER}, "date": {facets.DATE, facets.OTHER}}
-    return may_be.get(name, {facets.ZONED, facets.LOCAL, facets.OTHER} if name == "dateTime" else {facets.OTHER})
+            return {facets.family_of(term)}

@@ -7,6 +7,8 @@ import random
 import pytest
 
 from imp_driver.answer.nested import followed
+from imp_driver.answer.nested.described import Described, Describer
+from imp_driver.plan.nodes import Merge
 from imp_driver.reasons import ServedBy
 from imp_driver.values.options import Policy
 from tests.soundness.engine import Row
@@ -14,6 +16,7 @@ from tests.unit.answer.test_answers import World
 
 TOTAL = "(SELECT sum(a) FROM r)"
 ABOVE = "(SELECT sum(q.a) FROM r q WHERE q.x <= r.x)"
+BELOW_EACH = "(SELECT p.x, p.a, (SELECT sum(u.a) FROM r u WHERE u.x <= p.x) AS below FROM r p)"
 FORMS = {
     "VWAP": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.75 * {TOTAL} < {ABOVE}",
     "VWAP, other side": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.25 * {TOTAL} >= (SELECT sum(q.a) FROM r q WHERE r.x < q.x)",
@@ -23,6 +26,10 @@ FORMS = {
     "expressions": f"SELECT sum(r.x) AS v FROM r WHERE 0.5 * {TOTAL} < (SELECT sum(q.a) FROM r q WHERE 2 * q.x <= r.x + 3)",
     "two levels": f"SELECT sum(r.a) AS v FROM r WHERE 0.5 * {TOTAL} < (SELECT sum(q.a) FROM r q WHERE q.x <= r.x "
     "AND 0.2 * (SELECT sum(b) FROM s) < (SELECT sum(t.b) FROM s t WHERE t.y <= q.x))",
+    "across two levels": f"SELECT sum(o.x * o.a) AS v FROM {BELOW_EACH} o WHERE 0.75 * {TOTAL} < (SELECT sum(i.a) FROM {BELOW_EACH} i "
+    "WHERE i.x <= o.x AND 0.25 * o.below < i.below)",
+    "unequal": f"SELECT sum(r.x * r.a) AS v FROM r WHERE 0.5 * {TOTAL} <> {ABOVE}",
+    "unequal by key": f"SELECT sum(r.a) AS v FROM r WHERE 0.5 * {TOTAL} <> (SELECT sum(q.a) FROM r q WHERE q.x = r.x)",
     "by key": "SELECT g, sum(a) AS v, min(x) AS m FROM r WHERE a >= (SELECT avg(q.a) FROM r q WHERE q.g = r.g AND q.x < r.x) GROUP BY g",
     "extremes": "SELECT g, count(*) AS n FROM r WHERE a > (SELECT max(q.a) FROM r q WHERE q.x < r.x) "
     "OR a < (SELECT min(q.a) FROM r q WHERE q.x > r.x) GROUP BY g",
@@ -131,6 +138,7 @@ def test_levels_of_no_volume_share_a_sum_and_stay_apart() -> None:
 
 FOLLOWED = [
     *("VWAP", "VWAP, other side", "equality", "both sides", "both ways", "two levels"),
+    *("across two levels", "unequal", "unequal by key"),
     *("in three ways", "by symbol", "counted", "coalesced", "several conditions", "product of longs"),
 ]
 MORE_FORMS = {
@@ -171,12 +179,52 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
             _changed(chance, world, "r", step, negative=False)
 
 
+def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    described, plainly = list[str](), Describer.described
+
+    def noted(self: Describer, merge: Merge) -> Described:
+        described.append(merge.output[0].identifier)
+        return plainly(self, merge)
+
+    monkeypatch.setattr(Describer, "described", noted)
+    chance = random.Random(5)
+    world, text = _world(chance, negative=False), MORE_FORMS["product of longs"]
+    for step in range(4):
+        world.checked(text)
+        _changed(chance, world, "rs"[step % 2], step, negative=False)
+    world.checked(text)
+    assert len(set(described)) == 2
+    for table in "rs":
+        described.clear()
+        _changed(chance, world, table, 9, negative=False)
+        world.checked(text)
+        assert len(described) == 1
+
+
+def test_partitions_of_the_rows_of_a_subquery_are_not_those_of_the_row_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the subquery are of all values of g, though another one is asked about those of one value alone."""
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    text = (
+        "SELECT sum(r.a) AS v FROM r WHERE 0.5 * (SELECT sum(q.a) FROM r q WHERE q.g = r.g) < (SELECT sum(c.a) FROM r c WHERE c.x <= r.x "
+        "AND 2.0 * (SELECT sum(d.a) FROM r d WHERE d.g = c.g) < (SELECT sum(e.a) FROM r e WHERE e.x <= c.x))"
+    )
+    for seed in range(4):
+        chance = random.Random(seed)
+        world = _world(chance, negative=False)
+        for step in range(4):
+            world.checked(text)
+            _changed(chance, world, "r", step, negative=False)
+
+
 @pytest.mark.parametrize(
     ("form", "told"),
     [
         ("VWAP", "subquery by `x` <= `x`: prefix descent over the groups in order, O(log n)"),
         ("equality", "subquery by `x` = `x`: equality map, one group looked up for each row, O(1)"),
-        ("by key", "subquery by `g` = `g` and `x` < `x`: prefix descent over the groups in order within the groups that are equal"),
+        ("by key", "subquery by `g` = `g` and `x` < `x`: running sums over the groups in order within the groups that are equal, O(n)"),
+        ("by symbol", "subquery by `g` = `g` and `x` <= `x`: prefix descent over the groups in order within the groups that are equal"),
+        ("unequal", "subquery by `x` <= `x`: prefix descent over the groups in order, O(log n)"),
         (
             "two inequalities",
             "subquery by `x` < `x` and `a` > `a`: running sums over the groups where all of these rise together, O(n), else general",
@@ -187,7 +235,7 @@ def test_what_is_not_exact_in_whole_numbers_is_evaluated_at_each_reading(monkeyp
 )
 def test_explain_names_the_way_of_each_subquery(form: str, told: str) -> None:
     world = World()
-    rows, _ = world.ask(f"EXPLAIN SKETCH {FORMS[form]}")
+    rows, _ = world.ask(f"EXPLAIN SKETCH {({**FORMS, **MORE_FORMS})[form]}")
     lines = [str(row[0]) for row in rows]
     assert [line for line in lines if line.strip().startswith(told)], lines
 

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from imp_driver.answer.graphs.followed import FollowedPattern, GraphTable
+from imp_driver.answer.graphs.followed import FollowedPattern
+from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.dataflow.mappings.circuit import Circuit, Row
 from imp_driver.errors import OperationalError
 from imp_driver.maintain.upkeep import Means, Upkeep
@@ -95,7 +96,7 @@ class World:
 
     def ask(self, version: int | None = None) -> tuple[Upkeep, dict[Row, int]]:
         snapshot = self.table.snapshot("/g") if version is None else self.table.at(version)
-        tables = {"g": GraphTable(("g",), snapshot, version is not None)}
+        tables = {"g": GraphTable("g", ("g",), snapshot, version is not None)}
         means = Means(self.table.load, Stopwatch())
         reader: Callable[[Circuit], Mapping[Row, int]] = lambda circuit: dict(circuit.rows)  # noqa: E731
         upkeep, _, rows = self.followed.read(tables, Reads(self.table), means, reader)  # type: ignore[arg-type]
@@ -157,7 +158,7 @@ def test_a_snapshot_that_another_thread_has_overtaken_stands_for_the_newest() ->
     old = world.table.at(0)
     world.table.commit((B, KNOWS, C, None))
     world.ask()
-    tables = {"g": GraphTable(("g",), old)}
+    tables = {"g": GraphTable("g", ("g",), old)}
     source = Reads(world.table)
     read = world.followed.read(tables, source, Means(world.table.load, Stopwatch()), lambda each: len(each.rows))  # type: ignore[arg-type]
     assert (read[1]["g"].version, read[2]) == (1, 2)
@@ -190,7 +191,7 @@ def test_who_cancels_a_step_gets_out_of_it_and_the_next_reading_loads_anew() -> 
     world.table.commit(*((f"<{number}>", KNOWS, f"<{number + 1}>", None) for number in range(300)))
     token = CancellationToken("a run")
     token.cancel()
-    tables = {"g": GraphTable(("g",), world.table.snapshot("/g"))}
+    tables = {"g": GraphTable("g", ("g",), world.table.snapshot("/g"))}
     with pytest.raises(OperationalError, match="cancelled"):
         world.followed.read(tables, Reads(world.table), Means(world.table.load, Stopwatch(), token=token), len)  # type: ignore[arg-type]
     upkeep, rows = world.ask()

@@ -5,18 +5,21 @@ from __future__ import annotations
 import datetime
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from imp_driver.answer.graphs.quads import load_text, quads
 from imp_driver.answer.graphs.results import column
 from imp_driver.errors import DataError, NotSupportedError, ProgrammingError
+from imp_driver.reasons import Reason
 from imp_driver.sparql.algebra import Bgp, EachNamed, Exists, Filter, Quad, Source, Triple, Variable
 from imp_driver.sparql.given import Iri, bound, term_of
 from imp_driver.sparql.parts import tables_of
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import XSD, Term, literal, n_triples
 from imp_driver.values.options import Terms
+from imp_driver.values.refusal import Refused
 
 ONE, TWO = literal("1", f"{XSD}integer"), literal("2.50", f"{XSD}decimal")
 X, Y, NEW = Variable("x"), Variable("y"), Variable("_:n")
@@ -100,10 +103,42 @@ def test_only_triples_that_can_matter_are_loaded() -> None:
     assert load_text("g", []).endswith("WHERE false")
 
 
+def _rows(*quads: tuple[str | None, str | None, str | None, str | None]) -> pa.Table:
+    return pa.table({name: pa.array([quad[place] for quad in quads], pa.string()) for place, name in enumerate("spog")})
+
+
 def test_rows_are_counted_and_weighed_and_other_predicates_left_out() -> None:
-    rows = pa.table({"s": ["a", "a", "a"], "p": ["p", "p", "q"], "o": ["o", "o", "o"], "g": pa.array([None] * 3, pa.string())})
-    assert quads(rows, [(None, "p", None)]) == {("a", "p", "o", None): 2}
-    assert quads(rows, [(None, None, None)], pa.array([1, -1, 1]).to_numpy()) == {("a", "q", "o", None): 1}
+    rows = _rows(("<a>", "<p>", "<o>", None), ("<a>", "<p>", "<o>", None), ("<a>", "<q>", "<o>", None))
+    assert quads(rows, [(None, "<p>", None)]) == {("<a>", "<p>", "<o>", None): 2}
+    assert quads(rows, [(None, None, None)], pa.array([1, -1, 1]).to_numpy()) == {("<a>", "<q>", "<o>", None): 1}
+
+
+TERM = '"a\n""@en'
+
+
+@pytest.mark.parametrize(
+    ("quad", "told"),
+    [
+        (("a", "<p>", TERM, None), "'a' in the column s"),
+        (('"a"', "<p>", TERM, None), "'\"a\"' in the column s"),
+        (("<a>", "_:p", TERM, None), "'_:p' in the column p"),
+        (("<a>", "<p>", "", None), "'' in the column o"),
+        (("<a>", "<p>", '"a', None), "'\"a' in the column o"),
+        (("<a>", "<p>", '"a"^^x', None), "in the column o"),
+        (("<a>", "<p>", None, None), "None in the column o"),
+        (("<a>", "<p>", TERM, "g"), "'g' in the column g"),
+    ],
+)
+def test_what_is_no_term_is_named(quad: tuple[str | None, str | None, str | None, str | None], told: str) -> None:
+    well = ("<a>", "<p>", TERM, "_:g")
+    every: list[tuple[Term | None, Term | None, Term | None]] = [(None, None, None)]
+    assert len(quads(_rows(well, ("_:b", "<p>", '"5"^^<http://x/i>', None)), every)) == 2
+    with pytest.raises(Refused) as raised:
+        quads(_rows(well, quad), every)
+    assert raised.value.reason is Reason.MALFORMED_TERM
+    assert told in raised.value.grounds.detail
+    # What was there only between two versions does no harm.
+    assert quads(_rows(well, quad, quad), every, np.array([1, 1, -1])) == {well: 1}
 
 
 def test_tables_are_found_in_patterns_places_and_expressions() -> None:

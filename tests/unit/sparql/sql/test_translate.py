@@ -8,7 +8,7 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.sparql import translate
 from imp_driver.sparql.algebra import Bgp, Constant, EachNamed, Filter, Form, Minus, Pattern, Query, Source, Triple, Variable, variables
 from imp_driver.sparql.read import read_query
-from imp_driver.sparql.sql.translate import translated
+from imp_driver.sparql.sql.translate import Result, translated
 from imp_driver.sparql.terms import XSD, literal
 
 S, OBJECT, G = Variable("s"), Variable("o"), Variable("g")
@@ -18,11 +18,11 @@ PREFIX = "PREFIX : <http://e/> "
 
 def _of(pattern: Pattern, *, is_set: bool = True) -> str:
     query = Query(Form.SELECT, pattern, variables(pattern))
-    return translated(query, lambda table: table, is_shown=False, is_set=is_set)
+    return translated(query, lambda table: table, result=Result.TERMS, is_set=is_set)
 
 
 def _text(text: str, *, is_set: bool = True) -> str:
-    return translated(read_query(PREFIX + text, (Source("t"),)), lambda table: table, is_shown=False, is_set=is_set)
+    return translated(read_query(PREFIX + text, (Source("t"),)), lambda table: table, result=Result.TERMS, is_set=is_set)
 
 
 def test_triples_are_one_flat_join() -> None:
