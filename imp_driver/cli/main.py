@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     if parsed.command == "demo":
         _complete_demo(parsed)
-    if parsed.command == "load" and parsed.graph and (parsed.dry_run or parsed.number is not None or parsed.how != "create"):
-        parsed.refuse("--dry-run, --files, --replace and --append are those of tables, not of --graph")
+    if parsed.command == "load":
+        _check_load(parsed)
     logging.basicConfig(format="imp: %(message)s")
     try:
         return _run(parsed)
@@ -152,6 +152,14 @@ def _complete_demo(parsed: argparse.Namespace) -> None:
     rows, queries = _SIZES[parsed.size or "medium"]
     parsed.queries = parsed.queries or (32 if parsed.recursive else queries)
     parsed.rows = parsed.rows or rows
+
+
+def _check_load(parsed: argparse.Namespace) -> None:
+    """Refuse options that would have no effect."""
+    if parsed.graph and (parsed.dry_run or parsed.number is not None or parsed.how != "create"):
+        parsed.refuse("--dry-run, --files, --replace and --append are those of tables, not of --graph")
+    if parsed.format is not None and not parsed.graph:
+        parsed.refuse("--format is that of files of RDF, with --graph; those of tables go by the endings of their names")
 
 
 def _positive(text: str) -> int:

@@ -298,7 +298,8 @@ def test_an_existing_table_is_not_touched_unasked(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("t",), ("t", "a.csv", "--graph", "--dry-run"), ("t", "a.csv", "--cluster-by", "id", "--files", "0")]
+    "arguments",
+    [("t",), ("t", "a.csv", "--graph", "--dry-run"), ("t", "a", "--format", "ttl"), ("t", "a.csv", "--cluster-by", "id", "--files", "0")],
 )
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as caught:
