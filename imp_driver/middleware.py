@@ -19,6 +19,8 @@ from typing import NoReturn
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
+from imp_driver.answer.recursion.kept_state import KeptRuns
+from imp_driver.answer.recursion.left import LeftToEngine
 from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
 from imp_driver.commands.left_to_spark import check_recursion
@@ -63,6 +65,7 @@ class Middleware:
         self._advisor = Advisor(session, source, sketches)
         self._transaction = ReadTransaction(source, options.snapshot)
         self._changes = Changes(session, source, self._transaction, sketches.relations.eager.wake)
+        self.kept_runs = KeptRuns()
         self._choose(options)
         self._is_open = True
         sketches.relations.open(options)
@@ -70,7 +73,8 @@ class Middleware:
     def _choose(self, options: Options) -> None:
         self._options = options
         self._reader = Reader(self._session, self._source, self._transaction)
-        self._answers = Answers(self._session, self._sketches, options, self._reader)
+        left = LeftToEngine(self._session, self._source, self.kept_runs, options.row_rules)
+        self._answers = Answers(self._session, self._sketches, options, self._reader, left)
         self._alike = Alike(self._answers, self._reader, options, self._transaction)
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
         self._comparison = Comparison(self._session, self._sketches, options)
@@ -191,6 +195,7 @@ class Middleware:
             if self._is_open:
                 self._on_close()
             self._advisor.close()
+            self.kept_runs.close()
             self._sketches.relations.background.leave(self._session)
             self._session.close()
         finally:

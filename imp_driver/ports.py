@@ -246,7 +246,16 @@ class KeptSize:
 
 
 class KeptRows(Protocol):
-    """Rows of queries that the engine keeps for one run, each under a name that queries of its session read."""
+    """Rows of queries that the engine keeps, each under a name that queries of its session read, for a run or for several."""
+
+    def for_run(self, execution: Execution) -> KeptRows:
+        """Return rows that rest for another run, under the same names; this object is of no use then. Raises an Error of this driver."""
+
+    def rest(self) -> None:
+        """Have no names until another run has the rows: nobody who lists the names of the session sees them meanwhile. Raises nothing."""
+
+    def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
+        """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""
 
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""

@@ -38,7 +38,9 @@ class Reason(Enum):
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
     RECURSION = "the query is recursive by UNION ALL, which is Spark's, or in a way that the driver does not compute"
-    RECURSION_BY_SPARK = "Spark computed the recursion round by round, anew: in process it is too large, not known or not wanted"
+    RECURSION_BY_SPARK = (
+        "Spark computed the recursion round by round, or followed rows that it keeps: in process it is too large, not known or not wanted"
+    )
     GROUPING_SETS = "groups by several sets of keys (ROLLUP, CUBE, GROUPING SETS) are not cut, or not of a form with a rule"
     WINDOW_FUNCTION = "the query has a window function"
     SAMPLE = "TABLESAMPLE differs from run to run"

@@ -19,7 +19,7 @@ from imp_driver.answer.nested.told import told_nested
 from imp_driver.answer.parts import Forks, Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
-from imp_driver.answer.recursion.left import served_by_rounds
+from imp_driver.answer.recursion.left import LeftToEngine
 from imp_driver.answer.recursion.place import Places
 from imp_driver.answer.recursive import RecursiveAnswers
 from imp_driver.answer.repeated import Repeats
@@ -58,9 +58,10 @@ class Answer:
 class Answers:
     """Answers the queries of one connection."""
 
-    def __init__(self, session: Session, sketches: Sketches, options: Options, reader: Reader) -> None:
+    def __init__(self, session: Session, sketches: Sketches, options: Options, reader: Reader, left: LeftToEngine) -> None:
         self._session = session
         self._reader = reader
+        self._left = left
         self._sketches = sketches
         self._options = options
         self._parts = Parts(session, sketches, options)
@@ -140,7 +141,7 @@ class Answers:
             Error: Spark failed.
         """
         self._permitted.check_readable(reading.text.scans)
-        return served_by_rounds(self._session, reading, self._shape((), reading, execution), execution, why)
+        return self._left.served(reading, self._shape((), reading, execution), execution, why)
 
     def why(self, statement: Statement, execution: Execution, means: Means, most: int) -> Iterator[tuple[Support, ...]]:
         """Say by which base rows the rows of a query over a recursive view are there, ``most`` sets of these for each row.

@@ -17,8 +17,8 @@ from imp_driver.answer.held import Held
 from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.recursions import Recursions
 from imp_driver.answer.recursion.traced import Traced
-from imp_driver.plan.nodes import Attribute, Filter, Fixpoint, Plan, Project, Sort, TopK
-from imp_driver.plan.traceable import traceable
+from imp_driver.plan.nodes import Aggregate, Filter, Fixpoint, Plan, Project, Sort, TopK
+from imp_driver.plan.traceable import extremes, traceable
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Why:
         self._recursions = recursions
         self._rows, self._traced, own = self._read(held.plan)
         self._shown = [(attribute.name, self._rows.column(attribute.identifier)) for attribute in held.plan.output]
-        self._own = self._rows.select([attribute.identifier for attribute in own])
+        self._own = self._rows.select(own)
 
     def supports(self, most: int) -> Iterator[tuple[Support, ...]]:
         """Yield one set after the other, ``most`` of each row."""
@@ -50,8 +50,8 @@ class Why:
             for place, found in enumerate(islice(self._traced.alternatives(row), most)):
                 yield tuple(Support(number + 1, values, place + 1, base) for base in found)
 
-    def _read(self, plan: Plan) -> tuple[pa.Table, Traced, Sequence[Attribute]]:
-        """Return rows that have, beside the columns of a traceable plan, those of the recursion below it."""
+    def _read(self, plan: Plan) -> tuple[pa.Table, Traced, Sequence[str]]:
+        """Return rows that have, beside the columns of a traceable plan, those of the recursion below it, and the names of these."""
         match plan:
             case Filter():
                 rows, traced, own = self._read(plan.child)
@@ -65,6 +65,10 @@ class Why:
             case Sort() | TopK():
                 rows, traced, own = self._read(plan.child)
                 return self._finish.ordered(plan, rows), traced, own
+            case Aggregate():
+                best = extremes(plan)
+                return self._finish.rows(plan), self._recursions.traced(best.fixpoint, self._finish.rows), best.names
         assert isinstance(plan, Fixpoint)
         traced = self._recursions.traced(plan, self._finish.rows)
-        return traced.rows.rename_columns([each.identifier for each in plan.output]), traced, plan.output
+        names = [each.identifier for each in plan.output]
+        return traced.rows.rename_columns(names), traced, names

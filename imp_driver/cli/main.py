@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import logging
 import sys
 from collections.abc import Sequence
 
 import imp_driver
+from imp_driver.cli.packages import what_to_install
 from imp_driver.cli.plain import plain
 
 _OF_DASHBOARD = ("rich", "matplotlib")
@@ -36,11 +36,15 @@ def _run(parsed: argparse.Namespace) -> int:
         from imp_driver.cli import metrics
 
         return metrics.run(parsed.url)
+    if parsed.command == "sql":
+        from imp_driver.cli.shell.run import run
+
+        return run(parsed)
     is_dashboard = parsed.command == "demo" and not parsed.recursive
     needed = _OF_DASHBOARD if is_dashboard else _OF_OTHERS
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        print(f"imp {parsed.command} needs {' and '.join(missing)}: pip install 'imp_driver[demo]'", file=sys.stderr)
+    advice = what_to_install(f"imp {parsed.command}", needed, "demo" if parsed.command == "demo" else "cli")
+    if advice is not None:
+        print(advice, file=sys.stderr)
         return 1
     from rich.console import Console
 
@@ -57,13 +61,9 @@ def _run(parsed: argparse.Namespace) -> int:
         from imp_driver.cli import advise
 
         return advise.run(parsed.url, console)
-    if parsed.command == "load":
-        from imp_driver.cli import graph_load, load
+    from imp_driver.cli import graph_load, load
 
-        return graph_load.run(parsed, console) if parsed.graph else load.run(parsed, console)
-    from imp_driver.cli import shell
-
-    return shell.run(parsed.url, console)
+    return graph_load.run(parsed, console) if parsed.graph else load.run(parsed, console)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,8 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"imp_driver {imp_driver.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands.add_parser("demo", help="run a dashboard on a synthetic table, plain and through the driver, and compare"))
-    sql = commands.add_parser("sql", help="a small SQL shell with the sketch report under each result")
-    sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
+    _add_sql(commands.add_parser("sql", help="a shell for SQL, or one run of a script, with the report under each result"))
     advise = commands.add_parser("advise", help="which clustering would make which of the recorded queries fast")
     advise.add_argument("url", help="for example imp:///folder")
     metrics = commands.add_parser("metrics", help="the counters of a warehouse in the text form of Prometheus")
@@ -81,6 +80,19 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("load", help="write files of rows into a Delta table that is clustered by a column, or of RDF into a graph")
     )
     return parser
+
+
+def _add_sql(sql: argparse.ArgumentParser) -> None:
+    sql.add_argument("url", help="for example imp:///folder?sketch=lazy")
+    script = sql.add_mutually_exclusive_group()
+    script.add_argument(
+        "-c", "--execute", dest="statements", action="append", metavar="STATEMENTS", help="run these and leave; may be given several times"
+    )
+    script.add_argument("-f", "--file", help="run the statements of a file and leave; without -c and -f a pipe is read, or a terminal")
+    sql.add_argument(
+        "--format", choices=("table", "csv", "json"), default="table", help="of results; csv and json leave messages to stderr"
+    )
+    sql.add_argument("--report", choices=("off", "short", "full"), default="short", help="on each query (default %(default)s)")
 
 
 def _add_demo(demo: argparse.ArgumentParser) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.text import Text
 
 from imp_driver.cli.plain import plain
+from imp_driver.cli.values import as_text
 
 
 def cell(value: object) -> Text:
     """Return a value for a table."""
-    return Text("NULL" if value is None else plain(str(value)))
+    return Text("NULL", style="dim italic") if value is None else Text(plain(as_text(value)))

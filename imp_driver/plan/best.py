@@ -54,6 +54,21 @@ def with_best(plan: Plan) -> Plan:
     return with_inputs(plan, tuple(map(with_best, children(plan))))
 
 
+def is_strict(fixpoint: Fixpoint) -> bool:
+    """Say whether best rows follow from best rows alone: each row that a step reads is in the measure, which rises where that of it does.
+
+    Where a value is rounded that need not be.
+    """
+    assert fixpoint.best is not None
+    measure = _Measure(fixpoint.best.measure, fixpoint.best.greatest)
+    for rule in rule_forms(fixpoint):
+        read = identifiers(rule.values[measure.place])
+        own = [each.output[measure.place].identifier for each in rule.inputs if isinstance(each, Recurrence)]
+        if not set(own) <= read or not _Step.of(rule, measure).keeps_order(is_strict=True):
+            return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Measure:
     place: int

@@ -1,4 +1,4 @@
-"""Rows of the driver's own queries that Spark keeps for one run: local checkpoints, which a server makes as well, under temporary views.
+"""Rows of the driver's own queries that Spark keeps: local checkpoints, which a server makes as well, under temporary views.
 
 A checkpoint lies in the storage of the executors, in memory and then on their disks, so that no folder is left behind. What it was computed
 from is cut off: a query over the hundredth is planned as quickly as one over the first. An executor that is lost takes its part with it,
@@ -10,12 +10,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Protocol
 
+import pyarrow as pa
 from pyspark.sql.types import ArrayType, BinaryType, DataType, DecimalType, MapType, StringType, StructType
 
 from imp_driver.ports import KeptSize
 from imp_driver.spark.errors import mapped
+from imp_driver.spark.frames import frame_of
+from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import quoted_name
 
 MOST_ROWS, MOST_BYTES = 100_000, 64 << 20
@@ -36,46 +40,86 @@ class Checkpoints(Protocol):
 class SparkKeptRows:
     """A KeptRows over a session of Spark, in this process or at a server.
 
-    ``running`` tags what runs and maps its errors; ``checkpoints`` are those of the session.
+    ``running`` tags what runs on behalf of a run and maps its errors; ``checkpoints`` are those of the session.
     """
 
-    def __init__(self, spark: Any, running: Callable[[], AbstractContextManager[None]], checkpoints: Checkpoints) -> None:
+    def __init__(
+        self,
+        spark: Any,
+        running: Callable[[Execution], AbstractContextManager[None]],
+        checkpoints: Checkpoints,
+        execution: Execution,
+    ) -> None:
         self._spark = spark
         self._running = running
         self._checkpoints = checkpoints
+        self._execution = execution
+        # What is computed, to be freed, and what stands under each name.
         self._frames: dict[str, Any] = {}
+        self._named: dict[str, Any] = {}
+
+    def for_run(self, execution: Execution) -> SparkKeptRows:
+        """Return rows that rest for another run; this object is of no use then."""
+        other = SparkKeptRows(self._spark, self._running, self._checkpoints, execution)
+        other._frames = self._frames
+        try:
+            with self._running(execution):
+                for name, frame in self._named.items():
+                    other._show(name, frame)
+        except BaseException:
+            other.close()
+            raise
+        return other
+
+    def rest(self) -> None:
+        """Drop the views and free nothing."""
+        for name in self._named:
+            self._try(partial(self._spark.catalog.dropTempView, name))
+
+    def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
+        """Have rows of this process under the name of a temporary view, sent to each task that joins them."""
+        with self._running(self._execution):
+            self._show(name, frame_of(self._spark, rows).hint("broadcast"))
+        return KeptSize(rows.num_rows, rows.nbytes, True)
 
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under the name of a temporary view."""
-        with self._running():
+        with self._running(self._execution):
             # What counts the rows computes them: of a checkpoint that fails itself nobody would have the frame to free it.
             frame = self._checkpoints.checkpoint(self._spark.sql(query))
             self._frames[name] = frame
             try:
                 size = _size(frame)
                 # The estimate that Spark has of them is of the query behind the checkpoint.
-                (frame.hint("broadcast") if size.is_handed_over else frame).createOrReplaceTempView(name)
+                self._show(name, frame.hint("broadcast") if size.is_handed_over else frame)
             except BaseException:
                 self.drop(name)
                 raise
         return size
 
+    def _show(self, name: str, frame: Any) -> None:
+        frame.createOrReplaceTempView(name)
+        self._named[name] = frame
+
     def drop(self, name: str) -> None:
         """Drop a view and free its rows, also in a run that was cancelled."""
         frame = self._frames.pop(name, None)
-        if frame is None:
-            return
-        for free in (lambda: self._spark.catalog.dropTempView(name), lambda: self._checkpoints.release(frame)):
-            try:
-                with mapped():
-                    free()
-            except Exception as error:
-                _LOG.debug("Kept rows were not freed: %s", type(error).__name__)
+        if self._named.pop(name, None) is not None:
+            self._try(partial(self._spark.catalog.dropTempView, name))
+        if frame is not None:
+            self._try(partial(self._checkpoints.release, frame))
 
     def close(self) -> None:
         """Drop all that is there."""
-        for name in list(self._frames):
+        for name in [*self._frames, *self._named]:
             self.drop(name)
+
+    def _try(self, free: Callable[[], object]) -> None:
+        try:
+            with mapped():
+                free()
+        except Exception as error:
+            _LOG.debug("Kept rows were not freed: %s", type(error).__name__)
 
 
 def _size(frame: Any) -> KeptSize:

@@ -61,7 +61,7 @@ class OwnQueries(ABC):
 
     def kept_rows(self, execution: Execution) -> SparkKeptRows:
         """Return what keeps rows of queries in this session for a run."""
-        return SparkKeptRows(self.spark, lambda: self._running(execution), self._checkpoints)
+        return SparkKeptRows(self.spark, self._running, self._checkpoints, execution)
 
     def append(self, text: str, view: str, rows: pa.Table, execution: Execution) -> None:
         """Run a statement while ``rows`` are visible as a temporary view."""

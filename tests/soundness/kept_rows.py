@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.ports import KeptSize
+from imp_driver.values.execution import Execution
 
 _NAMES = {
     pa.int8(): "tinyint",
@@ -46,6 +47,20 @@ class MemoryRows:
     most: int = 100
     queries: list[str] = field(default_factory=list)
     tables: dict[str, pa.Table] = field(default_factory=dict)
+
+    def for_run(self, execution: Execution) -> MemoryRows:
+        for name, rows in self.tables.items():
+            self.engine.register(name, rows)
+        return self
+
+    def rest(self) -> None:
+        for name in self.tables:
+            self.engine.unregister(name)
+
+    def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
+        self.tables[name] = rows
+        self.engine.register(name, rows)
+        return KeptSize(rows.num_rows, rows.nbytes, True)
 
     def keep(self, name: str, query: str) -> KeptSize:
         self.queries.append(query)

@@ -31,6 +31,6 @@ def test_a_script_is_run_and_the_report_is_shown(
     assert "945" in shown
     assert "CAPTURED: ANSWERED" in shown
     assert "from state" in shown
-    assert "10 rows affected." in shown
+    assert "10 rows affected, " in shown
     assert _run(monkeypatch, warehouse, "SELECT nope FROM shell;\nSELECT 1;\n") == 1
-    assert "ProgrammingError: [UNRESOLVED_COLUMN" in capsys.readouterr().out
+    assert "imp: line 1: ProgrammingError: [UNRESOLVED_COLUMN" in capsys.readouterr().err

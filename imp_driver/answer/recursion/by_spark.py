@@ -6,15 +6,15 @@ is computed once, so that all rounds read the same rows of it, whatever may tie 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TypeAlias
-from uuid import uuid4
 
 import pyarrow as pa
 
 from imp_driver.answer.recursion.column_types import told_types
+from imp_driver.answer.recursion.following import Following
+from imp_driver.answer.recursion.kept_state import KeptRelation
 from imp_driver.answer.recursion.round_texts import RelationForm
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
 from imp_driver.dataflow.recursion.levels import MOST_LEVELS
@@ -99,19 +99,31 @@ class Round:
     handed_over: int
 
 
-class EngineRounds:
-    """Computes the recursions of one query; ``kept`` has their rows, ``relation`` names tables at their versions."""
+@dataclass(frozen=True, slots=True)
+class _Readable:
+    """A relation with all of its rows: how these are kept, and under which names."""
 
-    def __init__(self, session: Session, kept: KeptRows, relation: RelationOf, execution: Execution) -> None:
+    form: RelationForm
+    names: Sequence[str]
+
+
+class EngineRounds:
+    """Computes the recursions of one query; ``kept`` has their rows, ``relation`` names tables at their versions.
+
+    Those of which rows are kept are followed by ``following``. ``passing`` are names that no other run reads.
+    """
+
+    def __init__(self, session: Session, kept: KeptRows, relation: RelationOf, execution: Execution, following: Following) -> None:
         self._session = session
+        self._following = following
         self._kept = kept
         self._relation = relation
         self._execution = execution
-        tag = uuid4().hex
-        self._names: Iterator[str] = (f"__imp_rows_{tag}_{number}" for number in count())
-        self._known: dict[str, _Relation] = {}
+        self._names = following.names
+        self._known: dict[str, _Readable] = {}
         self._handed_over = 0
         self.progress: list[list[Round]] = []
+        self.passing: list[str] = []
 
     def query(self, plan: Plan) -> str:
         """Return the query of a whole plan over the rows of its recursions, which are computed first.
@@ -143,7 +155,9 @@ class EngineRounds:
         placed = self._placed(plan, _is_recursion, wanted, given)
         columns = ", ".join(quoted_name(each.identifier) for each in plan.output if each.identifier in wanted) or "1 AS `none`"
         query = Renderer(self._relation, wanted, given=given).sql(placed)
-        return f"(SELECT * FROM {self._keep(f'SELECT {columns} FROM ({query})').name})"
+        part = self._keep(f"SELECT {columns} FROM ({query})")
+        self.passing.append(part.name)
+        return f"(SELECT * FROM {part.name})"
 
     def _keep(self, query: str) -> _Part:
         if self._execution.token.is_cancelled:
@@ -159,17 +173,25 @@ class EngineRounds:
         self._handed_over = 0
         return found
 
-    def _fixpoint(self, plan: Fixpoint) -> _Relation:
+    def _fixpoint(self, plan: Fixpoint) -> _Readable:
         """Return the first relation of a recursion with all of its rows; one that a query reads twice is computed once."""
         name = signature(plan)
         if name not in self._known:
-            relations = self._relations(plan)
-            self._run(relations)
-            self._known[name] = own = relations.pop(plan.relations[0].number)
-            for part in [part for other in relations.values() for part in other.parts]:
-                self._kept.drop(part.name)
-            return own
+            state = self._following.followed(name, plan)
+            first = self._anew(name, plan) if state is None else _Readable(state.relations[0].form, state.relations[0].names)
+            self._known[name] = first
         return self._known[name]
+
+    def _anew(self, name: str, plan: Fixpoint) -> _Readable:
+        relations = self._relations(plan)
+        self._run(relations)
+        own, *others = (relations[each.number] for each in plan.relations)
+        kept = [KeptRelation(each.form, each.kinds, each.names, sum(part.size.rows for part in each.parts)) for each in (own, *others)]
+        if not self._following.keep(name, plan, kept, len(self.progress[-1])):
+            self.passing += own.names
+            for part in [part for other in others for part in other.parts]:
+                self._kept.drop(part.name)
+        return _Readable(own.form, own.names)
 
     def _relations(self, plan: Fixpoint) -> dict[int, _Relation]:
         """Return the relations of a recursion, without rows, by number; their columns have the types of the first branch that is known."""

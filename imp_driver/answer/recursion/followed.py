@@ -12,12 +12,15 @@ from imp_driver.answer.recursion.in_rows import InRows
 from imp_driver.answer.recursion.in_vectors import InVectors
 from imp_driver.answer.recursion.program import Program
 from imp_driver.answer.recursion.rounds import EndlessRecursion, TooLarge, endless
-from imp_driver.answer.recursion.why import Provenance
+from imp_driver.answer.recursion.why import MOST_NODES, Provenance
 from imp_driver.dataflow.recursion.dictionaries import NotVectorised
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.keys import NotPacked
 from imp_driver.dataflow.recursion.levels import Endless, TooManyRows
+from imp_driver.errors import NotSupportedError
 from imp_driver.provenance.base_rows import Fact
+from imp_driver.provenance.derived import Derivations, supports
+from imp_driver.provenance.diagrams import Diagrams, TooManyNodes
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -33,6 +36,7 @@ class Followed:
         self._kept = self._begun()
         self._given: list[pa.Table | None] = [None] * count
         self._found: pa.Table | None = None
+        self._derivations: Derivations | None = None
         self._lock = threading.Lock()
         self._refused: Refused | None = None
         self.is_lost = False
@@ -77,17 +81,35 @@ class Followed:
         return all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))
 
     def why(self, row: Row) -> Iterator[Sequence[Fact]]:
-        """Yield the minimal sets of given rows by which a row is there, each with the number of its relation."""
-        if self.provenance is None:
-            return
-        found = self.provenance.why(row)
+        """Yield the minimal sets of given rows by which a row is there, each with the number of its relation.
+
+        Raises NotSupportedError where there are too many.
+        """
+        found = self._why_best(row) if self.provenance is None else self.provenance.why(row)
         while True:
-            # The diagrams are those of all readers.
-            with self._lock:
-                each = next(found, None)
+            try:
+                # The diagrams are those of all readers.
+                with self._lock:
+                    each = next(found, None)
+            except TooManyNodes:
+                raise NotSupportedError(f"It needs more than {MOST_NODES} nodes to say why a row is there.") from None
             if each is None:
                 return
             yield each
+
+    @property
+    def tells_best(self) -> bool:
+        """Whether all that best rows follow from are best rows."""
+        kinds = [self._program.types[place][selection.measure] for place, selection in self._program.selections.items()]
+        return bool(kinds) and not any(map(pa.types.is_floating, kinds))
+
+    def _why_best(self, row: Row) -> Iterator[Sequence[Fact]]:
+        if not isinstance(self._kept, InRows):
+            return
+        if self._derivations is None:
+            self._derivations = self._kept.derivations()
+        for found in supports(self._derivations, (0, row), Diagrams(limit=MOST_NODES)):
+            yield sorted(found, key=repr)
 
     def _brought_to(self, given: Sequence[pa.Table]) -> pa.Table:
         first, changed = len(self._program.types), dict[int, pa.Table]()
@@ -95,6 +117,8 @@ class Followed:
             known = self._given[place]
             if known is None or not known.equals(table):
                 changed[first + place] = self._given[place] = table
+        if changed:
+            self._derivations = None
         if changed and self._replace(changed, given):
             self._found = None
         if self._found is None:

@@ -10,8 +10,10 @@ from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.program import Program
 from imp_driver.answer.recursion.table import RowTable
 from imp_driver.answer.recursion.why import Provenance
+from imp_driver.dataflow.recursion.derivations import derivations
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.levels import Levels, RowChanges
+from imp_driver.provenance.derived import Derivations
 
 
 class InRows:
@@ -19,6 +21,7 @@ class InRows:
 
     def __init__(self, program: Program, provenance: Provenance | None = None) -> None:
         self._provenance = provenance
+        self._program = program
         self._levels = Levels(program.rules, selections=program.selections)
         self._given: dict[int, set[Row]] = {}
         self._table = RowTable(program.types[0])
@@ -31,6 +34,11 @@ class InRows:
     def count(self) -> int:
         """How many rows are kept, those included that are derived and not best."""
         return self._levels.memory_rows()
+
+    def derivations(self) -> Derivations:
+        """Return all derivations of the rows that are there."""
+        own = {relation: self._levels.rows(relation) for relation in range(len(self._program.types))}
+        return derivations(self._program.rules, {**self._given, **own})
 
     def replace(self, given: Mapping[int, pa.Table]) -> bool:
         """Have given relations with other rows than before, and say whether that changes any.

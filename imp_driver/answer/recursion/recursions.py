@@ -99,10 +99,15 @@ class Recursions:
         assert forms is not None
         given = [_given(each, rows(each.plan)) for each in forms.given]
         followed = self._followed(self._key(plan, name, given), forms, given)
-        if followed.provenance is None:
+        if not plan.is_traced:
             raise Refused(Reason.RECURSION, "it is kept why a row is there where it is of a view WITH PROVENANCE")
-        found = followed.rows(given)
-        if followed.provenance.lost:
+        if plan.best is not None and not followed.tells_best:
+            raise Refused(Reason.RECURSION, "the best rows follow from others where values are rounded")
+        try:
+            found = followed.rows(given)
+        except NotOrdered as error:
+            raise Refused(Reason.RECURSION, f"a better value follows from a worse one: {error}") from None
+        if followed.provenance is not None and followed.provenance.lost:
             raise Refused(Reason.RECURSION, followed.provenance.lost)
         bases = [_base(each, table) for each, table in zip(forms.given, given, strict=True)]
         return Traced(found, followed.why, len(forms.plan.relations), bases)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from itertools import combinations
+
 import pytest
 
 from imp_driver.errors import NotSupportedError
+from tests.soundness.engine import Row
 from tests.unit.answer.test_recursion import OF_PATHS, PATHS, QUERIES, REACH
 from tests.unit.answer.viewing import Viewed
 
@@ -29,10 +33,57 @@ def test_a_step_with_a_scalar_subquery() -> None:
     assert len(alternative) == 2
 
 
+LEAST = (
+    "WITH RECURSIVE path(src, dst, cost) AS (SELECT g, x, a FROM r UNION SELECT l.g, p.dst, l.a + p.cost FROM r l, path p "
+    "WHERE l.x = p.src AND l.a < 9) SELECT src, dst, min(cost) AS cost FROM path GROUP BY src, dst"
+)
+WIDEST = LEAST.replace("l.a + p.cost", "least(l.a, p.cost)").replace("min(", "max(")
+
+
+def _cheapest(links: tuple[Row, ...]) -> dict[tuple[object, object], int]:
+    found: dict[tuple[object, object], int] = {}
+    for _ in range(len(links) + 1):
+        for _, g, x, a in links:
+            for (src, dst), cost in [*found.items(), ((x, x), 0)]:
+                if src == x and found.get((g, dst), 99) > int(a or 0) + cost:
+                    found[g, dst] = int(a or 0) + cost
+    return found
+
+
+def test_a_shortest_path_is_there_by_each_set_of_links_that_it_takes() -> None:
+    world, choice = Viewed(), random.Random(11)
+    world.view("v", LEAST, has_provenance=True)
+    links: list[Row] = [(1, 1, 2, 1), (2, 2, 3, 1), (3, 1, 3, 2), (4, 3, 1, 0), (5, 3, 4, 2), (6, 2, 4, 3)]
+    for _ in range(3):
+        world.warehouse.commit("r", links)
+        shown = {f"r (id = {i}, g = {g}, x = {x}, a = {a})": number for number, (i, g, x, a) in enumerate(links)}
+        subsets = [frozenset(each) for size in range(len(links) + 1) for each in combinations(range(len(links)), size)]
+        least = {subset: _cheapest(tuple(links[each] for each in sorted(subset))) for subset in subsets}
+        whole = least[subsets[-1]]
+        for (src, dst), cost in whole.items():
+            enough = [subset for subset in subsets if least[subset].get((src, dst)) == cost]
+            minimal = {each for each in enough if not any(other < each for other in enough)}
+            told = why(world, f"UP TO 50 SELECT * FROM v WHERE src = {src} AND dst = {dst}")
+            assert {frozenset(shown[each] for each in rows) for rows in told} == minimal, (src, dst, links)
+        links = [*choice.sample(links, 4), *((10 + n, choice.randint(1, 4), choice.randint(1, 4), choice.randint(0, 2)) for n in range(2))]
+
+
+def test_a_value_that_follows_from_a_worse_one_is_not_explained() -> None:
+    world = Viewed()
+    world.view("v", LEAST, has_provenance=True)
+    world.warehouse.commit("r", [(1, 1, 2, -7), (2, 2, 3, 5)])
+    assert (1, 3, -2) in world.ask("SELECT * FROM v")[0]
+    with pytest.raises(NotSupportedError, match="a better value follows from a worse one"):
+        world.ask("EXPLAIN WHY SELECT * FROM v")
+
+
 TOLD = {
     "aggregate": (REACH + "SELECT a, count(*) AS n FROM p GROUP BY a", "one recursion \\(aggregate\\)"),
     "two of them": (REACH + "SELECT one.a, other.b FROM p one JOIN p other ON one.b = other.a", "one recursion \\(join\\)"),
-    "best rows": (PATHS + "SELECT * FROM minCost", "one recursion \\(aggregate\\)"),
+    "rows that have it": (PATHS + "SELECT * FROM cheapest", "one recursion \\(join\\)"),
+    "two values": (PATHS + OF_PATHS["two at once"], "one recursion \\(aggregate\\)"),
+    "values of several groups": (PATHS + OF_PATHS["of all"], "rows of several groups"),
+    "the widest way": (WIDEST, "from others than the best rows"),
     "first rows": (PATHS + OF_PATHS["first ones"], "one recursion \\(window\\)"),
     "no rule": (QUERIES["outer inside"], "a step has no rule: Join"),
 }

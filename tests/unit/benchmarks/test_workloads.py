@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import duckdb
@@ -35,6 +36,7 @@ from benchmarks.workloads import (
     overhead,
     pages,
     pushdown,
+    recursion_spark,
     selective,
     sizes,
     threads,
@@ -134,6 +136,22 @@ def test_workloads_with_connections_of_their_own_compare_them(
     run(journal, each)
     assert [case.compared for case in journal.cases] == [compared] * cases
     assert [bool(case.differences) for case in journal.cases] == [is_wrong] * cases
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_a_recursion_that_is_followed_is_compared_with_one_computed_anew(is_wrong: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    each, numbers = systems(), count()
+
+    def connect(**options: object) -> object:
+        # The first connection of a case is kept.
+        wrong = "lazy" if is_wrong and next(numbers) % 7 == 0 else "none"
+        return Opened(each.plain.tables, wrong).connect(**options)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(imp_driver, "connect", connect)
+    journal = Journal(3)
+    recursion_spark.run(journal, PLAN, each, "warehouse", 1_000)
+    assert [case.compared for case in journal.cases] == [6, 6]
+    assert [bool(case.differences) for case in journal.cases] == [is_wrong] * 2
 
 
 @dataclass(slots=True)

@@ -1,10 +1,9 @@
-"""The command without an engine: usage, comparison of answers, reading of scripts, report lines, the demo's dashboard and writer."""
+"""The command without an engine: usage, comparison of answers, the demo's dashboard and writer."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import io
 import itertools
 import math
 import sys
@@ -12,38 +11,17 @@ import threading
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import cast
 
-import pyarrow as pa
 import pytest
-from rich.console import Console
 
 import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.main import main
 from imp_driver.cli.plot import draw
-from imp_driver.cli.shell import _print_rows, _statements, report_lines
 from imp_driver.cli.synthetic import SyntheticTable, having
 from imp_driver.cli.workload import queries, updates
 from imp_driver.cli.writer import Writer
-from imp_driver.dbapi.cursor import Cursor
-from imp_driver.reasons import Decision, DeltaSource, Reason
-from imp_driver.values.report import SketchReport
-
-
-@dataclass
-class Shown:
-    """A cursor with rows."""
-
-    description: list[tuple[object, ...]]
-    rows: list[tuple[object, ...]]
-    rowcount: int = -1
-
-    def fetchmany(self, size: int) -> list[tuple[object, ...]]:
-        return self.rows[:size]
-
-    def fetch_record_batches(self) -> list[pa.RecordBatch]:
-        return []
+from tests.unit.cli.fakes import connection
 
 
 @pytest.mark.parametrize(
@@ -64,62 +42,26 @@ def test_same(one: list[tuple[object, ...]], other: list[tuple[object, ...]], eq
     assert same(one, other) is equal
 
 
-@pytest.mark.parametrize(
-    ("script", "statements"),
-    [
-        ("select 1;\n\\h\nselect\n 2\n;\nselect 3", ["select 1", "\\h", "select\n 2", "select 3"]),
-        ("select 1; select 2;\n", ["select 1", "select 2"]),
-        ("select 'a;\nb' as x;\nselect 2 -- no; end\n;", ["select 'a;\nb' as x", "select 2 -- no; end"]),
-        ("select `a;b` /* ; */ from t;;\n;select 1", ["select `a;b` /* ; */ from t", "select 1"]),
-    ],
-)
-def test_a_script_is_cut_at_semicolons(script: str, statements: list[str]) -> None:
-    assert list(_statements(io.StringIO(script), interactive=False)) == statements
-
-
-@pytest.mark.parametrize("width", [60, 200])
-def test_every_value_of_a_row_can_be_read(width: int) -> None:
-    shown = io.StringIO()
-    names, values = [f"name{number}" for number in range(20)], tuple(f"value{number}" for number in range(20))
-    cursor = Shown([(name, None, None, None, None, None, None) for name in names], [values])
-    _print_rows(cast(Cursor, cursor), Console(file=shown, width=width))
-    assert all(each in shown.getvalue() for each in (*names, *values))
-    assert "1 row." in shown.getvalue()
-
-
 def test_metrics_and_errors_need_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, "rich", None)
+    for name in ("rich", "prompt_toolkit", "pygments"):
+        monkeypatch.setitem(sys.modules, name, None)
     for name in [each for each in sys.modules if each.startswith(("imp_driver.cli", "rich."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     without = importlib.import_module("imp_driver.cli.main")
     assert without.main(["metrics", f"imp:///{tmp_path / 'none'}"]) == 1
     assert "There is no warehouse" in capsys.readouterr().err
-    assert without.main(["sql", "imp:///w"]) == 1
-    assert capsys.readouterr().err == "imp sql needs rich: pip install 'imp_driver[demo]'\n"
-
-
-def test_report_lines() -> None:
-    used = SketchReport(
-        Decision.MAINTAINED,
-        Reason.FILTERED,
-        sketch_id="ab",
-        table="t",
-        attribute="a",
-        version=3,
-        delta_rows=20,
-        delta_source=DeltaSource.CHANGE_FEED,
-        fragments_kept=1,
-        fragments_total=9,
-        runs_used=1,
-        files_kept=2,
-        files_total=64,
-    )
-    first, second = report_lines(used, 0.25)
-    assert first == "250 ms  MAINTAINED: FILTERED"
-    assert "t.a at version 3, 20 changed rows" in second
-    assert "2/64 files" in second
-    assert report_lines(SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF, "why"), 1) == ["1,000 ms  NOT_USED: SKETCH_OFF (why)"]
+    for command, advice in (
+        (["sql", "imp:///w"], "imp sql needs rich: pip install 'imp_driver[cli]', or choose --format csv or json\n"),
+        (["advise", "imp:///w"], "imp advise needs rich: pip install 'imp_driver[cli]'\n"),
+        (["demo"], "imp demo needs rich and matplotlib: pip install 'imp_driver[demo]'\n"),
+        (["sql", "postgres:///x", "--format", "csv"], "imp: Cannot read the URL"),
+    ):
+        assert without.main(command) == 1
+        assert capsys.readouterr().err.startswith(advice)
+    monkeypatch.setattr(imp_driver, "connect", lambda url: connection()[0])
+    assert without.main(["sql", "imp:///w", "-c", "SELECT * FROM sales; \\d", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("shop,name\r\n1,Nord\r\n")
 
 
 def test_the_dashboard_is_reproducible_and_its_changes_are_mixed() -> None:
@@ -171,7 +113,9 @@ def test_having_tests_so_many_aggregates(aggregates: int) -> None:
     assert len(tested | {"b"}) == aggregates
 
 
-@pytest.mark.parametrize("arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["advise"], ["metrics"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["sql", "imp:///w", "-c", "x", "-f", "y"], ["advise"], ["metrics"]]
+)
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)

@@ -9,8 +9,11 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from imp_driver.cli import advise, shell
+from imp_driver.cli import advise
 from imp_driver.cli.plain import plain
+from imp_driver.cli.shell.messages import OnConsole
+from imp_driver.cli.shell.outputs import Settings, Tables
+from imp_driver.cli.shell.shell import Ended, Shell
 from imp_driver.cli.terminal import cell
 from imp_driver.dbapi.connection import Connection
 from imp_driver.errors import ProgrammingError
@@ -24,6 +27,11 @@ SCREEN = ("\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "[red]x[/red]", "[/]", "[lin
 def console() -> tuple[Console, io.StringIO]:
     written = io.StringIO()
     return Console(file=written, width=200, force_terminal=False), written
+
+
+def shell(pipeline: FakePipeline, out: Console) -> Shell:
+    """Return a shell whose connection is to be closed."""
+    return Shell(Connection(pipeline), Tables(out), OnConsole(out, is_script=False), Settings())
 
 
 def test_nothing_that_a_terminal_obeys_is_left() -> None:
@@ -42,16 +50,18 @@ def test_rows_and_names_of_columns(text: str) -> None:
     schema = pa.schema([(text, pa.string())])
     rows = FakeStream(schema, [pa.RecordBatch.from_arrays([pa.array([text])], schema=schema)])
     out, written = console()
-    with Connection(FakePipeline(rows)) as connection:
-        assert shell._run_one(connection, "SELECT 1", out)
+    served = shell(FakePipeline(rows), out)
+    with served.connection:
+        assert served.run("SELECT 1") is Ended.WELL
     assert written.getvalue().count(plain(text)) == 2
     assert not set("\x1b\x9b\x07\r\u202e") & set(written.getvalue())
 
 
 def test_errors() -> None:
     out, written = console()
-    with Connection(FakePipeline(error=ProgrammingError("no column \x1b[2J[/]"))) as connection:
-        assert not shell._run_one(connection, "SELECT 1", out)
+    served = shell(FakePipeline(error=ProgrammingError("no column \x1b[2J[/]")), out)
+    with served.connection:
+        assert served.run("SELECT 1") is Ended.FAILED
     assert "no column \\x1b[2J[/]" in written.getvalue()
 
 
