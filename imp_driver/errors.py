@@ -97,6 +97,12 @@ class NotSupportedError(DatabaseError):
     """The database or this driver cannot do what was asked."""
 
 
+def add_sentence(error: Error, sentence: str) -> None:
+    """Have the message of an error end with one sentence more: on a line of its own where the message has several."""
+    told = str(error).rstrip()
+    error.args = (redacted(told + ("\n" if "\n" in told else " ") + sentence),)
+
+
 def cancelled(query_id: str | None) -> OperationalError:
     """Return what a run ends with that was cancelled."""
     return OperationalError("The query was cancelled.", error_class=CANCELLED, sqlstate="57014", query_id=query_id)

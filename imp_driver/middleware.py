@@ -25,7 +25,8 @@ from imp_driver.changes import Changes
 from imp_driver.commands.commands import Commands
 from imp_driver.commands.left_to_spark import check_recursion
 from imp_driver.commands.own_query import with_own_queries
-from imp_driver.errors import NotSupportedError
+from imp_driver.commands.suggestions import suggest
+from imp_driver.errors import Error, NotSupportedError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
@@ -84,6 +85,13 @@ class Middleware:
 
     def run(self, execution: Execution) -> Outcome:
         """Run one statement. Raises only errors of this driver."""
+        try:
+            return self._run(execution)
+        except Error as error:
+            suggest(error, execution.text)
+            raise
+
+    def _run(self, execution: Execution) -> Outcome:
         with execution.watch.stage("parse"):
             statement = parse(execution.text)
             check_kept(statement, execution.parameters)

@@ -27,6 +27,7 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.commands import CommandKind
+from imp_driver.parse.nearest import FORMS, nearest_form
 from imp_driver.parse.statement import Statement, check_query, parse
 from imp_driver.ports import Outcome, Session
 from imp_driver.snapshot.reader import Reader
@@ -36,15 +37,6 @@ from imp_driver.sparql.read import is_update
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.tables import ChangeSource
-
-_STATEMENTS = (
-    "SHOW STATES, EXPLAIN SKETCH <query>, DROP STATE <sketch_id>, DROP STATE ALL, ADVISE SKETCHES, ADVISE ANSWERS, "
-    "CLUSTER SKETCH TABLE <table> BY <column>, CREATE INCREMENTAL VIEW <name> AS <query>, DROP INCREMENTAL VIEW <name>, "
-    "SHOW INCREMENTAL VIEWS, EXPLAIN INCREMENTAL <query>, EXPLAIN WHY <query>, CREATE MATERIALIZED VIEW <name> AS <query>, "
-    "REFRESH MATERIALIZED VIEW <name>, "
-    "SHOW MATERIALIZED VIEWS, DROP MATERIALIZED VIEW <name>, WHAT IF (<change>; ..) <query>, CREATE GRAPH <name>, DROP GRAPH <name>, "
-    "SHOW GRAPHS, SPARQL <query or update> and EXPLAIN SPARQL <query>"
-)
 
 _HINTS = {
     "REFRESH INCREMENTAL": "An incremental view is up to date whenever it is read; REFRESH MATERIALIZED VIEW is for materialized ones.",
@@ -102,8 +94,8 @@ class Commands:
         match command.kind:
             case CommandKind.UNKNOWN:
                 words = " ".join(command.argument.upper().split())
-                hint = next((hint for beginning, hint in _HINTS.items() if words.startswith(beginning)), f"These are {_STATEMENTS}.")
-                raise ProgrammingError(f"{command.argument!r} is no statement of the driver. {hint}")
+                hint = next((hint for beginning, hint in _HINTS.items() if words.startswith(beginning)), None) or _meant(words)
+                raise ProgrammingError(f"{command.argument[:200]!r} is no statement of the driver. {hint}")
             case CommandKind.ADVISE:
                 return Outcome(advised(self._advisor.advise(execution)), -1, NO_SKETCH)
             case CommandKind.ADVISE_ANSWERS:
@@ -188,3 +180,9 @@ class Commands:
         if target is not None:
             self._sketches.relations.forget(target.location)
         return replace(outcome, stream=None)
+
+
+def _meant(words: str) -> str:
+    """Say which statement was meant, or which ones there are."""
+    form = nearest_form(words)
+    return f"These are {', '.join(FORMS)}." if form is None else f"Did you mean {form}?"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
@@ -21,6 +22,7 @@ from imp_driver.ports import Outcome, Pipeline
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import SketchMode, read_mode
 from imp_driver.values.report import SketchReport
+from imp_driver.values.shown import html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -56,6 +58,7 @@ class Cursor:
         self.query_id: str | None = None
         self.sketch_report: SketchReport | None = None
         self._sketch: SketchMode | None = None
+        self._failure: str | None = None
 
     @property
     def sketch(self) -> str | None:
@@ -94,20 +97,35 @@ class Cursor:
             operation: SQL with ``?`` markers for a sequence or ``:name`` markers for a mapping.
             parameters: their values, bound by Spark.
         """
-        execution = Execution(_text(operation), checked(parameters))
-        return self._executed(execution, lambda pipeline: pipeline.run(execution))
+        with self._noting_failure():
+            execution = Execution(_text(operation), checked(parameters))
+            return self._executed(execution, lambda pipeline: pipeline.run(execution))
 
     def executemany(self, operation: str, seq_of_parameters: Iterable[Any]) -> Cursor:
         """Run one statement for many parameters; an INSERT of VALUES is one append and one commit."""
-        if not isinstance(seq_of_parameters, Iterable):
-            raise ProgrammingError(f"executemany needs a sequence of parameters, one for each run, not {type(seq_of_parameters).__name__}.")
-        text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
-        if not rows:
-            self._begin(Execution(text))
-            self.rowcount = 0
-            return self
-        execution = Execution(text)
-        return self._executed(execution, lambda pipeline: pipeline.run_many(execution, rows))
+        with self._noting_failure():
+            if not isinstance(seq_of_parameters, Iterable):
+                found = type(seq_of_parameters).__name__
+                raise ProgrammingError(f"executemany needs a sequence of parameters, one for each run, not {found}.")
+            text, rows = _text(operation), [checked(parameters) for parameters in seq_of_parameters]
+            if not rows:
+                self._begin(Execution(text))
+                self.rowcount = 0
+                return self
+            execution = Execution(text)
+            return self._executed(execution, lambda pipeline: pipeline.run_many(execution, rows))
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """Run a statement; where it fails nothing is left of the one before, and fetching says what happened."""
+        try:
+            yield
+        except BaseException as error:
+            # The text alone: a traceback would keep parameters and sessions alive.
+            self._failure = next(iter(str(error).splitlines()), "") or type(error).__name__
+            self._discard()
+            self._forget_outcome()
+            raise
 
     def _executed(self, execution: Execution, call: Callable[[Pipeline], Outcome]) -> Cursor:
         self._begin(execution)
@@ -127,8 +145,12 @@ class Cursor:
     def _begin(self, execution: Execution) -> None:
         self._check_open()
         self._discard()
-        self.rowcount, self.description, self.sketch_report, self._generated = -1, None, None, None
+        self._forget_outcome()
+        self._failure = None
         self._execution, self.query_id = execution, execution.tag
+
+    def _forget_outcome(self) -> None:
+        self.rowcount, self.description, self.sketch_report, self._generated = -1, None, None, None
 
     def _guarded(self, call: Callable[[], ResultT]) -> ResultT:
         """Call; on Ctrl-C stop the run in Spark too, then let the interruption through. An error says of which run it is."""
@@ -203,6 +225,8 @@ class Cursor:
     def _result(self) -> Rows:
         self._check_open()
         if self._rows is None:
+            if self._failure is not None:
+                raise ProgrammingError(f"There is nothing to fetch: the last statement failed. {self._failure}")
             reason = "no statement was executed" if self.query_id is None else "the statement returned no rows"
             raise ProgrammingError(f"There is nothing to fetch: {reason}.")
         return self._rows
@@ -246,6 +270,23 @@ class Cursor:
 
     def scroll(self, value: int, mode: str = "relative") -> NoReturn:
         raise NotSupportedError("Rows are streamed forward only.")
+
+    def __repr__(self) -> str:
+        told = "; ".join(f"{name}: {text}" for name, text in self._shown().items())
+        return f"<imp_driver.Cursor{' ' if told else ''}{told}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows of a cursor: its columns and its report. No row is fetched."""
+        report = "" if self.sketch_report is None else self.sketch_report._repr_html_()
+        return f"{html_table(self._shown())}{report}"
+
+    def _shown(self) -> dict[str, str]:
+        if self._closed:
+            return {"state": "closed"}
+        if self._rows is None:
+            return {"state": "no rows to fetch"} if self.rowcount < 0 else {"rows changed": f"{self.rowcount:,}"}
+        columns = ", ".join(f"{name} {type_code}" for name, type_code, *_ in self.description or ())
+        return {"columns": columns, "rows fetched": f"{self._rows.position:,}"}
 
     def __iter__(self) -> Cursor:
         return self

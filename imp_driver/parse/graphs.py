@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from imp_driver.errors import ProgrammingError
 from imp_driver.parse.tokens import tokens_of
 from imp_driver.parse.words import Words
+from imp_driver.values.excerpt import excerpt
 
 _CREATE = "CREATE GRAPH [IF NOT EXISTS] name [COMMENT 'text'] [FROM MAPPING 'R2RML' | FROM MAPPING FILE 'path']"
 _DROP = "DROP GRAPH [IF EXISTS] name"
@@ -69,6 +71,11 @@ class _Words(Words):
 
     def __init__(self, text: str, form: str) -> None:
         super().__init__(tokens_of(text, form), form)
+        self._text = text
+
+    def unexpected(self) -> ProgrammingError:
+        token = self._peek()
+        return ProgrammingError(f"{super().unexpected()}\n{excerpt(self._text, len(self._text) if token is None else token.start)}")
 
     def text(self) -> str:
         return self._next_text().text

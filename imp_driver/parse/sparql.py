@@ -31,6 +31,19 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _DEPTH = {"{": 1, "}": -1}
+_CLAUSES = r"(?:FROM\s+(?:NAMED\s+)?\S+\s+)*(?:WHERE\s*)?\{"
+_BARE = re.compile(
+    rf"""{_BEFORE}(?:
+    PREFIX\s+[\w.-]*:\s*< | BASE\s*<
+    | SELECT\s+(?:(?:DISTINCT|REDUCED)\s+)?(?:[?$]\w | \*\s*{_CLAUSES} | \(.{{1,300}}?\bAS\s+[?$]\w+\s*\))
+    | ASK\s*{_CLAUSES} | CONSTRUCT\s*(?:\{{|FROM|WHERE) | DESCRIBE\s+(?:[?$]\w|<)
+    | (?:INSERT|DELETE)\s*(?:DATA\s*|WHERE\s*)?\{{
+    )""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""Text of SPARQL as its own tools have it; none of it is SQL."""
+_INSIDE = re.compile(r"\bSPARQL\s+(?:SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX\s+[\w.-]*:|BASE\s*<)", re.IGNORECASE)
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def read_sparql(text: str) -> SparqlText | None:
@@ -54,3 +67,13 @@ def end_of_sparql(text: str, begin: int) -> int | None:
         depth += _DEPTH.get(token[0], 0)
         place = token.end()
     return None
+
+
+def is_bare_sparql(text: str) -> bool:
+    """Say whether text is SPARQL without the word before it by which it is told from SQL."""
+    return _BARE.match(text) is not None
+
+
+def has_sparql_inside(text: str) -> bool:
+    """Say whether SPARQL seems to stand within a statement of SQL."""
+    return read_sparql(text) is None and _INSIDE.search(_QUOTED.sub(" ", text)) is not None

@@ -45,13 +45,15 @@ class Block:
     """``top`` is the block as a plan of its own; ``query`` is the same in one form.
 
     ``ends_in`` is the top-k of the query around that is part of the block, None when it has none. A block ``of_rows`` has one constant
-    key and nothing above it: its rows, not its groups, are what is covered.
+    key and nothing above it: its rows, not its groups, are what is covered. ``by_subquery``: a condition compares its groups with the value
+    of a subquery, and is left out.
     """
 
     query: QueryBlock
     top: Plan
     ends_in: TopK | None = None
     of_rows: bool = False
+    by_subquery: bool = False
 
 
 def over_columns(block: QueryBlock) -> QueryBlock:
@@ -174,12 +176,15 @@ def _block(aggregate: Aggregate, above: tuple[Plan, ...]) -> Block:
     top: Plan = Filter(aggregate, tuple(upper.having)) if upper.having else aggregate
     if upper.limit is not None:
         top = TopK(top, tuple(upper.order), upper.limit, upper.offset)
-    return Block(query, top, upper.ends_in)
+    return Block(query, top, upper.ends_in, by_subquery=upper.by_subquery)
 
 
 @dataclass(slots=True)
 class _Upper:
-    """Collects what filters the groups. ``values`` says what attributes stand for over the groups; what it lacks is not known there."""
+    """Collects what filters the groups. ``values`` says what attributes stand for over the groups; what it lacks is not known there.
+
+    ``subqueries`` are the attributes of scalar subqueries, ``by_subquery`` whether a condition reads one.
+    """
 
     values: dict[str, exp.Expr]
     having: list[exp.Expr] = field(default_factory=list)
@@ -187,6 +192,8 @@ class _Upper:
     limit: exp.Expr | None = None
     offset: exp.Expr | None = None
     ends_in: TopK | None = None
+    by_subquery: bool = False
+    subqueries: set[str] = field(default_factory=set)
 
     def climb(self, plan: Plan, above: tuple[Plan, ...]) -> None:
         """Go up as long as an operator only drops, repeats or renames groups.
@@ -201,6 +208,7 @@ class _Upper:
                     known = [conjunct for conjunct in parent.conjuncts if identifiers(conjunct) <= self.values.keys()]
                     self.having += [substituted(conjunct, self.values) for conjunct in known]
                     is_exact = is_exact and len(known) == len(parent.conjuncts)
+                    self.by_subquery |= any(identifiers(conjunct) & self.subqueries for conjunct in parent.conjuncts)
                 case Project():
                     self.values = {
                         attribute.identifier: substituted(expression, self.values)
@@ -208,7 +216,7 @@ class _Upper:
                         if identifiers(expression) <= self.values.keys()
                     }
                 case Scalar() if parent.child is plan:
-                    pass
+                    self.subqueries.add(parent.value.identifier)
                 case SemiJoin() if parent.left is plan:
                     is_exact = False
                 case Join() if parent.kind is JoinKind.INNER or (parent.kind is JoinKind.LEFT and parent.left is plan):

@@ -21,8 +21,11 @@ from imp_driver.values.expressions import (
 from imp_driver.values.refusal import Refused
 
 
-def check_filters(bound: BoundBlock) -> None:
+def check_filters(bound: BoundBlock, *, by_subquery: bool) -> None:
     """Check that something drops groups, in terms of what the operators maintain.
+
+    Args:
+        by_subquery: whether a condition that compares groups with the value of a subquery is left out of the block.
 
     Raises:
         Refused: every group is in the answer, or only aggregates that are not maintained decide.
@@ -36,6 +39,8 @@ def check_filters(bound: BoundBlock) -> None:
             raise Refused(Reason.UNSUPPORTED_AGGREGATE)
         return
     if bound.where is None and isinstance(bound.source, Scan):
+        if by_subquery:
+            raise Refused(Reason.SUBQUERY, "the groups are filtered by the value of a subquery alone, which no sketch knows beforehand")
         raise Refused(Reason.NO_FILTER_ABOVE_GROUPS)
 
 

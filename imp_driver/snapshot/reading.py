@@ -86,7 +86,7 @@ class Reading:
         known = None if parameters else self.text.blocks.get(name)
         if known is None:
             known = self._blocks(analysis, parameters)
-            check_filters(known[0])
+            check_filters(known[0], by_subquery=analysis.plan.by_subquery)
             if not parameters:
                 self.text.blocks[name] = known
         return known

@@ -36,11 +36,13 @@ def open_session(options: Options) -> Session:
         NotSupportedError: the packages of the extra ``connect`` are missing, or the server runs another version of Spark.
     """
     _check_packages()
+    from imp_driver.spark.errors import at_address
+
     try:
         return _open(options)
     except Error as error:
         # The address is asked for once, and so may be named.
-        message = str(error).replace("The Spark Connect server", f"The Spark Connect server at {options.server}", 1)
+        message = at_address(str(error), options.server)
         raise type(error)(message, error_class=error.error_class, sqlstate=error.sqlstate) from error.__cause__
 
 

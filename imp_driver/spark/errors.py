@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -65,11 +66,18 @@ _JAVA_CLASS = re.compile(r"^(?:(?:[\w$]+\.)+[\w$]*(?:Exception|Error): |\((?:[\w
 _MISSING_FILE = re.compile(r"^(?:[\w$]+\.)+FileNotFoundException: ")
 _PARSER_POSITION = re.compile(r"\(line (\d+), pos (\d+)\)")
 _SERVER: tuple[tuple[str, str | None, str], ...] = (
-    ("UNAVAILABLE", CONNECTION_LOST, "The Spark Connect server does not answer. Check its address and that it runs, then connect again."),
+    (
+        "UNAVAILABLE",
+        CONNECTION_LOST,
+        "The Spark Connect server does not answer. Check that the host and the port are right, that the server runs and listens there, "
+        "and that no firewall is between; then connect again.",
+    ),
     ("UNAUTHENTICATED", None, "The Spark Connect server does not accept the token. Check token= and use_ssl=."),
     ("PERMISSION_DENIED", None, "The Spark Connect server denies access. Check user_id= and token=."),
 )
 """Status of gRPC, error class and message."""
+_OF_SERVER = re.compile(r"The Spark Connect server(?: at \S+)?")
+_UNREACHED = re.compile(r"\bipv[46]:(\S+:\d+)\b")
 _SESSION_IS_GONE = re.compile(r"INVALID_HANDLE\.SESSION|NO_ACTIVE_SESSION|incorrect (server side )?session identifier|closed channel")
 _TRACE_OF_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(?P<last>\S.*)", re.MULTILINE)
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]*(?:\.[A-Z0-9_]+)*)\]")
@@ -125,8 +133,19 @@ def _from_server(error: BaseException, condition: str | None, tag: str | None) -
     status = (_asked(error, "getGrpcStatusCode") or "").removeprefix("StatusCode.")
     for name, error_class, message in _SERVER:
         if condition is None and status == name:
-            return errors.OperationalError(message, error_class=error_class, query_id=tag)
+            return errors.OperationalError(at_address(message, _address(error)), error_class=error_class, query_id=tag)
     return None
+
+
+def at_address(message: str, address: str | None) -> str:
+    """Return the message about a server with its address, ``host:port``; as it is where there is none."""
+    return message if address is None else _OF_SERVER.sub(lambda _: f"The Spark Connect server at {address}", message, count=1)
+
+
+def _address(error: BaseException) -> str | None:
+    """Return the address that gRPC could not reach, as its text has it; None where it has none."""
+    found = _UNREACHED.search(str(error))
+    return None if found is None else unquote(found[1])
 
 
 def _from_java(error: Py4JJavaError) -> BaseException:

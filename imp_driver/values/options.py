@@ -162,8 +162,8 @@ class Options:
                 continue
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise InterfaceError(f"Unknown option {name!r}.{hint} Known options: {', '.join(sorted(known))}.")
+                hint = f"Did you mean {near[0]!r}?" if near else f"Known options: {', '.join(sorted(known))}."
+                raise InterfaceError(f"Unknown option {name!r}. {hint}")
             if value is not None:
                 changed[name] = _read(name, value)
         return replace(self, conf=tuple(sorted(conf.items())), **changed)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from enum import Enum
 
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason, ServedBy
 from imp_driver.values.redaction import redacted
 from imp_driver.values.refusal import Grounds
+from imp_driver.values.shown import html_table, text_table
 
 
 @dataclass(frozen=True, slots=True)
 class SketchReport:
-    """What happened to one statement.
+    """What happened to one statement. Printed it is a short table of what matters, in a notebook too; ``to_dict()`` has all of it.
 
     Attributes:
         template: identifier of the query template; None when the statement has none.
@@ -71,3 +73,57 @@ class SketchReport:
         """Version vector that the statement was answered at, by table; empty when Spark chose it."""
         every = (self, *self.also)
         return {table: version for report in every for table, version in report.tables.items()}
+
+    def to_dict(self) -> dict[str, object]:
+        """Return all fields and ``versions`` as values of JSON: codes by their names, None where there is nothing."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)} | {"versions": self.versions}
+
+    def __str__(self) -> str:
+        return text_table(self._rows())
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        return html_table(self._rows())
+
+    def _rows(self) -> dict[str, str]:
+        """Return what matters to people, by its name; what there is nothing of is left out."""
+        rows = {
+            "served by": f"{self.served_by.name}: {self.served_by.value}",
+            "decision": self.decision.name,
+            "why": Grounds(self.reason, self.detail).told,
+            "not from groups": "" if self.not_answered is None else self.not_answered.told,
+            "versions": ", ".join(f"{table} {version}" for table, version in self.versions.items()),
+            "rows changed": "" if self.delta_source is None else f"{self.delta_rows:,} ({self.delta_source.value})",
+            "captured again": "" if self.recapture_reason is None else f"{self.recapture_reason.name}: {self.recapture_reason.value}",
+            "sketch": "" if self.fragments_total is None else self._sketch(),
+            "time": f"{sum(self.times.values()):,.1f} ms ({', '.join(f'{name} {spent:,.1f}' for name, spent in self.times.items())})",
+        }
+        if self.reason is Reason.NOT_A_QUERY:
+            rows = {name: rows[name] for name in ("why", "versions", "time")}
+        if not self.times:
+            del rows["time"]
+        return {name: text for name, text in rows.items() if text}
+
+    def _sketch(self) -> str:
+        read = [f"{self.fragments_kept} of {self.fragments_total} fragments of {self.table}.{self.attribute}"]
+        if self.files_total is not None:
+            read.append(f"{self.files_kept} of {self.files_total} files")
+        if self.bytes_total is not None and self.bytes_kept is not None:
+            read.append(f"{self.bytes_kept / 1e6:,.1f} of {self.bytes_total / 1e6:,.1f} MB")
+        return ", ".join(read)
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Enum():
+            return value.name
+        case Mapping():
+            return {str(name): _plain(each) for name, each in value.items()}
+        case tuple():
+            return [_plain(each) for each in value]
+        case SketchReport():
+            return value.to_dict()
+        case Grounds():
+            return {"reason": value.reason.name, "detail": value.detail}
+        case _:
+            return value

@@ -128,7 +128,7 @@ HAVING sum(items.price) > ?)
 ;
 
 -- name: above_the_average
--- expected: NO_FILTER_ABOVE_GROUPS
+-- expected: SUBQUERY
 SELECT items.order_id, sum(items.price) AS sum_1
 FROM items GROUP BY items.order_id
 HAVING sum(items.price) > (SELECT avg(items.price) * ? AS anon_1

@@ -68,6 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "values": set(),
     "errors": set(),
+    "report": set(),
     "reasons": set(),
     "ports": set(),
 } | {stage: set(STAGES[: place + 1]) for place, stage in enumerate(STAGES)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.sparql.algebra import Call, Constant, Exists, Expression, Pattern, Read, Variable
+from imp_driver.sparql.functions.names import check_call
 from imp_driver.sparql.reading.context import Context
 from imp_driver.sparql.reading.tree import Iri, Number, Tree
 from imp_driver.sparql.terms import RDF, iri
@@ -41,7 +42,8 @@ class Expressions:
         """Return the expression of a tree.
 
         Raises:
-            ProgrammingError: an undeclared prefix, or an aggregate where none can be.
+            ProgrammingError: an undeclared prefix, an aggregate where none can be, or a cast of several values.
+            NotSupportedError: a function that is not known.
         """
         match found:
             case Tree():
@@ -104,7 +106,9 @@ class Expressions:
         name = self.context.names.term(tree.one("iri"))
         if tree.many("distinct"):
             raise NotSupportedError(f"DISTINCT in a call of {name}: there are no aggregates but those of SPARQL 1.1")
-        return Call(name, tuple(self.of(one) for one in tree.many("expr")))
+        arguments = tuple(self.of(one) for one in tree.many("expr"))
+        check_call(name, len(arguments))
+        return Call(name, arguments)
 
     def _builtin(self, tree: Tree) -> Expression:
         name = tree.rule.removeprefix("Builtin_").upper()

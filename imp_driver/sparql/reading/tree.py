@@ -14,12 +14,16 @@ from typing import Any, TypeAlias
 
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.sparql.algebra import Variable
+from imp_driver.sparql.functions.names import meant
 from imp_driver.sparql.reading.expected import Expectations
-from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, WRITTEN, Prepared, prepared, tokens
+from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, WRITTEN, Prepared, Token, prepared, tokens
 from imp_driver.sparql.terms import RDF, XSD
+from imp_driver.values.excerpt import excerpt, line_and_column
 
 _LOCK = threading.Lock()
 """Held while the parser works: its grammar is shared by all threads."""
+_OF_A_PREFIX = "a prefixed name"
+"""What is expected behind a word that the grammar does not know."""
 _DEEP = 30_000
 """Calls that a long text may nest: the grammar recurs for each triple of a block."""
 
@@ -147,11 +151,22 @@ def _recursing(parse: Any) -> Any:
 def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
     offset = min(offset, len(text))
     offset += len(text[offset:]) - len(text[offset:].lstrip())
-    line, column = text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
-    token = next(tokens(text[offset:]), None)
-    found = "the end of the text" if token is None else repr(token.text[:30])
-    message = f"this is no SPARQL 1.1: line {line}, column {column}: expected {expected}; found {found}"
+    called = _called(text, offset) if expected == _OF_A_PREFIX else None
+    if called is not None:
+        offset, told = called.start, f"{called.text} is no function of SPARQL 1.1{meant(called.text)}"
+    else:
+        token = next(tokens(text[offset:]), None)
+        found = "the end of the text" if token is None else repr(token.text[:30])
+        told = f"expected {expected}; found {found}"
+    line, column = line_and_column(text, offset)
+    message = f"this is no SPARQL 1.1: line {line}, column {column}: {told}\n{excerpt(text, offset)}"
     return ProgrammingError(message, position=QueryPosition(line, column, offset))
+
+
+def _called(text: str, offset: int) -> Token | None:
+    """Return the word that stands before a bracket as the name of a function does, which the grammar takes for a prefix."""
+    before = [token for token in tokens(text[:offset]) if token.kind not in ("space", "comment")]
+    return before[-1] if text[offset : offset + 1] == "(" and before and before[-1].kind == "word" else None
 
 
 class _Conversion:

@@ -316,3 +316,58 @@ def test_an_error_says_of_which_run_it_is() -> None:
         with pytest.raises(imp_driver.ProgrammingError) as caught:
             cursor.execute("DROP SKETCH none")
     assert caught.value.query_id == cursor.query_id is not None
+
+
+def test_fetching_after_a_statement_that_failed_names_its_failure() -> None:
+    pipeline = FakePipeline(numbers(3, []))
+    told = "There is nothing to fetch: the last statement failed. no such table: `slaes`"
+    with Connection(pipeline) as connection:
+        cursor = connection.execute("SELECT 1")
+        pipeline.error = imp_driver.ProgrammingError("no such table: `slaes`\nand more")
+        with pytest.raises(imp_driver.ProgrammingError, match="no such table"):
+            cursor.execute("SELECT * FROM slaes")
+        for fetch in (cursor.fetchall, cursor.fetchone, cursor.fetch_arrow_table):
+            with pytest.raises(imp_driver.ProgrammingError) as caught:
+                fetch()
+            assert str(caught.value) == told
+        assert cursor.description is None
+        pipeline.error = pipeline.stream = None
+        with pytest.raises(imp_driver.ProgrammingError, match="the statement returned no rows"):
+            cursor.execute("UPDATE sales SET price = 1").fetchall()
+
+
+@pytest.mark.parametrize("wrong", [(5, None), ("SELECT ?", 5)])
+def test_a_statement_that_never_began_leaves_no_rows_of_the_one_before(wrong: tuple[Any, Any]) -> None:
+    with Connection(FakePipeline(numbers(3, []))) as connection:
+        cursor = connection.execute("SELECT 1")
+        with pytest.raises(imp_driver.ProgrammingError):
+            cursor.execute(*wrong)
+        with pytest.raises(imp_driver.ProgrammingError, match="the last statement failed"):
+            cursor.fetchall()
+        with pytest.raises(imp_driver.ProgrammingError):
+            cursor.execute("SELECT 1").executemany("INSERT INTO t VALUES (?)", 5)  # type: ignore[arg-type]
+        with pytest.raises(imp_driver.ProgrammingError, match=r"the last statement failed\. executemany needs a sequence"):
+            cursor.fetchall()
+
+
+def test_a_cursor_that_is_shown_fetches_nothing() -> None:
+    schema = pa.schema([("<b>n</b>", pa.int64())])
+    stream = FakeStream(schema, [pa.RecordBatch.from_arrays([pa.array([1, 2], pa.int64())], schema=schema)])
+    with Connection(FakePipeline(stream)) as connection:
+        cursor = connection.cursor()
+        assert repr(cursor) == "<imp_driver.Cursor state: no rows to fetch>"
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+        assert repr(cursor) == "<imp_driver.Cursor columns: <b>n</b> int64; rows fetched: 1>"
+        html = cursor._repr_html_()
+        assert "&lt;b&gt;n&lt;/b&gt; int64" in html
+        assert "SKETCH_OFF" in html
+        assert cursor.fetchall() == [(2,)]
+        cursor.close()
+        assert repr(cursor) == "<imp_driver.Cursor state: closed>"
+        assert "closed" in cursor._repr_html_()
+
+
+def test_a_cursor_says_how_many_rows_it_has_changed() -> None:
+    with Connection(FakePipeline(rowcount=1200)) as connection:
+        assert repr(connection.execute("DELETE FROM t")) == "<imp_driver.Cursor rows changed: 1,200>"

@@ -36,7 +36,7 @@ SCHEMA = (
 def _bind(text: str, parameters: Parameters = None) -> BoundBlock:
     analysis = analysis_of(text, SCHEMA)
     block = bind(analysis.block, parameters, analysis.columns)
-    check_filters(block)
+    check_filters(block, by_subquery=analysis.plan.by_subquery)
     return block
 
 
@@ -98,7 +98,8 @@ def test_blocks(text: str, keys: list[str], where: str | None, aggregates: list[
         ("select sum(b) from r having count(*) < 3", Reason.SCALAR_AGGREGATE),
         ("select a, avg(b) from r, q group by a having avg(b) > 1", Reason.AMBIGUOUS_NAME),
         ("select a from r where b = 1 or b in (select a from q) group by a having count(*) > 1", Reason.SUBQUERY),
-        ("select a from r group by a having sum(b) > (select avg(b) from r)", Reason.NO_FILTER_ABOVE_GROUPS),
+        ("select a from r group by a having sum(b) > (select avg(b) from r)", Reason.SUBQUERY),
+        ("select a, (select avg(b) from r) from r group by a", Reason.NO_FILTER_ABOVE_GROUPS),
         ("with recursive q as (select 1 as a union all select a from q) select a from q group by a", Reason.RECURSION),
         ("select a, sum(b) over w from r window w as (order by a)", Reason.WINDOW_FUNCTION),
         ("select a from r tablesample (10 percent) group by a having count(*) > 1", Reason.SAMPLE),

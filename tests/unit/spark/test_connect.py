@@ -106,7 +106,9 @@ def _error(text: str, status: str = "INTERNAL", condition: str | None = None) ->
 @pytest.mark.parametrize(
     ("error", "is_lost", "words"),
     [
-        (_error("<debug dump>", "UNAVAILABLE"), True, "does not answer"),
+        (_error("<debug dump>", "UNAVAILABLE"), True, "The Spark Connect server does not answer. Check that the host and the port"),
+        (_error("<debug dump> ipv4:10.0.0.7:15002: refused", "UNAVAILABLE"), True, "server at 10.0.0.7:15002 does not answer"),
+        (_error("<debug dump> ipv6:%5B::1%5D:15002: refused", "UNAVAILABLE"), True, r"server at \[::1\]:15002 does not answer"),
         (_error("<debug dump>", "UNAUTHENTICATED"), False, "does not accept the token"),
         (_error("<debug dump>", "PERMISSION_DENIED"), False, "denies access"),
         (_error("[INVALID_HANDLE.SESSION_CHANGED] x", condition="INVALID_HANDLE.SESSION_CHANGED"), True, "no longer has this session"),

@@ -39,6 +39,52 @@ def test_bad_text_is_told_with_its_place(text: str, place: tuple[int, int, int],
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("SELECT * { ?s ?p }", ["  SELECT * { ?s ?p }", "                   ^"]),
+        ("SELECT * {\n\t?s ?p 05 .\n\tOPTIONAL ?s\n}", ["   OPTIONAL ?s", "            ^"]),
+        ("SELECT * { ?s ?p ?o", ["  SELECT * { ?s ?p ?o", "                     ^"]),
+        (f"SELECT * {{ ?s ?p '{'x' * 90}' 6 }}{' ' * 90}# end", [f"  ..{'x' * 58}' 6 }}{' ' * 57}..", f"    {' ' * 60}^"]),
+    ],
+)
+def test_bad_text_is_told_with_its_line_and_a_mark_below_the_place(text: str, shown: list[str]) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_query(text, G)
+    assert str(raised.value).split("\n")[1:] == shown
+
+
+@pytest.mark.parametrize(
+    ("expression", "column", "message"),
+    [
+        ("foo(?o)", 28, "foo is no function of SPARQL 1.1. Did you mean FLOOR?"),
+        ("strlenn (?o) > 3", 28, "strlenn is no function of SPARQL 1.1. Did you mean STRLEN?"),
+        ("?o > 1 && qqqqq(?o)", 38, "qqqqq is no function of SPARQL 1.1"),
+    ],
+)
+def test_a_function_that_there_is_not_is_named_with_the_nearest_one(expression: str, column: int, message: str) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_query(f"SELECT * {{ ?s ?p ?o FILTER({expression}) }}", G)
+    assert str(raised.value).split("\n")[0] == f"this is no SPARQL 1.1: line 1, column {column}: {message}"
+    assert raised.value.position == QueryPosition(1, column, column - 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (":upperCase(?o)", NotSupportedError, r"no function <http://example.org/upperCase> is known. Did you mean UCASE\?"),
+        (":q(?o)", NotSupportedError, r"no function <http://example.org/q> is known: those by IRIs are xsd:boolean, .* xsd:string\."),
+        ("xsd:int(?o)", NotSupportedError, r"#int> is known. Did you mean xsd:integer\?"),
+        (":f(DISTINCT ?o)", NotSupportedError, "DISTINCT in a call of <http://example.org/f>"),
+        ("xsd:integer(?o, 2)", ProgrammingError, "#integer> takes one argument, and here it has 2"),
+        ("xsd:integer()", ProgrammingError, "#integer> takes one argument, and here it has 0"),
+    ],
+)
+def test_a_function_by_an_iri_that_is_not_known_is_refused(call: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        read_query(f"{PREFIXES} ASK {{ ?s ?p ?o FILTER({call}) }}", G)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("ASK { ?s no:p ?o }", "the prefix no: is not declared"),

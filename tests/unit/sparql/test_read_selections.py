@@ -29,7 +29,7 @@ from imp_driver.sparql.algebra import (
 )
 from imp_driver.sparql.read import read_query
 from imp_driver.sparql.terms import XSD, Term, iri
-from tests.unit.sparql.shapes import EMPTY, EX, PREFIXES, G, bgp, call, ex, integer, names, selected, triple, value, var
+from tests.unit.sparql.shapes import EMPTY, PREFIXES, G, bgp, call, ex, integer, names, selected, triple, value, var
 
 A = bgp("?a :p ?b")
 COUNT = Aggregate("COUNT")
@@ -207,8 +207,6 @@ def test_selections(case: str) -> None:
         ("STRUUID()", call("STRUUID")),
         ("ENCODE_FOR_URI(?a)", call("ENCODE_FOR_URI", "?a")),
         ("xsd:integer(?a)", call(iri(f"{XSD}integer"), "?a")),
-        (":f(?a, 1)", call(iri(f"{EX}f"), "?a", integer(1))),
-        (":f()", call(iri(f"{EX}f"))),
     ],
 )
 def test_expressions(text: str, expected: Expression) -> None:

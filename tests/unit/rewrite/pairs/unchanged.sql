@@ -32,7 +32,7 @@ SELECT g, sum(a) AS f FROM r VERSION AS OF 0 GROUP BY g HAVING sum(a) > 130
 
 # a condition whose constant is another query
 SELECT g FROM r GROUP BY g HAVING sum(a) > (SELECT avg(a) * 30 FROM r)
-=> NO_FILTER_ABOVE_GROUPS
+=> SUBQUERY
 
 # rows that Delta finds as well by the statistics of the files
 SELECT id, a FROM r WHERE a + x > 45

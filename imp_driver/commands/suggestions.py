@@ -1,0 +1,46 @@
+"""What may have been meant by a statement that was not understood: its error says so, once Spark has had its say."""
+
+from __future__ import annotations
+
+from imp_driver.errors import Error, NotSupportedError, ProgrammingError, add_sentence
+from imp_driver.parse.commands import command_of
+from imp_driver.parse.nearest import nearest_form
+from imp_driver.parse.sparql import has_sparql_inside, is_bare_sparql
+
+_UNBOUND = "UNBOUND_SQL_PARAMETER"
+_SYNTAX = "42601"
+"""SQLSTATE of texts that Spark cannot parse."""
+
+
+def suggest(error: Error, text: str) -> None:
+    """Have the error of a statement that was not understood say what may have been meant.
+
+    Raises:
+        ProgrammingError: the text is SPARQL, of which an error about markers or about SQL says nothing.
+    """
+    if not _is_about_form(error) or command_of(text) is not None:
+        return
+    told = _of_sparql(text)
+    if told is not None:
+        raise ProgrammingError(told, query_id=error.query_id) from error
+    if error.sqlstate == _SYNTAX and (form := nearest_form(text)) is not None:
+        add_sentence(error, f"Did you mean {form}?")
+
+
+def _is_about_form(error: Error) -> bool:
+    """Say whether an error is about markers or syntax, be it of the driver or of Spark."""
+    if error.error_class is None:
+        return isinstance(error, (ProgrammingError, NotSupportedError))
+    return error.error_class == _UNBOUND or error.sqlstate == _SYNTAX
+
+
+def _of_sparql(text: str) -> str | None:
+    if is_bare_sparql(text):
+        beginning = " ".join(text.split())[:40]
+        return f"This is SPARQL, which begins with that word: write SPARQL {beginning}{' ..' if len(beginning) == 40 else ''}"
+    if has_sparql_inside(text):
+        return (
+            "SPARQL cannot stand inside a statement of SQL. Make a view of it, CREATE INCREMENTAL VIEW v AS SPARQL SELECT .., "
+            "and read v in its place."
+        )
+    return None

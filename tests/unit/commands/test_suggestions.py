@@ -1,0 +1,59 @@
+"""What is added to the error of a statement that was not understood."""
+
+from __future__ import annotations
+
+import pytest
+
+from imp_driver.commands.suggestions import suggest
+from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError
+
+
+def _syntax() -> ProgrammingError:
+    told = "[PARSE_SYNTAX_ERROR] Syntax error\n\n== SQL ==\nSHOW SKECHES\n"
+    return ProgrammingError(told, error_class="PARSE_SYNTAX_ERROR", sqlstate="42601", query_id="q")
+
+
+def test_an_error_of_spark_ends_with_what_may_have_been_meant_and_keeps_the_rest() -> None:
+    error = _syntax()
+    suggest(error, "SHOW SKECHES")
+    assert str(error) == "[PARSE_SYNTAX_ERROR] Syntax error\n\n== SQL ==\nSHOW SKECHES\nDid you mean SHOW SKETCHES?"
+    assert (error.error_class, error.sqlstate, error.query_id) == ("PARSE_SYNTAX_ERROR", "42601", "q")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ProgrammingError("no such table", error_class="TABLE_OR_VIEW_NOT_FOUND", sqlstate="42P01"), "SHOW SKECHES"),
+        (ProgrammingError("no such table", error_class="TABLE_OR_VIEW_NOT_FOUND", sqlstate="42P01"), "SELECT ?s { ?s ?p ?o }"),
+        (DataError("too large"), "SELECT ?s { ?s ?p ?o }"),
+        (OperationalError("gone"), "SELECT ?s { ?s ?p ?o }"),
+        (_syntax(), "SELCT 1"),
+        (ProgrammingError("this is no SPARQL 1.1"), "CREATE INCREMENTAL VIEW v AS SPARQL SELECT ?s ?"),
+        (ProgrammingError("this is no SPARQL 1.1"), "SPARQL SELECT ?s ?"),
+    ],
+)
+def test_other_errors_stay_as_they_are(error: Error, text: str) -> None:
+    before = str(error)
+    suggest(error, text)
+    assert str(error) == before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        _syntax(),
+        ProgrammingError("1 marker", error_class="UNBOUND_SQL_PARAMETER", sqlstate="42P02"),
+        NotSupportedError("a $ outside quotes"),
+    ],
+)
+def test_sparql_without_its_word_is_told_in_the_place_of_markers(error: Error) -> None:
+    with pytest.raises(ProgrammingError, match=r"^This is SPARQL, .*: write SPARQL SELECT \?s WHERE { \?s \?p \?o }$") as raised:
+        suggest(error, "SELECT ?s\nWHERE { ?s ?p ?o }")
+    assert raised.value.__cause__ is error
+    assert raised.value.error_class is None
+
+
+def test_sparql_within_sql_is_had_by_a_view() -> None:
+    error = ProgrammingError("3 markers", error_class="UNBOUND_SQL_PARAMETER", sqlstate="42P02")
+    with pytest.raises(ProgrammingError, match=r"CREATE INCREMENTAL VIEW v AS SPARQL SELECT \.\., and read v"):
+        suggest(error, "SELECT * FROM t JOIN (SPARQL SELECT ?s { ?s ?p ?o }) g")
