@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.status import Status
 
 import imp_driver
-from imp_driver.cli.load import existing
+from imp_driver.cli.load_files import existing
 from imp_driver.dbapi.connection import Connection
 from imp_driver.parse.graphs import read_graph_name
 from imp_driver.sparql.files import FORMATS, SCHEMA, format_of, read_batches

@@ -1,127 +1,213 @@
-"""``imp load URL TABLE FILES.. --cluster-by COLUMN``: files of rows into a Delta table whose files have a range of the column each."""
+"""``imp load URL TABLE FILES..``: files of rows into a Delta table, by ``--cluster-by COLUMN`` with a range of it in each file."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from rich.console import Console
 
 import imp_driver
+from imp_driver.cli.bad_rows import first_bad_row
+from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
+from imp_driver.cli.load_progress import Progress, Written
+from imp_driver.cli.load_types import check_fit, misfit_query, misfits
+from imp_driver.cli.records import counted, in_bytes, in_time, spinner
+from imp_driver.cli.warehouse import folder_of
 from imp_driver.dbapi.connection import Connection
-from imp_driver.parse.clustering import (
-    Columns,
-    clustered_sql,
-    files_for,
-    found_column,
-    read_name,
-    statistics_property,
-)
-from imp_driver.values.quoting import qualified, quoted_text
+from imp_driver.parse.clustering import Columns, clustered_sql, files_for, found_column, read_name, statistics_property
+from imp_driver.url import options_from_url
+from imp_driver.values.quoting import qualified
 
-_FORMATS = {".csv": "csv", ".parquet": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
-_OPTIONS = {
-    # Quotes are doubled inside quotes and may hold line breaks (RFC 4180); a bad row must not come in as NULLs.
-    "csv": {"header": "true", "inferSchema": "true", "escape": '"', "multiLine": "true", "enforceSchema": "false", "mode": "FAILFAST"},
-    "json": {"mode": "FAILFAST"},
-    "parquet": {"mergeSchema": "true"},
-}
 _EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
-_VIEW = "__imp_load"
+_NOT_THERE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is to be loaded and where to. ``target`` are the columns of the table that is there, None where there is none."""
+
+    table: tuple[str, ...]
+    files: Sequence[SourceFile]
+    source: Columns
+    target: Columns | None
+    column: str | None
+    number: int
+    how: str
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.table)
+
+    def rows_sql(self) -> str:
+        """Return the SELECT of all rows, in the files that they are to be in."""
+        if self.column is not None:
+            return clustered_sql(VIEW, self.column, self.number)
+        # The order of the files often has a meaning, such as days: it stays where nothing has to be cut.
+        hint = "COALESCE" if self.number <= len(self.files) else "REPARTITION"
+        return f"SELECT /*+ {hint}({self.number}) */ * FROM {VIEW}"
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    """Load the files; return 0.
+    """Load the files, or say with ``--dry-run`` what would be done; return 0.
 
     Raises:
-        imp_driver.Error: a file, table or column is not there, or Spark cannot read the rows; nothing was committed then.
+        imp_driver.Error: a file, table or column is not there or does not fit, or Spark cannot read the rows; nothing was committed then.
     """
-    table, column = read_name(arguments.table), read_name(arguments.cluster_by)[0]
-    paths = [existing(text) for text in arguments.files]
+    table = read_name(arguments.table)
+    files = source_files(arguments.files)
+    paths = [file.path for file in files]
     chosen = common_format(paths)
-    with TemporaryDirectory(prefix="imp_load_") as folder, imp_driver.connect(arguments.url, sketch="off") as connection:
-        _link(paths, Path(folder))
-        connection.execute(_source_sql(paths, chosen, folder)).close()
-        with console.status(f"Loading {len(paths)} file(s) into {arguments.table} ..."):
-            number = arguments.number or files_for(sum(path.stat().st_size for path in paths))
-            _write(connection, table, column, number, arguments.how)
-        [(rows,)] = _rows(connection, f"SELECT count(*) FROM {qualified(table)}")
-        files = _detail(connection, table)["numFiles"]
-    console.print(
-        f"{arguments.table} has {rows:,} rows in {files} files; what was loaded is clustered by {column}.", highlight=False, markup=False
-    )
+    with TemporaryDirectory(prefix="imp_load_") as folder, _connected(arguments, folder) as connection:
+        linked = Path(folder) / "files"
+        linked.mkdir()
+        link(files, linked)
+        try:
+            with spinner(console, f"Reading the columns of {_files(len(paths))} ..."):
+                target = _target(connection, table, arguments.how)
+                connection.execute(source_sql(paths, chosen, str(linked))).close()
+                load = _planned(arguments, table, files, target, _columns(connection, VIEW))
+            _tell_plan(load, console)
+            if arguments.dry_run:
+                console.print("Nothing was written (--dry-run).")
+                return 0
+            _load(connection, load, arguments.url, console)
+        except imp_driver.Error as error:
+            if _is_about_rows(error) and (bad := first_bad_row(paths, chosen)) is not None:
+                raise imp_driver.DataError(f"A row cannot be read, and nothing was loaded: {bad}") from error
+            raise
     return 0
 
 
-def existing(text: str) -> Path:
-    """Return the path of a file. Raises ProgrammingError where there is none."""
-    path = Path(text).expanduser().absolute()
-    if not path.is_file():
-        what = "is a folder; name its files" if path.is_dir() else "does not exist"
-        raise imp_driver.ProgrammingError(f"The file {text} {what}.")
-    return path
+def _connected(arguments: argparse.Namespace, folder: str) -> Connection:
+    """Connect; a dry run makes no warehouse where there is none."""
+    if arguments.dry_run and options_from_url(arguments.url).warehouse is not None:
+        try:
+            folder_of(arguments.url)
+        except imp_driver.OperationalError:
+            return imp_driver.connect(warehouse=f"{folder}/warehouse", sketch="off")
+    return imp_driver.connect(arguments.url, sketch="off")
 
 
-def common_format(paths: Sequence[Path]) -> str:
-    """Return Spark's name of the format of all files. Raises ProgrammingError when it is unknown or not the same."""
-    formats = sorted({_format(path) for path in paths})
-    if len(formats) > 1:
-        raise imp_driver.ProgrammingError(f"The files must be of one format, not {' and '.join(formats)}.")
-    return formats[0]
+def _target(connection: Connection, table: tuple[str, ...], how: str) -> Columns | None:
+    try:
+        target = _columns(connection, qualified(table))
+    except imp_driver.ProgrammingError as error:
+        if error.error_class not in _NOT_THERE:
+            raise
+        target = None
+    name = ".".join(table)
+    if target is None and how == "append":
+        raise imp_driver.ProgrammingError(f"There is no table {name} to append to; without --append it is made.")
+    if target is not None and how == "create":
+        raise _exists(name)
+    return target
 
 
-def _format(path: Path) -> str:
-    found = _FORMATS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    if found is None:
-        raise imp_driver.ProgrammingError(f"The file {path.name} is none of {', '.join(_FORMATS)} (text also with .gz).")
-    return found
+def _exists(name: str) -> imp_driver.ProgrammingError:
+    return imp_driver.ProgrammingError(f"The table {name} exists; say --replace or --append.")
 
 
-def _link(paths: Sequence[Path], folder: Path) -> None:
-    """Show the files to Spark as one folder: in a list of paths some characters of their names would be read as a pattern."""
-    for number, path in enumerate(paths):
-        name = path.name.lower()
-        kind = Path(name.removesuffix(".gz")).suffix + (".gz" if name.endswith(".gz") else "")
-        (folder / f"{number:06d}{kind}").symlink_to(path)
+def _planned(
+    arguments: argparse.Namespace, table: tuple[str, ...], files: Sequence[SourceFile], target: Columns | None, source: Columns
+) -> Load:
+    wanted = arguments.cluster_by
+    column = None if wanted is None else found_column(source, read_name(wanted)[0])
+    if target is not None and arguments.how == "append":
+        check_fit(source, target, ".".join(table))
+    number = arguments.number or files_for(sum(file.path.stat().st_size for file in files))
+    return Load(table, files, source, target, column, number, arguments.how)
 
 
-def _source_sql(paths: Sequence[Path], chosen: str, folder: str) -> str:
-    """Return the statement that makes the files of a folder a temporary view."""
-    options = {"path": folder, **_OPTIONS[chosen]}
-    if chosen == "json" and any(_is_array(path) for path in paths):
-        options["multiLine"] = "true"
-    written_options = ", ".join(f"{name} {quoted_text(value)}" for name, value in options.items())
-    return f"CREATE OR REPLACE TEMPORARY VIEW {_VIEW} USING {chosen} OPTIONS ({written_options})"
+def _tell_plan(load: Load, console: Console) -> None:
+    size = in_bytes(sum(file.path.stat().st_size for file in load.files))
+    of_folders = {name.lower() for file in load.files for name in file.columns}
+    width = max((len(name) for name, _ in load.source), default=0)
+    lines = [f"{_files(len(load.files))} ({size}) with the columns"]
+    lines += [f"  {name:{width}}  {kind}{' (of folders)' if name.lower() in of_folders else ''}" for name, kind in load.source]
+    what = {"create": "a new table", "replace": "in the place of what is there", "append": "added to what is there"}[load.how]
+    order = f"each with a range of {load.column}" if load.column else "in the order of the rows"
+    lines.append(f"into {load.name}, {what}: {_files(load.number)}" + (f", {order}." if load.number > 1 else "."))
+    console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
-def _is_array(path: Path) -> bool:
-    """Say whether a file of JSON is one array of rows instead of a row in each line."""
-    with path.open("rb") as file:
-        return file.read(1_024).lstrip().startswith(b"[")
+def _load(connection: Connection, load: Load, url: str, console: Console) -> None:
+    begin = time.perf_counter()
+    folder = _folder(connection, load, url)
+    with Progress(console, f"Writing {_files(load.number)} ...", Written(folder)):
+        rows = _write(connection, load)
+    [(total,)] = _rows(connection, f"SELECT count(*) FROM {qualified(load.table)}")
+    seconds, loaded = time.perf_counter() - begin, total if rows is None else rows
+    lines = [f"Loaded {loaded:,} rows in {in_time(seconds)} ({loaded / seconds:,.0f} rows a second)."]
+    files = _detail(connection, load.table)["numFiles"]
+    clustered = "" if load.column is None else f"; what was loaded is clustered by {load.column}"
+    lines.append(f"{load.name} has {total:,} rows in {_files(files)}{clustered}.")
+    if load.column is None and files > 1:
+        lines.append(
+            "Nothing is clustered: a query reads all files. With --cluster-by COLUMN (one that queries group by or filter on) each file "
+            "has a range of the column, and queries that need few values of it read few files."
+        )
+    console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
-def _write(connection: Connection, table: tuple[str, ...], wanted: str, files: int, how: str) -> None:
-    columns = _columns(connection, _VIEW)
-    column = found_column(columns, wanted)
-    rows, name = clustered_sql(_VIEW, column, files), qualified(table)
-    if how == "append":
-        target = _columns(connection, name)
-        statistics = statistics_property(target, found_column(target, wanted), dict(_detail(connection, table)["properties"]))
+def _write(connection: Connection, load: Load) -> int | None:
+    """Write the rows; return how many were added to a table, None for a new one."""
+    rows, name = load.rows_sql(), qualified(load.table)
+    if load.how == "append" and load.target is not None:
+        properties = dict(_detail(connection, load.table)["properties"])
+        column = None if load.column is None else found_column(load.target, load.column)
+        statistics = None if column is None else statistics_property(load.target, column, properties)
         if statistics is not None:
             connection.execute(f"ALTER TABLE {name} SET TBLPROPERTIES ({statistics})").close()
-        connection.execute(f"INSERT INTO {name} BY NAME {rows}").close()
-        return
-    statistics = statistics_property(columns, column, {})
-    properties = "" if statistics is None else f" TBLPROPERTIES ({statistics})"
+        return _appended(connection, load, load.target)
+    statistics = None if load.column is None else statistics_property(load.source, load.column, {})
+    written = "" if statistics is None else f" TBLPROPERTIES ({statistics})"
     try:
-        connection.execute(f"CREATE {'OR REPLACE ' * (how == 'replace')}TABLE {name} USING DELTA{properties} AS {rows}").close()
+        connection.execute(f"CREATE {'OR REPLACE ' * (load.how == 'replace')}TABLE {name} USING DELTA{written} AS {rows}").close()
     except imp_driver.ProgrammingError as error:
         if error.error_class not in _EXISTS:
             raise
-        raise imp_driver.ProgrammingError(f"The table {'.'.join(table)} exists; say --replace or --append.") from error
+        raise _exists(load.name) from error
+    return None
+
+
+def _appended(connection: Connection, load: Load, target: Columns) -> int:
+    try:
+        with connection.execute(f"INSERT INTO {qualified(load.table)} BY NAME {load.rows_sql()}") as cursor:
+            return cursor.rowcount
+    except imp_driver.Error as error:
+        asked = misfit_query(load.source, target, VIEW) if _is_about_types(error) else None
+        told = None if asked is None else misfits(asked[0], _rows(connection, asked[1])[0])
+        if told is None:
+            raise
+        raise imp_driver.DataError(f"The files do not fit the table {load.name}, and nothing was loaded: {told}.") from error
+
+
+def _folder(connection: Connection, load: Load, url: str) -> Path | None:
+    """Return where the table's files are or will be; None where that is no folder of this machine, or not known."""
+    if load.target is not None:
+        place = urlsplit(str(_detail(connection, load.table)["location"]))
+        return Path(unquote(place.path)) if place.scheme in ("", "file") else None
+    warehouse = folder_of(url)
+    return None if warehouse is None or len(load.table) > 1 else warehouse / load.table[0].lower()
+
+
+def _is_about_rows(error: imp_driver.Error) -> bool:
+    return (error.error_class or "").startswith(("MALFORMED_", "FAILED_READ_FILE", "UNABLE_TO_INFER", "CANNOT_PARSE"))
+
+
+def _is_about_types(error: imp_driver.Error) -> bool:
+    return any(word in (error.error_class or "") for word in ("CAST_", "OUT_OF_RANGE", "OVERFLOW", "CANNOT_PARSE"))
+
+
+def _files(number: int) -> str:
+    return counted(number, "file", "files")
 
 
 def _columns(connection: Connection, name: str) -> Columns:

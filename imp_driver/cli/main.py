@@ -13,6 +13,14 @@ from imp_driver.cli.plain import plain
 
 _OF_DASHBOARD = ("rich", "matplotlib")
 _OF_OTHERS = ("rich",)
+_SIZES = {"small": (1_000_000, 24), "medium": (4_000_000, 40), "large": (12_000_000, 48)}
+"""Rows of the dashboard's table, and its queries."""
+_DEMO_SIZES = """\
+sizes (times of two idle cores; a second run uses the table again):
+  small    1 million rows, 24 queries    about a minute
+  medium   4 million rows, 40 queries    two to three minutes
+  large   12 million rows, 48 queries    about six minutes
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     if parsed.command == "demo":
         _complete_demo(parsed)
+    if parsed.command == "load" and parsed.graph and (parsed.dry_run or parsed.number is not None or parsed.how != "create"):
+        parsed.refuse("--dry-run, --files, --replace and --append are those of tables, not of --graph")
     logging.basicConfig(format="imp: %(message)s")
     try:
         return _run(parsed)
@@ -40,7 +50,7 @@ def _run(parsed: argparse.Namespace) -> int:
         from imp_driver.cli.shell.run import run
 
         return run(parsed)
-    is_dashboard = parsed.command == "demo" and not parsed.recursive
+    is_dashboard = parsed.command == "demo" and not parsed.recursive and not parsed.clean
     needed = _OF_DASHBOARD if is_dashboard else _OF_OTHERS
     advice = what_to_install(f"imp {parsed.command}", needed, "demo" if parsed.command == "demo" else "cli")
     if advice is not None:
@@ -49,14 +59,10 @@ def _run(parsed: argparse.Namespace) -> int:
     from rich.console import Console
 
     console = Console()
-    if is_dashboard:
+    if parsed.command == "demo":
         from imp_driver.cli import demo
 
         return demo.run(parsed, console)
-    if parsed.command == "demo":
-        from imp_driver.cli import recursive
-
-        return recursive.run(parsed, console)
     if parsed.command == "advise":
         from imp_driver.cli import advise
 
@@ -96,14 +102,19 @@ def _add_sql(sql: argparse.ArgumentParser) -> None:
 
 
 def _add_demo(demo: argparse.ArgumentParser) -> None:
+    demo.formatter_class = argparse.RawDescriptionHelpFormatter
+    demo.epilog = _DEMO_SIZES
     demo.add_argument(
         "--recursive", action="store_true", help="instead a network that loses links, and a recursive view of who reaches whom"
     )
-    demo.add_argument("--rows", type=_positive, help="rows of the dashboard's table (default 12000000)")
-    demo.add_argument("--queries", type=_positive, help="queries of the dashboard (default 48), or readings of the view (default 32)")
+    large = demo.add_mutually_exclusive_group()
+    large.add_argument("--size", choices=list(_SIZES), help="of the dashboard's table, see below (default medium)")
+    large.add_argument("--rows", type=_positive, help="or its rows as a number")
+    demo.add_argument("--queries", type=_positive, help="queries of the dashboard (default by size), or readings of the view (default 32)")
     demo.add_argument("--warehouse", default="demo-warehouse", help="folder of the data (default %(default)s)")
-    demo.add_argument("--result", help="folder of the dashboard's picture (default demo-result)")
+    demo.add_argument("--result", default="demo-result", help="folder of the dashboard's picture (default %(default)s)")
     demo.add_argument("--seed", type=int, default=7, help="seed of the constants, or of the network (default %(default)s)")
+    demo.add_argument("--clean", action="store_true", help="remove what the demo has left in these two folders, and nothing else")
     demo.set_defaults(refuse=demo.error)
 
 
@@ -114,26 +125,33 @@ def _add_load(load: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help=".csv (with a header), .parquet, .json, .jsonl or .ndjson, all of one kind; with --graph .ttl, .nt, .nq, .trig, .rdf, .jsonld",
+        help=".csv (with a header), .parquet, .json, .jsonl or .ndjson, all of one kind, or folders of them, also with folders named "
+        "column=value; with --graph .ttl, .nt, .nq, .trig, .rdf, .jsonld",
     )
-    into = load.add_mutually_exclusive_group(required=True)
+    into = load.add_mutually_exclusive_group()
     into.add_argument("--cluster-by", metavar="COLUMN", help="column that sketches are to be on, such as a group key")
     into.add_argument("--graph", action="store_true", help="the table is a graph, and the files are of RDF")
     load.add_argument("--format", help="format of files of RDF, as an ending (default: by their names)")
-    load.add_argument("--files", dest="number", type=_positive, metavar="N", help="files to write (default: by size, at least 64)")
+    load.add_argument("--files", dest="number", type=_positive, metavar="N", help="files to write (default: by size)")
+    load.add_argument(
+        "--dry-run", action="store_true", help="show the types of the columns and how many files there would be; write nothing"
+    )
     how = load.add_mutually_exclusive_group()
     how.add_argument("--replace", dest="how", action="store_const", const="replace", help="put the rows in the place of an existing table")
     how.add_argument("--append", dest="how", action="store_const", const="append", help="add the rows to an existing table")
-    load.set_defaults(how="create")
+    load.set_defaults(how="create", refuse=load.error)
 
 
 def _complete_demo(parsed: argparse.Namespace) -> None:
     """Refuse options that would have no effect, and give the others their defaults."""
-    if parsed.recursive and (parsed.rows is not None or parsed.result is not None):
-        parsed.refuse("--rows and --result are those of the dashboard, not of --recursive")
-    parsed.queries = parsed.queries or (32 if parsed.recursive else 48)
-    parsed.rows = parsed.rows or 12_000_000
-    parsed.result = parsed.result or "demo-result"
+    sizes = parsed.rows is not None or parsed.size is not None
+    if parsed.recursive and not parsed.clean and (sizes or parsed.result != "demo-result"):
+        parsed.refuse("--rows, --size and --result are those of the dashboard, not of --recursive")
+    if parsed.clean and (sizes or parsed.queries is not None):
+        parsed.refuse("--clean removes what is there, whatever its size: leave --rows, --size and --queries out")
+    rows, queries = _SIZES[parsed.size or "medium"]
+    parsed.queries = parsed.queries or (32 if parsed.recursive else queries)
+    parsed.rows = parsed.rows or rows
 
 
 def _positive(text: str) -> int:

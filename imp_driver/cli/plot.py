@@ -1,11 +1,20 @@
-"""The demo's picture: time of each query on both sides, and the running totals."""
+"""The demo's picture: what each click took, by plain Spark and through the driver."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from imp_driver.cli.dashboard_words import Run, headline
+from imp_driver.cli.records import counted, in_time
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GREY, _BLUE, _ORANGE = "#8a8a8a", "#1f6fb4", "#e07b00"
+_TICKS = (0.0001, 0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_WORDS = ("1/10 ms", "1/1,000 second (1 ms)", "1/100 second", "1/10 second", "1 second", "10 seconds", "100 seconds", "1,000 seconds")
 
 
 class Timed(Protocol):
@@ -21,26 +30,63 @@ class Timed(Protocol):
     def captured(self) -> bool: ...
 
 
-def draw(steps: Sequence[Timed], picture: Path) -> None:
-    """Write a PNG with two panels."""
+def draw(run: Run, picture: Path) -> None:
+    """Write a PNG: one point a click and side, on a logarithmic scale."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    numbers = list(range(1, len(steps) + 1))
-    figure, (single, total) = pyplot.subplots(1, 2, figsize=(11, 4.2))
-    single.plot(numbers, [step.plain for step in steps], color="0.55", marker="o", markersize=3, linewidth=1, label="plain Spark")
-    single.plot(numbers, [step.driver for step in steps], color="tab:blue", marker="o", markersize=3, linewidth=1, label="imp_driver")
-    captures = [(number, step.driver) for number, step in zip(numbers, steps, strict=True) if step.captured]
-    if captures:
-        single.scatter(*zip(*captures, strict=True), color="tab:orange", zorder=3, label="with a capture")
-    single.set(xlabel="query", ylabel="seconds", title="Time of each query", yscale="log")
-    single.legend()
-    total.plot(numbers, list(accumulate(step.plain for step in steps)), color="0.55", label="plain Spark")
-    total.plot(numbers, list(accumulate(step.driver for step in steps)), color="tab:blue", label="imp_driver, captures included")
-    total.set(xlabel="query", ylabel="seconds, running total", title="Total", ylim=(0, None))
-    total.legend()
-    figure.tight_layout()
+    figure, axes = pyplot.subplots(figsize=(11, 5.6))
+    draw_clicks(axes, run.steps)
+    figure.text(0.02, 0.95, headline(run), fontsize=15, fontweight="bold", va="center")
+    figure.text(0.02, 0.895, _beside(run), fontsize=10.5, color="0.35", va="center")
+    figure.subplots_adjust(left=0.17, right=0.84, top=0.85, bottom=0.11)
     figure.savefig(picture, dpi=120)
     pyplot.close(figure)
+
+
+def draw_clicks(axes: Axes, steps: Sequence[Timed]) -> None:
+    """Draw the clicks, with the name of each kind beside its last point."""
+    numbers = range(1, len(steps) + 1)
+    later = [(number, step.driver) for number, step in zip(numbers, steps, strict=True) if not step.captured]
+    first = [(number, step.driver) for number, step in zip(numbers, steps, strict=True) if step.captured]
+    axes.plot(numbers, [step.plain for step in steps], color=_GREY, marker="o", markersize=5, linewidth=1, alpha=0.9)
+    for points, colour, marker, size in ((later, _BLUE, "o", 34), (first, _ORANGE, "D", 46)):
+        if points:
+            axes.scatter([x for x, _ in points], [y for _, y in points], color=colour, marker=marker, s=size, zorder=3)
+    every = [time for step in steps for time in (step.plain, step.driver)]
+    low, high = min(every) / 2, max(every) * 5
+    axes.set(yscale="log", xlim=(0.3, len(steps) + 0.7), ylim=(low, high), xlabel="clicks on the dashboard, in their order")
+    shown = [(tick, word) for tick, word in zip(_TICKS, _WORDS, strict=True) if low <= tick <= high]
+    axes.set_yticks([tick for tick, _ in shown], [word for _, word in shown])
+    axes.minorticks_off()
+    axes.locator_params(axis="x", integer=True)
+    axes.grid(axis="y", color="0.9")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    _name_kinds(axes, steps, later)
+    if first:
+        axes.annotate(
+            "first clicks: the driver\nlearns the answers", first[0], xytext=(0, 12), textcoords="offset points", color=_ORANGE, fontsize=10
+        )
+
+
+def _name_kinds(axes: Axes, steps: Sequence[Timed], later: Sequence[tuple[int, float]]) -> None:
+    names = [("plain Spark", steps[-1].plain, _GREY)]
+    if later:
+        names.append(("with imp_driver", later[-1][1], _BLUE))
+    for name, height, colour in names:
+        place = (len(steps) + 1, height)
+        axes.annotate(name, place, color=colour, fontsize=12, fontweight="bold", va="center", annotation_clip=False)
+
+
+def _beside(run: Run) -> str:
+    told = f"{len(run.steps)} clicks on a dashboard over {run.rows:,} rows, while {run.commits} changes were written to the table."
+    captures = run.captures
+    if not captures:
+        return told
+    extra = sum(step.driver for step in captures) - sum(step.plain for step in captures)
+    cost = f"{in_time(extra)} more than Spark" if extra > 0 else "no more than Spark"
+    return f"{told} {counted(len(captures), 'first click', 'first clicks')} took {cost} in all."

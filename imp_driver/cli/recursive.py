@@ -10,6 +10,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,7 @@ import imp_driver
 from imp_driver.cli.fixpoint import unreachable
 from imp_driver.cli.network import LINKS, NODES, REACH, RECURSION, UNREACHABLE, Change, Network, changes, network
 from imp_driver.cli.network_map import network_map
+from imp_driver.cli.records import in_time, record, spinner, tell
 from imp_driver.dbapi.connection import Connection
 from imp_driver.values.report import SketchReport
 
@@ -65,15 +67,18 @@ class Step:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Run the demo; return 0 when every count that was computed anew was equal."""
     whole, begin = network(arguments.seed), time.perf_counter()
-    with console.status("Starting Spark ..."):
+    with spinner(console, "Starting Spark ..."):
         warehouse = str(Path(arguments.warehouse))
         driver, writer = (imp_driver.connect(warehouse=warehouse, sketch=sketch) for sketch in ("lazy", "off"))
     with driver, writer:
-        console.print(f"Spark is up after {time.perf_counter() - begin:.1f} s.")
-        with console.status("Writing the network ..."):
+        seconds = time.perf_counter() - begin
+        tell(console, f"Spark is up after {in_time(seconds)}.", "started", seconds=round(seconds, 3))
+        with spinner(console, "Writing the network ..."):
             _create(driver, writer, whole)
-        console.print(f"{LINKS} has {len(whole.links)} links of {len(whole.nodes)} nodes in {len(whole.domains)} domains.", highlight=False)
-        console.print(f"CREATE INCREMENTAL VIEW {REACH} POLICY STRICT AS {RECURSION}", highlight=False, markup=False, soft_wrap=True)
+        links, nodes, domains = map(len, (whole.links, whole.nodes, whole.domains))
+        sentence = f"{LINKS} has {links} links of {nodes} nodes in {domains} domains."
+        tell(console, sentence, "network", links=links, nodes=nodes, domains=domains)
+        tell(console, view := f"CREATE INCREMENTAL VIEW {REACH} POLICY STRICT AS {RECURSION}", "view", sql=view)
         steps = _shown(driver, writer, whole, arguments, console)
     return _summary(steps, console, time.perf_counter() - begin)
 
@@ -89,14 +94,14 @@ def _create(driver: Connection, writer: Connection, whole: Network) -> None:
 
 def _shown(driver: Connection, writer: Connection, whole: Network, arguments: argparse.Namespace, console: Console) -> list[Step]:
     steps: list[Step] = []
-    with Live(_drawn(whole, steps), console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
+    with Live(_drawn(whole, steps), console=console, refresh_per_second=8) if console.is_terminal else nullcontext() as live:
         for step in _steps(driver, writer, whole, arguments):
             steps.append(step)
-            live.update(_drawn(whole, steps), refresh=True)
-            if console.is_terminal:
-                time.sleep(_PAUSE)
+            if live is None:
+                record(console, "reading", number=len(steps), **_fields(step))
             else:
-                console.print(f"{len(steps):3} {_line(step)}", highlight=False, markup=False, soft_wrap=True)
+                live.update(_drawn(whole, steps), refresh=True)
+                time.sleep(_PAUSE)
     return steps
 
 
@@ -132,15 +137,15 @@ def _cells(step: Step) -> tuple[str, ...]:
     return (
         step.label,
         f"{step.count:,}",
-        f"{step.seconds * 1000:,.{1 if step.seconds < 0.01 else 0}f}",
+        in_time(step.seconds),
         step.report.decision.name,
         str(step.report.delta_rows),
-        "" if anew is None else f"{anew.reading * 1000:,.0f} + {anew.fixpoint * 1000:,.1f}",
+        "" if anew is None else f"{in_time(anew.reading)} + {in_time(anew.fixpoint)}",
         "" if anew is None else "yes" if anew.is_equal else "NO",
     )
 
 
-_COLUMNS = ("commit", "unreachable pairs", "driver ms", "decision", "changed rows", "anew ms: Spark + fixpoint", "equal")
+_COLUMNS = ("commit", "unreachable pairs", "driver", "decision", "changed rows", "anew: Spark + fixpoint", "equal")
 
 
 def _drawn(whole: Network, steps: list[Step]) -> Group:
@@ -152,30 +157,46 @@ def _drawn(whole: Network, steps: list[Step]) -> Group:
     return Group(network_map(whole, steps[-1].pairs if steps else {}), table)
 
 
-def _line(step: Step) -> str:
-    label, count, milliseconds, decision, rows, anew, equal = _cells(step)
-    beside = f"; anew (Spark + fixpoint) {anew} ms, equal {equal}" if anew else ""
-    return f"{label}: {count} unreachable pairs, driver {milliseconds} ms ({decision}, {rows} changed rows){beside}"
+def _fields(step: Step) -> dict[str, object]:
+    anew = step.anew
+    return {
+        "change": step.label,
+        "unreachable_pairs": step.count,
+        "decision": step.report.decision.name,
+        "changed_rows": step.report.delta_rows,
+        "driver_seconds": round(step.seconds, 6),
+        "plain_reading_seconds": None if anew is None else round(anew.reading, 6),
+        "plain_fixpoint_seconds": None if anew is None else round(anew.fixpoint, 6),
+        "is_equal": None if anew is None else anew.is_equal,
+    }
 
 
 def _summary(steps: list[Step], console: Console, spent: float) -> int:
     first, *later = steps
     compared = [step.anew for step in steps if step.anew is not None]
-    lines = [f"{len(later)} commits. The first reading, which captures, took {first.seconds:.1f} s."]
-    if later:
-        lines.append(f"Through the driver a reading after a commit took {_median([step.seconds for step in later])} (median).")
-    reading, fixpoint = _median([each.reading for each in compared]), _median([each.fixpoint for each in compared])
-    lines.append(f"To compute it anew Spark read the links in {reading}, and a plain fixpoint over them took {fixpoint} (medians).")
-    console.print(*lines, f"Whole run: {spent:.0f} s.", sep="\n", highlight=False, soft_wrap=True)
     different = sum(not each.is_equal for each in compared)
-    if different:
-        console.print(f"[bold red]{different} counts differ.[/bold red]")
-        return 1
-    console.print(
-        f"All counts are equal ({len(compared)} computed anew at the same version of the table).", highlight=False, soft_wrap=True
-    )
-    return 0
+    medians = {
+        "median_driver_seconds": _median([step.seconds for step in later]),
+        "median_plain_reading_seconds": _median([each.reading for each in compared]),
+        "median_plain_fixpoint_seconds": _median([each.fixpoint for each in compared]),
+    }
+    if console.is_terminal:
+        lines = [f"{len(later)} commits. The first reading, which captures, took {in_time(first.seconds)}."]
+        driver, reading, fixpoint = (None if value is None else in_time(value) for value in medians.values())
+        if driver:
+            lines.append(f"Through the driver a reading after a commit took {driver} (median).")
+        lines.append(f"To compute it anew Spark read the links in {reading}, and a plain fixpoint over them took {fixpoint} (medians).")
+        lines.append(f"{different} counts DIFFER: please report this." if different else _all_equal(len(compared)))
+        console.print(*lines, f"The whole run took {in_time(spent)}.", sep="\n", highlight=False, soft_wrap=True)
+        return 1 if different else 0
+    totals = {"changes": len(later), "capture_seconds": round(first.seconds, 6), **medians}
+    record(console, "summary", **totals, compared=len(compared), different=different, seconds=round(spent, 1))
+    return 1 if different else 0
 
 
-def _median(seconds: list[float]) -> str:
-    return f"{statistics.median(seconds) * 1000:,.1f} ms"
+def _all_equal(compared: int) -> str:
+    return f"All counts are equal ({compared} computed anew at the same version of the table)."
+
+
+def _median(seconds: list[float]) -> float | None:
+    return round(statistics.median(seconds), 6) if seconds else None

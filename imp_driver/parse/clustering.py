@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.values.quoting import quoted_name, quoted_text
 
-FEWEST_FILES = 64
-LARGE_FILE = 64 << 20
-"""Bytes."""
+_ENOUGH_FILES = 64
+_SMALL_FILE, _LARGE_FILE = 1 << 20, 64 << 20
+"""Bytes. Reading a smaller file costs about what opening it does, so that skipping it saves nothing."""
 STATISTICS_COLUMNS = "delta.dataSkippingStatsColumns"
 _INDEXED_COLUMNS = "delta.dataSkippingNumIndexedCols"
 _DEFAULT_INDEXED = 32
@@ -66,7 +66,7 @@ def clustered_sql(relation: str, column: str, files: int) -> str:
 
 def files_for(size: int) -> int:
     """Return into how many files rows of so many bytes are written unless it is said."""
-    return max(FEWEST_FILES, size // LARGE_FILE)
+    return max(1, min(_ENOUGH_FILES, size // _SMALL_FILE), size // _LARGE_FILE)
 
 
 def found_column(columns: Columns, wanted: str) -> str:
@@ -79,8 +79,8 @@ def found_column(columns: Columns, wanted: str) -> str:
     by_name = {name.lower(): (name, kind) for name, kind in columns}
     if wanted.lower() not in by_name:
         near = difflib.get_close_matches(wanted.lower(), by_name, 1)
-        hint = f"Did you mean {by_name[near[0]][0]!r}?" if near else f"There are {', '.join(name for name, _ in columns)}."
-        raise ProgrammingError(f"There is no column {wanted!r}. {hint}")
+        hint = f" Did you mean {by_name[near[0]][0]!r}?" if near else ""
+        raise ProgrammingError(f"There is no column {wanted!r}.{hint} There are {', '.join(name for name, _ in columns)}.")
     name, kind = by_name[wanted.lower()]
     if _WITH_BOUNDS.fullmatch(kind) is None:
         raise NotSupportedError(f"Rows cannot be clustered by {name!r}: files have no minimum and maximum of type {kind}.")

@@ -206,7 +206,7 @@ def test_dataflow_and_sketch_reach_neither_engine_nor_parser(stage: str) -> None
         ("delta.tables", "from imp_driver.middleware import Middleware"),
         ("dbapi.cursor", "from imp_driver.parse.statement import parse"),
         ("maintain.step", "from deltalake import DeltaTable"),
-        ("cli.demo", "from imp_driver.spark import local"),
+        ("cli.dashboard", "from imp_driver.spark import local"),
     ],
 )
 def test_the_rule_can_fail(module: str, source: str) -> None:

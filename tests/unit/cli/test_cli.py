@@ -8,7 +8,6 @@ import itertools
 import math
 import sys
 import threading
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import pytest
 import imp_driver
 from imp_driver.cli.answers import same
 from imp_driver.cli.main import main
-from imp_driver.cli.plot import draw
 from imp_driver.cli.synthetic import SyntheticTable, having
 from imp_driver.cli.workload import queries, updates
 from imp_driver.cli.writer import Writer
@@ -114,7 +112,17 @@ def test_having_tests_so_many_aggregates(aggregates: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["unknown"], ["demo", "--rows", "0"], ["sql"], ["sql", "imp:///w", "-c", "x", "-f", "y"], ["advise"], ["metrics"]]
+    "arguments",
+    [
+        [],
+        ["unknown"],
+        ["demo", "--rows", "0"],
+        ["demo", "--size", "tiny"],
+        ["sql"],
+        ["sql", "imp:///w", "-c", "x", "-f", "y"],
+        ["advise"],
+        ["metrics"],
+    ],
 )
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
@@ -142,16 +150,3 @@ def test_a_bad_url_is_one_line(command: str, capsys: pytest.CaptureFixture[str])
     captured = capsys.readouterr()
     assert captured.err.startswith("imp: Cannot read the URL")
     assert len(captured.err.splitlines()) == 1
-
-
-@dataclass(frozen=True)
-class Measured:
-    plain: float
-    driver: float
-    captured: bool
-
-
-def test_the_picture_is_a_png(tmp_path: Path) -> None:
-    picture = tmp_path / "demo.png"
-    draw([Measured(1, 2, True), Measured(1, 0.3, False)], picture)
-    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 import imp_driver
+from imp_driver.cli import load
+from imp_driver.cli.bad_rows import first_bad_row
+from imp_driver.cli.load_progress import Progress, Written
 from imp_driver.cli.main import main
 
 
@@ -16,6 +24,7 @@ class FakeCursor:
     def __init__(self, names: list[str], rows: list[tuple[Any, ...]]) -> None:
         self.description = [(name, None, None, None, None, None, None) for name in names]
         self._rows = rows
+        self.rowcount = 5
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self._rows
@@ -31,23 +40,38 @@ class FakeCursor:
 
 
 class FakeConnection:
-    """Answers what ``imp load`` asks, and writes down everything else. ``error`` is raised by CREATE TABLE."""
+    """Answers what ``imp load`` asks, and writes down everything else. ``target`` are the columns of a table that is there.
+
+    ``error`` is raised by CREATE TABLE and INSERT.
+    """
 
     def __init__(self, columns: list[tuple[str, str]]) -> None:
         self.columns = columns
+        self.target: list[tuple[str, str]] | None = None
         self.properties: dict[str, str] = {}
         self.error: imp_driver.Error | None = None
+        self.misfits: tuple[object, ...] = ()
         self.sent: list[str] = []
+        self.linked: list[str] = []
 
     def execute(self, text: str) -> FakeCursor:
-        if text.startswith("DESCRIBE QUERY"):
+        if text == "DESCRIBE QUERY SELECT * FROM __imp_load":
             return FakeCursor(["col_name", "data_type"], [*self.columns])
+        if text.startswith("DESCRIBE QUERY"):
+            if self.target is None:
+                raise imp_driver.ProgrammingError("not there", error_class="TABLE_OR_VIEW_NOT_FOUND")
+            return FakeCursor(["col_name", "data_type"], [*self.target])
         if text.startswith("DESCRIBE DETAIL"):
-            return FakeCursor(["numFiles", "properties"], [(7, self.properties)])
-        if text.startswith("SELECT count"):
+            return FakeCursor(["numFiles", "properties", "location"], [(7, self.properties, "file:/none")])
+        if text.startswith("SELECT count(*)"):
             return FakeCursor(["count(1)"], [(42,)])
         self.sent.append(text)
-        if self.error is not None and " TABLE " in text:
+        if text.startswith("SELECT count_if"):
+            return FakeCursor([], [self.misfits])
+        if "(path '" in text:
+            folder = Path(text.split("(path '")[1].split("'")[0])
+            self.linked = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink())
+        if self.error is not None and text.startswith(("CREATE TABLE", "INSERT")):
             raise self.error
         return FakeCursor([], [])
 
@@ -67,14 +91,18 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> FakeConnection:
         return found
 
     monkeypatch.setattr(imp_driver, "connect", connect)
+    # The fake makes no warehouse.
+    monkeypatch.setattr(load, "folder_of", lambda url: None)
     return found
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Callable[..., str]:
     def make(name: str, content: bytes = b"") -> str:
-        (tmp_path / name).write_bytes(content)
-        return str(tmp_path / name)
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return str(path)
 
     return make
 
@@ -92,14 +120,180 @@ def test_a_table_is_made_ranged_and_sorted(
     assert "mode 'FAILFAST'" in view
     rows = "SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(8, `Shop`) */ * FROM __imp_load) SORT BY `Shop`"
     assert create == f"CREATE TABLE `db`.`t` USING DELTA AS {rows}"
-    assert "db.t has 42 rows in 7 files" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "2 files (0 bytes) with the columns\n  id    bigint\n  Shop  int\n  tags  array<int>\ninto db.t, a new table: 8 files" in told
+    assert "Loaded 42 rows in " in told
+    assert "rows a second)" in told
+    assert "db.t has 42 rows in 7 files; what was loaded is clustered by Shop." in told
+
+
+def test_without_a_column_rows_stay_in_order_and_a_hint_is_given(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [file("one.csv"), file("two.csv")]
+    assert _load("t", *paths) == 0
+    assert connection.sent[-1] == "CREATE TABLE `t` USING DELTA AS SELECT /*+ COALESCE(1) */ * FROM __imp_load"
+    assert "With --cluster-by COLUMN" in capsys.readouterr().out
+    assert _load("t", *paths, "--files", "3") == 0
+    assert connection.sent[-1].endswith("AS SELECT /*+ REPARTITION(3) */ * FROM __imp_load")
+
+
+def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _load("t", file("rows.csv"), "--cluster-by", "id", "--dry-run") == 0
+    told = capsys.readouterr().out
+    assert "into t, a new table: 1 file.\nNothing was written (--dry-run).\n" in told
+    assert [text.split()[0:2] for text in connection.sent] == [["CREATE", "OR"]]
+    connection.target = [("id", "bigint")]
+    assert _load("t", file("rows.csv"), "--dry-run") == 1
+
+
+def test_a_dry_run_makes_no_warehouse(file: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def connect(url: str | None = None, *, warehouse: str = "", sketch: str = "") -> FakeConnection:
+        opened.append(url or warehouse)
+        return FakeConnection([("id", "bigint")])
+
+    monkeypatch.setattr(imp_driver, "connect", connect)
+    url = f"imp:////{tmp_path}/warehouse"
+    assert main(["load", url, "t", file("rows.csv"), "--dry-run"]) == 0
+    assert "imp_load_" in opened[0]
+    assert not (tmp_path / "warehouse").exists()
+    (tmp_path / "warehouse" / "_imp").mkdir(parents=True)
+    assert main(["load", url, "t", file("rows.csv"), "--dry-run"]) == 0
+    assert opened[1] == url
+
+
+def test_folders_give_their_files_and_the_columns_in_their_names(
+    connection: FakeConnection, file: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection.columns += [("day", "date")]
+    for name in ("t/day=2024-01-01/a.parquet", "t/day=2024-01-02/b.parquet", "t/_SUCCESS", "t/day=2024-01-02/.b.parquet.crc"):
+        file(name)
+    expected = ["day=2024-01-01/000000.parquet", "day=2024-01-02/000001.parquet"]
+    for named in ([str(tmp_path / "t")], [str(tmp_path / "t" / f"day=2024-01-0{day}") for day in (1, 2)], [str(tmp_path / "t" / "day*")]):
+        assert _load("t", *named) == 0
+        assert connection.linked == expected
+        assert "  day   date (of folders)\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "words"),
+    [
+        (["t/_delta_log/0.json", "t/a.parquet"], "t", "is a Delta table, which needs no loading"),
+        (["t/_SUCCESS"], "t", "has no files"),
+        (["t/day=1/a.csv", "t/b.csv"], "t", "must name the same columns"),
+        (["t/a.csv"], "t/*.parquet", "No file is named like"),
+        (["t/a.csv", "t/readme.md"], "t", "readme.md is none of .csv"),
+    ],
+)
+def test_folders_that_cannot_be_loaded(
+    connection: FakeConnection,
+    file: Callable[..., str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: list[str],
+    name: str,
+    words: str,
+) -> None:
+    for each in make:
+        file(each)
+    assert _load("t", str(tmp_path / name)) == 1
+    assert words in capsys.readouterr().err
+    assert connection.sent == []
+
+
+def test_columns_that_do_not_fit_are_named(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = file("rows.csv")
+    assert _load("t", path, "--append") == 1
+    assert "There is no table t to append to" in capsys.readouterr().err
+    connection.target = [("id", "bigint"), ("tags", "array<int>")]
+    assert _load("t", path, "--append") == 1
+    assert "The table t has no column 'Shop'. It has id bigint, tags array<int>." in capsys.readouterr().err
+    connection.target = [("id", "int"), ("SHOP", "date"), ("tags", "array<int>")]
+    assert _load("t", path, "--append") == 1
+    assert "'Shop' is int in the files and date in the table" in capsys.readouterr().err
+    assert not any(text.startswith("INSERT") for text in connection.sent)
+
+
+def test_values_that_do_not_fit_are_counted(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection.columns = [("id", "string"), ("Shop", "bigint")]
+    connection.target = [("id", "int"), ("shop", "int")]
+    connection.error = imp_driver.DataError("what Spark says", error_class="CAST_INVALID_INPUT")
+    connection.misfits = (3, "foo", 0, None)
+    assert _load("t", file("rows.csv"), "--append") == 1
+    told = capsys.readouterr().err
+    assert "'id' is string in the files and int in the table, and 3 of its values do not fit, such as 'foo'" in told
+    assert "Shop" not in told
+    assert "count_if(`id` IS NOT NULL AND try_cast(`id` AS int) IS NULL)" in connection.sent[-1]
+    connection.misfits = (0, None, 0, None)
+    assert _load("t", file("rows.csv"), "--append") == 1
+    assert "what Spark says" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("short.csv", b'g,x\n1,2\n"a\nb",3\n4\n5,6\n', "line 5 has 1 value, and the header has 2: 4"),
+        ("empty.csv", b"", "is empty: it has not even a header"),
+        ("latin.csv", b"g\n\xe9\n", "is not text in UTF-8"),
+        ("bad.jsonl", b'{"g": 1}\n\n{"g": \n', 'line 3 is no JSON object: {"g":'),
+        ("none.csv", b"g,x\n1,2\n", "what Spark says"),
+        ("array.json", b'[{"g": 1}, 2', "what Spark says"),
+    ],
+)
+def test_a_bad_row_is_found(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str], name: str, content: bytes, words: str
+) -> None:
+    good = file("good" + Path(name).suffix, b"g,x\n1,2\n" if name.endswith(".csv") else b'{"g": 1}\n')
+    connection.error = imp_driver.DataError("what Spark says", error_class="MALFORMED_CSV_RECORD")
+    bad = file(name, content)
+    assert _load("t", good, bad) == 1
+    told = capsys.readouterr().err
+    assert words in told
+    assert (bad in told) is (words != "what Spark says")
+
+
+def test_a_bad_row_of_a_packed_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"g,x\n1\n"))
+    assert first_bad_row([tmp_path / "rows.csv.gz"], "csv") == f"{tmp_path / 'rows.csv.gz'} line 2 has 1 value, and the header has 2: 1"
+    assert first_bad_row([tmp_path / "rows.csv.gz"], "parquet") is None
+
+
+def test_rows_of_whole_files_are_counted_while_they_are_written(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "before.parquet")
+    written = Written(tmp_path)
+    progress = Progress(Console(file=io.StringIO()), "Writing 2 files ...", written)
+    assert progress.line() == "Writing 2 files ... 0 s"
+    pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "first.parquet")
+    (tmp_path / "half.parquet").write_bytes(b"PAR1")
+    assert "1 written, 3 rows, " in progress.line()
+    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "half.parquet")
+    assert "2 written, 5 rows, " in progress.line()
+    assert Written(tmp_path / "none").files == 0
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_shown_in_a_terminal_alone(tmp_path: Path, is_terminal: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=is_terminal)
+    with Progress(console, "Writing 2 files ...", Written(tmp_path)):
+        pass
+    assert isinstance(console.file, io.StringIO)
+    assert ("Writing" in console.file.getvalue()) is is_terminal
 
 
 def test_a_table_is_replaced_or_added_to(connection: FakeConnection, file: Callable[..., str]) -> None:
+    connection.target = [*connection.columns]
     path = file("one.parquet")
     assert _load("t", path, "--cluster-by", "id", "--replace") == 0
     assert connection.sent[-1].startswith(
-        "CREATE OR REPLACE TABLE `t` USING DELTA AS SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(64, `id`)"
+        "CREATE OR REPLACE TABLE `t` USING DELTA AS SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(1, `id`)"
     )
     assert _load("t", path, "--cluster-by", "id", "--append") == 0
     assert connection.sent[-1].startswith("INSERT INTO `t` BY NAME SELECT")
@@ -111,6 +305,7 @@ def test_a_column_far_back_gets_statistics(connection: FakeConnection, file: Cal
     assert _load("t", path, "--cluster-by", "c39") == 0
     assert " USING DELTA TBLPROPERTIES ('delta.dataSkippingStatsColumns' = '`c0`,`c1`," in connection.sent[-1]
     assert "`c30`,`c39`') AS SELECT" in connection.sent[-1]
+    connection.target = [*connection.columns]
     assert _load("t", path, "--cluster-by", "c39", "--append") == 0
     assert connection.sent[-2].startswith("ALTER TABLE `t` SET TBLPROPERTIES ('delta.dataSkippingStatsColumns'")
     connection.properties = {"delta.dataSkippingStatsColumns": "c39"}
@@ -128,7 +323,7 @@ def test_a_json_file_is_lines_or_an_array(connection: FakeConnection, file: Call
     ("names", "column", "words"),
     [
         (["gone.csv"], "id", "gone.csv does not exist"),
-        (["folder"], "id", "is a folder; name its files"),
+        (["folder"], "id", "has no files"),
         (["rows.xlsx"], "id", "rows.xlsx is none of .csv, .parquet"),
         (["rows.csv", "rows.parquet"], "id", "one format, not csv and parquet"),
         (["rows.csv"], "shpo", "Did you mean 'Shop'?"),
@@ -152,6 +347,11 @@ def test_bad_input_is_one_line_and_writes_nothing(
 def test_an_existing_table_is_not_touched_unasked(
     connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    connection.target = [*connection.columns]
+    assert _load("t", file("rows.csv"), "--cluster-by", "id") == 1
+    assert "say --replace or --append" in capsys.readouterr().err
+    assert connection.sent == []
+    connection.target = None
     connection.error = imp_driver.ProgrammingError("it is there", error_class="TABLE_OR_VIEW_ALREADY_EXISTS")
     assert _load("t", file("rows.csv"), "--cluster-by", "id") == 1
     assert "say --replace or --append" in capsys.readouterr().err
@@ -160,7 +360,9 @@ def test_an_existing_table_is_not_touched_unasked(
     assert "something else" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [("t", "a.csv"), ("t", "--cluster-by", "id"), ("t", "a.csv", "--cluster-by", "id", "--files", "0")])
+@pytest.mark.parametrize(
+    "arguments", [("t",), ("t", "a.csv", "--graph", "--dry-run"), ("t", "a.csv", "--cluster-by", "id", "--files", "0")]
+)
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as caught:
         _load(*arguments)

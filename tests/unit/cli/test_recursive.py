@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import re
 from itertools import islice
 
@@ -15,7 +16,7 @@ from imp_driver.cli.fixpoint import closure, unreachable
 from imp_driver.cli.main import main
 from imp_driver.cli.network import LINKS, Link, changes, name_of, network
 from imp_driver.cli.network_map import network_map, style_of
-from imp_driver.cli.recursive import Anew, Step, _drawn, _line, _shown, _summary
+from imp_driver.cli.recursive import Anew, Step, _drawn, _fields, _shown, _summary
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.report import SketchReport
 
@@ -102,10 +103,12 @@ def _step(anew: Anew | None = None) -> Step:
     return Step("link 0 - 4 fails", {0: 32, 1: 736}, 0.0081, report, anew)
 
 
-def test_a_reading_in_words_and_in_the_table() -> None:
+def test_a_reading_as_a_record_and_in_the_table() -> None:
     assert _step().version == 5
-    assert _line(_step()) == "link 0 - 4 fails: 768 unreachable pairs, driver 8.1 ms (MAINTAINED, 2 changed rows)"
-    assert _line(_step(Anew(0.25, 0.006, True))).endswith("; anew (Spark + fixpoint) 250 + 6.0 ms, equal yes")
+    alone, compared = _fields(_step()), _fields(_step(Anew(0.25, 0.006, True)))
+    assert (alone["change"], alone["unreachable_pairs"], alone["driver_seconds"]) == ("link 0 - 4 fails", 768, 0.0081)
+    assert (alone["is_equal"], compared["is_equal"], compared["plain_reading_seconds"]) == (None, True, 0.25)
+    assert list(alone) == list(compared)
     shown = _text(_drawn(network(7), [_step(), _step(Anew(0.25, 0.006, False))]))
     assert "link 0 - 4 fails" in shown
     assert "NO" in shown
@@ -152,27 +155,35 @@ def test_each_commit_is_read_and_some_readings_are_computed_anew(is_terminal: bo
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
     assert ("stub 3.2" in shown) is is_terminal
-    assert ("  1 all links are up: 0 unreachable pairs, driver " in shown) is not is_terminal
     assert steps[-1].label in shown
+    if not is_terminal:
+        records = [json.loads(line) for line in shown.splitlines()]
+        assert [(each["record"], each["number"]) for each in records] == [("reading", number) for number in range(1, 10)]
 
 
-@pytest.mark.parametrize(("is_equal", "code", "told"), [(True, 0, "All counts are equal (2 computed anew"), (False, 1, "2 counts differ.")])
+@pytest.mark.parametrize(("is_equal", "code", "told"), [(True, 0, "All counts are equal (2 computed anew"), (False, 1, "2 counts DIFFER")])
 def test_a_count_that_differs_is_told_at_the_end(is_equal: bool, code: int, told: str) -> None:
-    console = Console(file=io.StringIO(), width=80)
     anew = Anew(0.25, 0.006, is_equal)
-    assert _summary([_step(anew), _step(), _step(anew)], console, 9) == code
-    assert isinstance(console.file, io.StringIO)
-    shown = console.file.getvalue()
-    assert told in shown
-    assert "2 commits." in shown
-    assert "took 8.1 ms (median)" in shown
-    assert _summary([_step(anew)], console, 9) == code
+    for is_terminal in (True, False):
+        console = Console(file=io.StringIO(), force_terminal=is_terminal, color_system=None, width=80)
+        assert _summary([_step(anew), _step(), _step(anew)], console, 9) == code
+        assert isinstance(console.file, io.StringIO)
+        shown = console.file.getvalue()
+        if is_terminal:
+            assert told in shown
+            assert "2 commits." in shown
+            assert "took 8.1 ms (median)" in shown
+        else:
+            found = json.loads(shown)
+            assert (found["record"], found["changes"], found["compared"]) == ("summary", 2, 2)
+            assert (found["different"], found["median_driver_seconds"]) == (2 * code, 0.0081)
+        assert _summary([_step(anew)], console, 9) == code
 
 
-@pytest.mark.parametrize("option", ["--rows", "--result"])
-def test_options_of_the_dashboard_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("option", "value"), [("--rows", "3"), ("--result", "other"), ("--size", "small")])
+def test_options_of_the_dashboard_are_refused(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["demo", "--recursive", option, "3"])
+        main(["demo", "--recursive", option, value])
     assert caught.value.code == 2
     assert "usage: imp demo" in (told := capsys.readouterr().err)
-    assert "--rows and --result are those of the dashboard" in told
+    assert "--rows, --size and --result are those of the dashboard" in told

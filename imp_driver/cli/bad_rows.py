@@ -1,0 +1,73 @@
+"""Where in files of text the first row stands that cannot be read: Spark often tells neither the file nor the line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+_LARGEST_VALUE = 1 << 30
+"""Characters."""
+
+
+def first_bad_row(paths: Sequence[Path], chosen: str) -> str | None:
+    """Return a sentence about the first bad row; None where none is found, or the format is no text."""
+    find = {"csv": _in_csv, "json": _in_json}.get(chosen)
+    if find is None:
+        return None
+    for path in paths:
+        try:
+            with _opened(path) as file:
+                found = find(file)
+        except UnicodeDecodeError:
+            found = "is not text in UTF-8"
+        except (OSError, csv.Error):
+            continue
+        if found is not None:
+            return f"{path} {found}"
+    return None
+
+
+def _opened(path: Path) -> TextIO:
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _in_csv(file: TextIO) -> str | None:
+    csv.field_size_limit(_LARGEST_VALUE)
+    rows = csv.reader(file)
+    header = next(rows, None)
+    if header is None:
+        return "is empty: it has not even a header"
+    before = rows.line_num
+    for row in rows:
+        if row and len(row) != len(header):
+            return f"line {before + 1} has {_counted(len(row))}, and the header has {len(header)}: {_shown(','.join(row))}"
+        before = rows.line_num
+    return None
+
+
+def _in_json(file: TextIO) -> str | None:
+    if file.read(1_024).lstrip().startswith("["):
+        return None
+    file.seek(0)
+    for number, line in enumerate(file, 1):
+        try:
+            is_row = not line.strip() or isinstance(json.loads(line), dict)
+        except ValueError:
+            is_row = False
+        if not is_row:
+            return f"line {number} is no JSON object: {_shown(line.strip())}"
+    return None
+
+
+def _counted(values: int) -> str:
+    return "1 value" if values == 1 else f"{values} values"
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."
