@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from imp_driver.errors import DataError
+
 _LARGEST_VALUE = 1 << 30
 """Characters."""
 
@@ -24,11 +26,38 @@ def first_bad_row(paths: Sequence[Path], chosen: str) -> str | None:
                 found = find(file)
         except UnicodeDecodeError:
             found = "is not text in UTF-8"
-        except (OSError, csv.Error):
+        except (OSError, EOFError, csv.Error):
             continue
         if found is not None:
             return f"{path} {found}"
     return None
+
+
+def check_headers(paths: Sequence[Path]) -> None:
+    """Do nothing where all files of CSV have the same header, with each name once.
+
+    Raises:
+        DataError: a header is missing or names a column twice, or two differ.
+    """
+    headers: dict[Path, list[str]] = {}
+    for path in paths:
+        try:
+            with _opened(path) as file:
+                header = next(csv.reader(file), None)
+        except (OSError, EOFError, UnicodeDecodeError, csv.Error):
+            continue
+        if header is None:
+            raise DataError(f"{path} is empty: it has not even a header.")
+        twice = [name for place, name in enumerate(header) if name in header[:place]]
+        if twice:
+            raise DataError(f"The header of {path} names the column {twice[0]!r} twice.")
+        headers[path] = header
+    first = next(iter(headers), None)
+    for path, header in headers.items():
+        if first is not None and header != headers[first]:
+            raise DataError(
+                f"The headers differ: {first} has {_shown(', '.join(headers[first]))}, and {path} has {_shown(', '.join(header))}."
+            )
 
 
 def _opened(path: Path) -> TextIO:
@@ -40,9 +69,7 @@ def _opened(path: Path) -> TextIO:
 def _in_csv(file: TextIO) -> str | None:
     csv.field_size_limit(_LARGEST_VALUE)
     rows = csv.reader(file)
-    header = next(rows, None)
-    if header is None:
-        return "is empty: it has not even a header"
+    header = next(rows, [])
     before = rows.line_num
     for row in rows:
         if row and len(row) != len(header):

@@ -148,7 +148,7 @@ def _origin(step: Step) -> str:
 def headline(run: Run) -> str:
     """Return the numbers of the run in one sentence."""
     if not run.later:
-        return f"Every query was a first one ({len(run.steps)}): ask more of them to see them answered from memory"
+        return f"Every query captured groups ({len(run.steps)}): ask more of them to see them answered from memory"
     driver, plain = (statistics.median(times) for times in ([s.driver for s in run.later], [s.plain for s in run.later]))
     ratio = f"{plain / driver:,.{0 if plain > 10 * driver else 1}f} times faster" if plain > driver else "not faster in this run"
     rows = f"but {counted(run.different, 'answer differs', 'answers differ')}" if run.different else "with the same rows"
@@ -216,8 +216,11 @@ def _reasons(run: Run) -> list[str]:
         lines.append(f"{counted(others, 'query', 'queries')} ran on Spark alone.")
     if run.captures:
         plain, driver = _seconds(run.captures)
-        first = counted(len(run.captures), "was a first one", "were first ones")
-        lines.append(f"{first}, with which groups were captured: {in_time(driver)} together, where Spark alone took {in_time(plain)}.")
+        captures = counted(len(run.captures), "query", "queries")
+        lines.append(
+            f"{captures} captured groups on the way, which later ones are answered from: {in_time(driver)} together, "
+            f"where Spark alone took {in_time(plain)}."
+        )
     return lines
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from rich.console import Console
 
 import imp_driver
-from imp_driver.cli.bad_rows import first_bad_row
+from imp_driver.cli.bad_rows import check_headers, first_bad_row
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
 from imp_driver.cli.load_progress import Progress, Written
 from imp_driver.cli.load_types import check_fit, misfit_query, misfits
@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     files = source_files(arguments.files)
     paths = [file.path for file in files]
     chosen = common_format(paths)
+    if chosen == "csv":
+        check_headers(paths)
     with TemporaryDirectory(prefix="imp_load_") as folder, _connected(arguments, folder) as connection:
         linked = Path(folder) / "files"
         linked.mkdir()
@@ -117,6 +119,8 @@ def _exists(name: str) -> imp_driver.ProgrammingError:
 def _planned(
     arguments: argparse.Namespace, table: tuple[str, ...], files: Sequence[SourceFile], target: Columns | None, source: Columns
 ) -> Load:
+    if not source:
+        raise imp_driver.DataError("The files have no columns.")
     wanted = arguments.cluster_by
     column = None if wanted is None else found_column(source, read_name(wanted)[0])
     if target is not None and arguments.how == "append":
@@ -132,8 +136,8 @@ def _tell_plan(load: Load, console: Console) -> None:
     lines = [f"{_files(len(load.files))} ({size}) with the columns"]
     lines += [f"  {name:{width}}  {kind}{' (of folders)' if name.lower() in of_folders else ''}" for name, kind in load.source]
     what = {"create": "a new table", "replace": "in the place of what is there", "append": "added to what is there"}[load.how]
-    order = f"each with a range of {load.column}" if load.column else "in the order of the rows"
-    lines.append(f"into {load.name}, {what}: {_files(load.number)}" + (f", {order}." if load.number > 1 else "."))
+    order = f", each with a range of {load.column}" if load.column and load.number > 1 else ""
+    lines.append(f"into {load.name}, {what}: {_files(load.number)}{order}.")
     console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -144,11 +148,11 @@ def _load(connection: Connection, load: Load, url: str, console: Console) -> Non
         rows = _write(connection, load)
     [(total,)] = _rows(connection, f"SELECT count(*) FROM {qualified(load.table)}")
     seconds, loaded = time.perf_counter() - begin, total if rows is None else rows
-    lines = [f"Loaded {loaded:,} rows in {in_time(seconds)} ({loaded / seconds:,.0f} rows a second)."]
+    lines = [f"Loaded {counted(loaded, 'row', 'rows')} in {in_time(seconds)} ({loaded / seconds:,.0f} rows a second)."]
     files = _detail(connection, load.table)["numFiles"]
     clustered = "" if load.column is None else f"; what was loaded is clustered by {load.column}"
-    lines.append(f"{load.name} has {total:,} rows in {_files(files)}{clustered}.")
-    if load.column is None and files > 1:
+    lines.append(f"{load.name} has {counted(total, 'row', 'rows')} in {_files(files)}{clustered}.")
+    if load.column is None and load.number > 1:
         lines.append(
             "Nothing is clustered: a query reads all files. With --cluster-by COLUMN (one that queries group by or filter on) each file "
             "has a range of the column, and queries that need few values of it read few files."
@@ -199,7 +203,9 @@ def _folder(connection: Connection, load: Load, url: str) -> Path | None:
 
 
 def _is_about_rows(error: imp_driver.Error) -> bool:
-    return (error.error_class or "").startswith(("MALFORMED_", "FAILED_READ_FILE", "UNABLE_TO_INFER", "CANNOT_PARSE"))
+    """Say whether it may be. What its parser of JSON says of a row Spark gives on without a class."""
+    is_unnamed = error.error_class is None and error.__cause__ is not None and not isinstance(error.__cause__, imp_driver.Error)
+    return is_unnamed or (error.error_class or "").startswith(("MALFORMED_", "FAILED_READ_FILE", "UNABLE_TO_INFER", "CANNOT_PARSE"))
 
 
 def _is_about_types(error: imp_driver.Error) -> bool:

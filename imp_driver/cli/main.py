@@ -16,10 +16,10 @@ _OF_OTHERS = ("rich",)
 _SIZES = {"small": (1_000_000, 24), "medium": (4_000_000, 40), "large": (12_000_000, 48)}
 """Rows of the dashboard's table, and its queries."""
 _DEMO_SIZES = """\
-sizes (times of two idle cores; a second run uses the table again):
-  small    1 million rows, 24 queries    about a minute
-  medium   4 million rows, 40 queries    two to three minutes
-  large   12 million rows, 48 queries    about six minutes
+sizes, with what a first run takes about on two idle cores (a second one uses the table again):
+  small    1 million rows, 24 queries    1 minute     0.2 GB on disk
+  medium   4 million rows, 40 queries    2 minutes    0.5 GB on disk
+  large   12 million rows, 48 queries    5 minutes    1.2 GB on disk
 """
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import imp_driver
@@ -132,6 +135,22 @@ def test_files_are_loaded_clustered(engine: imp_driver.Connection, cursor: imp_d
     (tmp_path / "array.json").write_text(json.dumps([{"g": 1, "x": 2}, {"g": 2, "x": 3}]), encoding="utf-8")
     assert _load(warehouse, "loaded", str(tmp_path / "array.json"), "--cluster-by", "g", "--replace") == 0
     assert _rows(engine, "SELECT g, x FROM loaded ORDER BY g") == [(1, 2), (2, 3)]
+    (tmp_path / "text.csv").write_text("x,g\n1,2\n1,two\n", encoding="utf-8")
+    with pytest.raises(
+        imp_driver.DataError, match="'g' is string in the files and bigint in the table, and 1 of its values do not fit, such as 'two'"
+    ):
+        _load(warehouse, "loaded", str(tmp_path / "text.csv"), "--append")
+
+
+def test_a_folder_of_partitions_is_loaded(engine: imp_driver.Connection, warehouse: Path, tmp_path: Path) -> None:
+    _run(engine, "DROP TABLE IF EXISTS of_folders")
+    for day in (1, 2):
+        (tmp_path / f"day=2024-01-0{day}").mkdir()
+        pq.write_table(pa.table({"x": [day, 10 * day]}), tmp_path / f"day=2024-01-0{day}" / "part.parquet")
+    assert _load(warehouse, "of_folders", str(tmp_path), "--dry-run") == 0
+    assert _rows(engine, "SHOW TABLES LIKE 'of_folders'") == []
+    assert _load(warehouse, "of_folders", str(tmp_path)) == 0
+    assert _rows(engine, "SELECT day, sum(x) FROM of_folders GROUP BY day ORDER BY day") == [(date(2024, 1, 1), 11), (date(2024, 1, 2), 22)]
 
 
 def test_a_bad_row_loads_nothing(engine: imp_driver.Connection, warehouse: Path, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_summary_in_words() -> None:
         "3 of 6 queries were answered from memory, at the newest change, without reading a file.",
         "1 query read 3 of 64 files.",
         "1 query ran on Spark alone.",
-        "1 was a first one, with which groups were captured: 3.0 s together, where Spark alone took 1.0 s.",
+        "1 query captured groups on the way, which later ones are answered from: 3.0 s together, where Spark alone took 1.0 s.",
         "12 changes",
         "All answers are equal (5 of 6 compared",
         "r/demo.png",
@@ -76,7 +76,7 @@ def test_an_answer_that_differs_is_nowhere_called_equal() -> None:
 
 def test_captures_alone_are_no_headline() -> None:
     only = Run((CAPTURED,), 10, 1.0)
-    assert headline(only) == "Every query was a first one (1): ask more of them to see them answered from memory"
+    assert headline(only) == "Every query captured groups (1): ask more of them to see them answered from memory"
     assert summary(only, Path("demo.png"), _console(is_terminal=True)) == 0
     slow = Run((_step(ServedBy.SPARK, Decision.NOT_USED, plain=1.0, driver=1.2),), 10, 1.0)
     assert "not faster in this run" in headline(slow)

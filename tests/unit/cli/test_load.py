@@ -98,7 +98,7 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> FakeConnection:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Callable[..., str]:
-    def make(name: str, content: bytes = b"") -> str:
+    def make(name: str, content: bytes = b"id,Shop,tags\n") -> str:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -121,7 +121,7 @@ def test_a_table_is_made_ranged_and_sorted(
     rows = "SELECT * FROM (SELECT /*+ REPARTITION_BY_RANGE(8, `Shop`) */ * FROM __imp_load) SORT BY `Shop`"
     assert create == f"CREATE TABLE `db`.`t` USING DELTA AS {rows}"
     told = capsys.readouterr().out
-    assert "2 files (0 bytes) with the columns\n  id    bigint\n  Shop  int\n  tags  array<int>\ninto db.t, a new table: 8 files" in told
+    assert "2 files (26 bytes) with the columns\n  id    bigint\n  Shop  int\n  tags  array<int>\ninto db.t, a new table: 8 files" in told
     assert "Loaded 42 rows in " in told
     assert "rows a second)" in told
     assert "db.t has 42 rows in 7 files; what was loaded is clustered by Shop." in told
@@ -132,9 +132,10 @@ def test_without_a_column_rows_stay_in_order_and_a_hint_is_given(
 ) -> None:
     paths = [file("one.csv"), file("two.csv")]
     assert _load("t", *paths) == 0
+    assert "--cluster-by" not in capsys.readouterr().out
     assert connection.sent[-1] == "CREATE TABLE `t` USING DELTA AS SELECT /*+ COALESCE(1) */ * FROM __imp_load"
-    assert "With --cluster-by COLUMN" in capsys.readouterr().out
     assert _load("t", *paths, "--files", "3") == 0
+    assert "With --cluster-by COLUMN" in capsys.readouterr().out
     assert connection.sent[-1].endswith("AS SELECT /*+ REPARTITION(3) */ * FROM __imp_load")
 
 
@@ -241,7 +242,6 @@ def test_values_that_do_not_fit_are_counted(
     ("name", "content", "words"),
     [
         ("short.csv", b'g,x\n1,2\n"a\nb",3\n4\n5,6\n', "line 5 has 1 value, and the header has 2: 4"),
-        ("empty.csv", b"", "is empty: it has not even a header"),
         ("latin.csv", b"g\n\xe9\n", "is not text in UTF-8"),
         ("bad.jsonl", b'{"g": 1}\n\n{"g": \n', 'line 3 is no JSON object: {"g":'),
         ("none.csv", b"g,x\n1,2\n", "what Spark says"),
@@ -251,13 +251,47 @@ def test_values_that_do_not_fit_are_counted(
 def test_a_bad_row_is_found(
     connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str], name: str, content: bytes, words: str
 ) -> None:
-    good = file("good" + Path(name).suffix, b"g,x\n1,2\n" if name.endswith(".csv") else b'{"g": 1}\n')
+    header = content.splitlines()[0] + b"\n"
+    good = file("good" + Path(name).suffix, header if name.endswith(".csv") else b'{"g": 1}\n')
     connection.error = imp_driver.DataError("what Spark says", error_class="MALFORMED_CSV_RECORD")
     bad = file(name, content)
     assert _load("t", good, bad) == 1
     told = capsys.readouterr().err
     assert words in told
     assert (bad in told) is (words != "what Spark says")
+
+
+def test_spark_s_parser_of_json_has_no_error_class(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection.error = imp_driver.OperationalError("com.fasterxml: unexpected end")
+    connection.error.__cause__ = ValueError("of a foreign library")
+    assert _load("t", file("bad.jsonl", b'{"g": \n')) == 1
+    assert "bad.jsonl line 1 is no JSON object" in capsys.readouterr().err
+
+
+def test_files_without_columns_are_refused(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection.columns = []
+    assert _load("t", file("rows.parquet")) == 1
+    assert "The files have no columns." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("contents", "words"),
+    [
+        ([b""], "0.csv is empty: it has not even a header."),
+        ([b"a,b,a\n"], "0.csv names the column 'a' twice."),
+        ([b"a,b\n", b"a,c\n"], "0.csv has a, b, and "),
+    ],
+)
+def test_headers_that_do_not_go_together(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str], contents: list[bytes], words: str
+) -> None:
+    assert _load("t", *(file(f"{number}.csv", content) for number, content in enumerate(contents))) == 1
+    assert words in capsys.readouterr().err
+    assert connection.sent == []
 
 
 def test_a_bad_row_of_a_packed_file_is_found(tmp_path: Path) -> None:
@@ -336,7 +370,7 @@ def test_bad_input_is_one_line_and_writes_nothing(
 ) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("rows.csv", "rows.parquet", "rows.xlsx"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("id,Shop,tags\n")
     assert _load("t", *(str(tmp_path / name) for name in names), "--cluster-by", column) == 1
     error = capsys.readouterr().err
     assert words in error
