@@ -2,84 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 import imp_driver
 from imp_driver.cli import load
-from imp_driver.cli.bad_rows import first_bad_row
-from imp_driver.cli.load_progress import Progress, Written
 from imp_driver.cli.main import main
-
-
-class FakeCursor:
-    def __init__(self, names: list[str], rows: list[tuple[Any, ...]]) -> None:
-        self.description = [(name, None, None, None, None, None, None) for name in names]
-        self._rows = rows
-        self.rowcount = 5
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._rows
-
-    def close(self) -> None:
-        return None
-
-    def __enter__(self) -> FakeCursor:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-class FakeConnection:
-    """Answers what ``imp load`` asks, and writes down everything else. ``target`` are the columns of a table that is there.
-
-    ``error`` is raised by CREATE TABLE and INSERT.
-    """
-
-    def __init__(self, columns: list[tuple[str, str]]) -> None:
-        self.columns = columns
-        self.target: list[tuple[str, str]] | None = None
-        self.properties: dict[str, str] = {}
-        self.error: imp_driver.Error | None = None
-        self.misfits: tuple[object, ...] = ()
-        self.sent: list[str] = []
-        self.linked: list[str] = []
-
-    def execute(self, text: str) -> FakeCursor:
-        if text == "DESCRIBE QUERY SELECT * FROM __imp_load":
-            return FakeCursor(["col_name", "data_type"], [*self.columns])
-        if text.startswith("DESCRIBE QUERY"):
-            if self.target is None:
-                raise imp_driver.ProgrammingError("not there", error_class="TABLE_OR_VIEW_NOT_FOUND")
-            return FakeCursor(["col_name", "data_type"], [*self.target])
-        if text.startswith("DESCRIBE DETAIL"):
-            return FakeCursor(["numFiles", "properties", "location"], [(7, self.properties, "file:/none")])
-        if text.startswith("SELECT count(*)"):
-            return FakeCursor(["count(1)"], [(42,)])
-        self.sent.append(text)
-        if text.startswith("SELECT count_if"):
-            return FakeCursor([], [self.misfits])
-        if "(path '" in text:
-            folder = Path(text.split("(path '")[1].split("'")[0])
-            self.linked = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink())
-        if self.error is not None and text.startswith(("CREATE TABLE", "INSERT")):
-            raise self.error
-        return FakeCursor([], [])
-
-    def __enter__(self) -> FakeConnection:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
+from tests.unit.cli.load_fakes import FakeConnection
 
 
 @pytest.fixture
@@ -292,34 +223,6 @@ def test_headers_that_do_not_go_together(
     assert _load("t", *(file(f"{number}.csv", content) for number, content in enumerate(contents))) == 1
     assert words in capsys.readouterr().err
     assert connection.sent == []
-
-
-def test_a_bad_row_of_a_packed_file_is_found(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"g,x\n1\n"))
-    assert first_bad_row([tmp_path / "rows.csv.gz"], "csv") == f"{tmp_path / 'rows.csv.gz'} line 2 has 1 value, and the header has 2: 1"
-    assert first_bad_row([tmp_path / "rows.csv.gz"], "parquet") is None
-
-
-def test_rows_of_whole_files_are_counted_while_they_are_written(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "before.parquet")
-    written = Written(tmp_path)
-    progress = Progress(Console(file=io.StringIO()), "Writing 2 files ...", written)
-    assert progress.line() == "Writing 2 files ... 0 s"
-    pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "first.parquet")
-    (tmp_path / "half.parquet").write_bytes(b"PAR1")
-    assert "1 written, 3 rows, " in progress.line()
-    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "half.parquet")
-    assert "2 written, 5 rows, " in progress.line()
-    assert Written(tmp_path / "none").files == 0
-
-
-@pytest.mark.parametrize("is_terminal", [True, False])
-def test_progress_is_shown_in_a_terminal_alone(tmp_path: Path, is_terminal: bool) -> None:
-    console = Console(file=io.StringIO(), force_terminal=is_terminal)
-    with Progress(console, "Writing 2 files ...", Written(tmp_path)):
-        pass
-    assert isinstance(console.file, io.StringIO)
-    assert ("Writing" in console.file.getvalue()) is is_terminal
 
 
 def test_a_table_is_replaced_or_added_to(connection: FakeConnection, file: Callable[..., str]) -> None:
