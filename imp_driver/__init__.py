@@ -1,6 +1,8 @@
 """A drop-in database driver (PEP 249) for Spark that answers repeated SQL sooner, with exactly the same rows."""
 
 import logging as _logging
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
 
 from imp_driver.dbapi.connection import Connection, connect
 from imp_driver.dbapi.cursor import Cursor
@@ -41,7 +43,12 @@ from imp_driver.values.redaction import RedactingFilter as _RedactingFilter
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 
-__version__ = "0.1.0"
+try:
+    # setup.cfg has it.
+    __version__ = _version("imp_driver")
+except _PackageNotFoundError:
+    # Sources on the path that were installed nowhere.
+    __version__ = "0+unknown"
 apilevel = "2.0"
 threadsafety = 1
 paramstyle = "qmark"

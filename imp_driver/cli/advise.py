@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 import imp_driver
-from imp_driver.cli.plain import plain
 from imp_driver.cli.terminal import cell
 from imp_driver.cli.warehouse import folder_of
+from imp_driver.values.plain import plain
 
 _NOTHING_RECORDED = (
     "No query is recorded in this warehouse yet. Queries that run through the driver with sketch=lazy are recorded when their connection "

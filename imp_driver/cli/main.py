@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import imp_driver
 from imp_driver.cli.packages import what_to_install
-from imp_driver.cli.plain import plain
+from imp_driver.values.plain import plain
 
 _OF_DASHBOARD = ("rich", "matplotlib")
 _OF_OTHERS = ("rich",)

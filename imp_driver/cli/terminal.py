@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from imp_driver.cli.plain import plain
 from imp_driver.cli.values import as_text
+from imp_driver.values.plain import plain
 
 
 def cell(value: object) -> Text:

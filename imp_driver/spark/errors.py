@@ -63,6 +63,7 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
 
 _END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
 _JAVA_CLASS = re.compile(r"^(?:(?:[\w$]+\.)+[\w$]*(?:Exception|Error): |\((?:[\w$]+\.)+[\w$]+\) )(?=\[)")
+_TOO_LONG_FOR_CATALOG = "A truncation error was encountered trying to shrink"
 _MISSING_FILE = re.compile(r"^(?:[\w$]+\.)+FileNotFoundException: ")
 _PARSER_POSITION = re.compile(r"\(line (\d+), pos (\d+)\)")
 _SERVER: tuple[tuple[str, str | None, str], ...] = (
@@ -186,6 +187,11 @@ def _message(error: BaseException) -> str:
     """Return Spark's own text without the JVM's frames and plans; of a failed Python worker what its exception says."""
     if (traces := list(_TRACE_OF_PYTHON.finditer(str(error)))) and "Python worker" in str(error):
         return f"A Python worker of Spark failed: {traces[-1]['last']}"
+    if _TOO_LONG_FOR_CATALOG in str(error):
+        return (
+            "A text is too long for the embedded catalog, which takes 32,700 characters of a view or a property. "
+            "Make two views of it, one over the other."
+        )
     lines = str(error).split("JVM stacktrace:")[0].splitlines()
     kept = []
     for line in lines:

@@ -15,7 +15,7 @@ from imp_driver.spark.packages import pyspark_jars, resolve_jars
 
 _PATIENCE = 120.0
 """Seconds until a server that does not come up is given up."""
-_SETTINGS = {
+SETTINGS = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -48,7 +48,7 @@ class Server:
 def start_server(folder: Path) -> Server:
     """Start a server and wait until it takes connections. Raises RuntimeError when it does not come up."""
     home, port = Path(pyspark_jars()).parent, free_port()
-    settings = _SETTINGS | {"spark.connect.grpc.binding.port": str(port), "spark.sql.warehouse.dir": str(folder / "warehouse")}
+    settings = SETTINGS | {"spark.connect.grpc.binding.port": str(port), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     command = [str(home / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     command += ["--master", "local[2]", "--driver-memory", "1g", "--jars", ",".join(map(str, resolve_jars(find_java())))]
     command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 from dataclasses import fields
 from enum import Enum
@@ -11,8 +12,10 @@ import pytest
 
 from imp_driver.observe.metrics import BUCKETS, FAMILIES
 from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
+from imp_driver.spark.packages import COORDINATES, cache_folder
 from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
+from tests.connect import server
 from tests.unit.test_imports import STAGES
 
 ROOT = Path(__file__).parents[2]
@@ -90,12 +93,55 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_the_deployment_page_has_the_jars_and_the_settings_of_a_server() -> None:
+    text = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([\w.:-]+)` \| `([\w.-]+\.jar)` \|$", text, re.MULTILINE)
+    assert listed == [(str(coordinate), coordinate.file_name) for coordinate in COORDINATES]
+    assert f"into `{cache_folder().name}` below" in text
+    [start] = re.findall(r"```sh\n(pip install .*?SparkConnectServer.*?)```", text, re.DOTALL)
+    assert f"--packages {COORDINATES[0]} " in start
+    told = dict(re.findall(r"--conf (\S+?)=(\S+)", start))
+    assert told == {name: value for name, value in server.SETTINGS.items() if name in told} | {"spark.connect.grpc.binding.port": "15002"}
+    assert {"spark.sql.extensions", "spark.sql.catalog.spark_catalog"} <= set(told)
+    settings = _settings()
+    [pyspark] = [line for line in settings["options"]["install_requires"].splitlines() if line.startswith("pyspark==")]
+    version = pyspark.partition("==")[2]
+    assert f"pyspark[connect]=={version}" in start
+    assert f"spark-connect_2.13-{version}.jar" in start
+
+
+def test_every_extra_is_listed_with_its_use() -> None:
+    text = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8").split("## Extras\n", 1)[1].split("\n## ", 1)[0]
+    listed = {name for line in text.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split(" | ")[0])}
+    assert listed == set(_settings()["options.extras_require"])
+
+
+def test_the_newest_versions_of_the_changes_are_what_comes_and_what_is_there() -> None:
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", _settings()["metadata"]["version"]]
+
+
+@pytest.mark.parametrize(
+    "document", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")], ids=lambda each: each.name
+)
+def test_every_link_of_a_document_leads_to_a_file(document: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^()\s]+)\)", text) if not re.match(r"[a-z]+:|#", link)]
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
 @pytest.mark.parametrize("document", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda each: each.name)
 def test_every_path_in_a_document_exists(document: Path) -> None:
     if document.name == "CHANGELOG.md":
         return
     named = re.findall(r"`((?:tests|imp_driver|dialect|benchmarks|examples|docs)/[\w./-]+)`", document.read_text(encoding="utf-8"))
     assert [name for name in named if not (ROOT / name).exists() and name not in _MADE_LATER] == []
+
+
+def _settings() -> configparser.ConfigParser:
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    return settings
 
 
 _MADE_LATER = {"tests/wide.json"}

@@ -19,7 +19,9 @@ def test_every_package_is_listed() -> None:
 
 def test_nothing_else_lies_at_the_top() -> None:
     known = {"setup.cfg", "pyproject.toml", "imp_driver", "dialect", "tests", "benchmarks", "docs", "examples"}
-    known |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", ".ci", ".gitignore"}
+    known |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", ".ci", ".gitignore"}
+    # setuptools looks for what belongs into a source distribution nowhere else.
+    known |= {"MANIFEST.in"}
     made = {".git", ".venv", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "build", "dist"}
     made |= {"demo-warehouse", "demo-result", "quickstart-warehouse"}
     found = {path.name for path in ROOT.iterdir() if not path.name.endswith(".egg-info")}

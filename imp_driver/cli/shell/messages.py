@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from imp_driver.cli.plain import plain
+from imp_driver.values.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -38,6 +38,7 @@ _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMES = ("hour", "minute", "second")
 """Units that have no calendar."""
 _MONTHS_OF = {"year": 12, "quarter": 3, "month": 1}
+_MONTH = np.timedelta64(1, "M")
 
 
 def date_part(part: str, values: pa.Array) -> pa.Array:
@@ -87,8 +88,8 @@ def months_later(dates: pa.Array, months: int) -> pa.Array:
     days = _days(dates).astype("datetime64[D]")
     first = days.astype("datetime64[M]")
     within = (days - first.astype("datetime64[D]")).astype(np.int64)
-    target = first + months
-    last = ((target + 1).astype("datetime64[D]") - target.astype("datetime64[D]")).astype(np.int64) - 1
+    target = first + months * _MONTH
+    last = ((target + _MONTH).astype("datetime64[D]") - target.astype("datetime64[D]")).astype(np.int64) - 1
     return _dates(target.astype("datetime64[D]").astype(np.int64) + np.minimum(within, last), _nulls(dates))
 
 
@@ -101,7 +102,7 @@ def days_between(end: pa.Array, start: pa.Array) -> pa.Array:
 def last_day(dates: pa.Array) -> pa.Array:
     """Return the last day of each date's month. Raises NotEvaluable."""
     months = _days(dates).astype("datetime64[D]").astype("datetime64[M]")
-    return _dates((months + 1).astype("datetime64[D]").astype(np.int64) - 1, _nulls(dates))
+    return _dates((months + _MONTH).astype("datetime64[D]").astype(np.int64) - 1, _nulls(dates))
 
 
 def truncated(dates: pa.Array, unit: str) -> pa.Array:

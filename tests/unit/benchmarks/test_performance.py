@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from benchmarks import performance, records
 from benchmarks.goals import assess, read_goals
-from benchmarks.records import read_all
+from benchmarks.records import Quantity, read_all
 from tests.unit.benchmarks.making import CODE, case, maintained, record
 from tests.unit.benchmarks.test_goals import GOAL
 
@@ -18,6 +20,22 @@ def test_the_table_of_the_docs_is_that_of_the_records() -> None:
     document = performance.DOCUMENT.read_text(encoding="utf-8")
     every = read_all()
     assert performance.with_table(document, performance.table([assess(goal, every) for goal in read_goals()])) == document
+
+
+def test_the_picture_of_the_docs_has_medians_of_the_record_that_it_names() -> None:
+    picture = (performance.DOCUMENT.parent / "answers.svg").read_text(encoding="utf-8")
+    [name] = re.findall(r"benchmarks/records/([\w.-]+\.json)", picture)
+    [source] = [each for each in read_all() if f"{each.date[:10]}T" in name and f"-{each.workload}-{each.commit[:7]}.json" in name]
+    shown = re.findall(r">(driver|Spark) ([\d,.]+) ms<", picture)
+    cases = [("same constants", "0"), ("other constants", "0"), ("join", "0"), ("same constants", "1000"), ("other constants", "1000")]
+    expected = []
+    for shape, delta in cases:
+        labels = {"groups": "5000", "aggregates": "3", "shape": shape, "delta": delta}
+        [measured] = [each for each in source.cases if {key: str(value) for key, value in each.labels.items()} == labels]
+        for shown_as, system in (("driver", "answers"), ("Spark", "NS")):
+            value = median(each for each in measured.values(system, Quantity.QUERY) if each is not None)
+            expected.append((shown_as, f"{value:,.1f}" if value < 100 else f"{value:,.0f}"))
+    assert shown == expected
 
 
 def test_a_missed_goal_stays_in_the_table() -> None:

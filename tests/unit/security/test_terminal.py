@@ -10,13 +10,13 @@ import pytest
 from rich.console import Console
 
 from imp_driver.cli import advise
-from imp_driver.cli.plain import plain
 from imp_driver.cli.shell.messages import OnConsole
 from imp_driver.cli.shell.outputs import Settings, Tables
 from imp_driver.cli.shell.shell import Ended, Shell
 from imp_driver.cli.terminal import cell
 from imp_driver.dbapi.connection import Connection
 from imp_driver.errors import ProgrammingError
+from imp_driver.values.plain import plain
 from tests.hostile import strings
 from tests.unit.dbapi.fakes import FakePipeline, FakeStream
 

@@ -61,6 +61,12 @@ def test_what_failed_in_a_python_worker_is_told_without_its_trace() -> None:
     assert str(caught.value) == "A Python worker of Spark failed: ModuleNotFoundError: No module named 'imp_driver'"
 
 
+def test_a_view_that_is_too_long_for_the_catalog_is_told_in_words() -> None:
+    text = "org.apache.hadoop.hive.ql.metadata.HiveException: A truncation error was encountered trying to shrink LONG VARCHAR 'SELECT ..."
+    with pytest.raises(OperationalError, match="32,700 characters of a view"), mapped("tag"):
+        raise PySparkException(text)
+
+
 def test_a_missing_file_is_told_in_words() -> None:
     text = "java.io.FileNotFoundException: File file:/warehouse/t/part-0.parquet does not exist\n\tat org.apache.Raw.open(Raw.java:1)"
     with pytest.raises(OperationalError) as caught, mapped("tag"):
