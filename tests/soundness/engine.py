@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import duckdb
@@ -158,8 +158,10 @@ class Warehouse:
 
     def read(self, plan: ChangePlan, columns: tuple[str, ...]) -> ZSet:
         table = plan.location[1:]
-        before, after = (Counter(self.history[table][version]) for version in (plan.from_version, plan.to_version))
-        signed = [(row, 1) for row in (after - before).elements()] + [(row, -1) for row in (before - after).elements()]
+        # Commit by commit, as logs and feeds have them: what came and went in between has both signs.
+        versions = [Counter(rows) for rows in self.history[table][plan.from_version : plan.to_version + 1]]
+        signed = [(row, 1) for old, new in pairwise(versions) for row in (new - old).elements()]
+        signed += [(row, -1) for old, new in pairwise(versions) for row in (old - new).elements()]
         places = [COLUMNS[table].index(column) for column in columns]
         rows = {column: pa.array([row[place] for row, _ in signed], pa.int32()) for column, place in zip(columns, places, strict=True)}
         weights = np.array([weight for _, weight in signed], np.int64)

@@ -153,7 +153,9 @@ QUERIES = {
     "to integer": "SELECT ?x (xsd:integer(?v) AS ?a) {?x :v ?v FILTER(ISLITERAL(?v) && ?x NOT IN (:v4, :v6))}",
     "to decimal": "SELECT ?x (xsd:decimal(?v) AS ?a) {?x :v ?v FILTER(ISLITERAL(?v) && ?x NOT IN (:v4, :v6, :v7))}",
     "to double": "SELECT ?x (xsd:double(?v) AS ?a) (xsd:boolean(?v) AS ?b) {?x :v ?v FILTER(ISLITERAL(?v))}",
-    "to string": "SELECT ?x (xsd:string(?v) AS ?a) {?x :v ?v FILTER(!ISBLANK(?v) && ?x NOT IN (:v3, :v4, :v10))}",
+    # The others' forms of some numbers are canonical.
+    "to string": "SELECT ?x (xsd:string(STR(?v)) AS ?a) (xsd:string(?x) AS ?b) (xsd:string(ISBLANK(?v)) AS ?c) "
+    "{?x :v ?v FILTER(!ISBLANK(?v) && ?x NOT IN (:v3, :v4, :v10))}",
     "text to number": "SELECT (xsd:integer('12') AS ?a) (xsd:double('1.5') AS ?b) (xsd:decimal('0.25') AS ?c) (xsd:integer('x') AS "
     "?d) (xsd:boolean('true') AS ?e) {}",
     "count": "SELECT (COUNT(*) AS ?n) {?s :email ?e}",

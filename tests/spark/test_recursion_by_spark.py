@@ -187,6 +187,9 @@ def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cur
         "ON ways.src = c.src AND ways.dst = c.dst "
         "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (src, dst, name, at) VALUES (c.src, c.dst, c.name, NULL)"
     )
+    # A row that has gone before it was ever read.
+    cursor.execute("INSERT INTO ways VALUES (4, 9, 'y', NULL)")
+    cursor.execute("DELETE FROM ways WHERE dst = 9")
     assert _rows(cursor, text) == _rows(other, text)
     report = cursor.sketch_report
     assert report is not None

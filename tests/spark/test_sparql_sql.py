@@ -92,7 +92,17 @@ def test_numbers_are_exact_or_unknown(spark: SparkSession) -> None:
         "-150e0 * 1": literal("-1.5E2", f"{XSD}double"),
         "12345678e0 * 1": literal("1.2345678E7", f"{XSD}double"),
         "0e0 * -1": literal("-0.0E0", f"{XSD}double"),
-        "2.50 + 0.50": literal("3", decimal),
+        "2.50 + 0.50": literal("3.0", decimal),
+        "2.0 * 1": literal("2.0", decimal),
+        "-10.50 - 0.50": literal("-11.0", decimal),
+        "0.0 + 0": literal("0.0", decimal),
+        "ABS(-2.0)": literal("2.0", decimal),
+        "ROUND(2.4)": literal("2.0", decimal),
+        "4 / 2": literal("2.0", decimal),
+        "xsd:decimal(7)": literal("7.0", decimal),
+        "xsd:string(2.0 + 0.0)": literal("2"),
+        "STR(1.50 + 0.50)": literal("2.0"),
+        "2 + 3": literal("5", integer),
     }
     selected = " ".join(f"(({text}) AS ?v{place})" for place, text in enumerate(values))
     (row,) = spark.sql(_sql(f"SELECT {selected} {{}}")).collect()

@@ -16,6 +16,7 @@ from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import MOST_ROWS, Frontier, TooMuchChanges
 from imp_driver.dataflow.recursion.levels import Endless
+from imp_driver.dataflow.zset import consolidated
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.plan.nodes import Fixpoint, Scan
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, Session
@@ -23,7 +24,7 @@ from imp_driver.reasons import DeltaSource, Reason
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import RowRules
 from imp_driver.values.quoting import qualified
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangeSource, ChangesUnavailable, TableSnapshot, at_version
+from imp_driver.values.tables import WEIGHT_COLUMN, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
 
 MOST_CHANGED = 50_000
 """Changed rows of a relation that stay beside the others; then all are written anew."""
@@ -177,15 +178,15 @@ class Following:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
         if plan.relation is None:
             signed = self.source.read(plan, columns)
-            rows, weights = signed.rows, signed.weights
         else:
             wanted = ", ".join(qualified((each,)) for each in (*columns, WEIGHT_COLUMN))
             table = self.session.read(f"SELECT {wanted} FROM {plan.relation}", self.execution)
-            weights = table.column(WEIGHT_COLUMN).to_numpy().astype(np.int64)
-            rows = table.drop_columns([WEIGHT_COLUMN])
-        if len(weights) > MOST_ROWS:
+            signed = ZSet(table.drop_columns([WEIGHT_COLUMN]), table.column(WEIGHT_COLUMN).to_numpy().astype(np.int64))
+        if len(signed.weights) > MOST_ROWS:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
-        return ChangedTable(rows.filter(pa.array(weights < 0)), rows.filter(pa.array(weights > 0)))
+        # What came and went in between has both signs, and would be taken for a row of the table.
+        net = consolidated(signed)
+        return ChangedTable(net.rows.filter(pa.array(net.weights < 0)), net.rows.filter(pa.array(net.weights > 0)))
 
     def _write(self, relation: KeptRelation, changes: Mapping[Row, int | None]) -> None:
         """Have changes of a relation among those that the engine has."""

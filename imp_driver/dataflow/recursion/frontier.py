@@ -59,7 +59,10 @@ class Elsewhere(Protocol):
         """
 
     def won(self) -> Iterable[Derivation]:
-        """Return the derivations from kept rows, by the tables as they are, that have a given row which is new; others do no harm."""
+        """Return the derivations from kept rows, by the tables as they are, that have a given row which is new; others do no harm.
+
+        A row that the tables do not have is in none of them.
+        """
 
     def leads_to(self, rows: Collection[Fact], more: Collection[Fact]) -> Iterable[Derivation]:
         """Return the derivations, by the tables as they are, that have one of some rows in their body; ``more`` are not kept."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from imp_driver.sparql import terms
+from imp_driver.sparql.functions.casts import as_text
 from imp_driver.sparql.sql import facets
 from imp_driver.sparql.sql.facets import EXACT
 from imp_driver.sparql.sql.values import (
@@ -212,8 +213,22 @@ def cast_to_truth(value: Value) -> str:
     return _coalesced(found) if found else "CAST(NULL AS BOOLEAN)"
 
 
-def cast_to_string(value: Value) -> Text:
-    return Text(string_of(value))
+def cast_to_string(value: Value) -> Text | Known | None:
+    """Return the cast to xsd:string, which is no STR: ``2.0`` becomes ``2``. None where the form hangs on what the value is then."""
+    match value:
+        case Text(lexical, suffix):
+            return Text(lexical if suffix == "''" else f"CASE WHEN {suffix} = '' THEN {lexical} END")
+        case Truth():
+            return Text(string_of(value))
+        case Known(term):
+            text = as_text(term)
+            return None if text is None else Known(text)
+        case Stored(_, is_resource) if is_resource:
+            return Text(string_of(value))
+        case Number() if value.rank in ("0", "1"):
+            return Text(f"regexp_replace({string_of(value)}, '[.]0$', '')")
+        case _:
+            return None
 
 
 def _coalesced(texts: list[str]) -> str:

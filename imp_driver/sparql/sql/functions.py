@@ -30,7 +30,10 @@ def function(name: str, arguments: Arguments) -> Value | None:
 def _cast(value: Value, datatype: str) -> Value | None:
     match datatype:
         case "string":
-            return cast_to_string(value)
+            text = cast_to_string(value)
+            if text is None:
+                raise NotSupportedError(f"xsd:string of what may be a number, a time or a text with a language {_NO_SQL}")
+            return text
         case "boolean":
             return Truth(cast_to_truth(value))
         case _:

@@ -119,9 +119,11 @@ def _of_number(value: Number) -> str:
 
 def _exact_term(value: Number) -> str:
     if value.rank == "0":
-        return _literal(f"CAST(CAST({value.exact} AS DECIMAL(38, 0)) AS STRING)", "integer>'")
-    text = once(value.exact, _decimal_text)
-    return _literal(text, "decimal>'" if value.rank == "1" else f"', if({value.rank} = 0, 'integer>', 'decimal>')")
+        return _literal(_integer_text(value.exact), "integer>'")
+    if value.rank == "1":
+        return _literal(_decimal_text(value.exact), "decimal>'")
+    text = once(value.exact, lambda number: f"if({value.rank} = 0, {_integer_text(number)}, {_decimal_text(number)})")
+    return _literal(text, f"', if({value.rank} = 0, 'integer>', 'decimal>')")
 
 
 def _floating_term(value: Number) -> str:
@@ -138,9 +140,13 @@ def _literal(lexical: str, datatype: str) -> str:
     return f"concat('\"', {lexical}, '\"^^<{terms.XSD}{datatype})"
 
 
+def _integer_text(number: str) -> str:
+    return f"CAST(CAST({number} AS DECIMAL(38, 0)) AS STRING)"
+
+
 def _decimal_text(number: str) -> str:
-    """No zeros at the end, and no point before nothing; a cast would write small numbers with an exponent where ANSI mode is off."""
-    return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM replace(format_number({number}, 18), ',', '')))"
+    """One digit behind the point or more, no zeros after it; a cast would write small numbers with an exponent where ANSI mode is off."""
+    return f"regexp_replace(replace(format_number({number}, 18), ',', ''), '([.][0-9]+?)0+$', '$1')"
 
 
 def _double_text(text: str) -> str:

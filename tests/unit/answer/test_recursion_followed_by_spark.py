@@ -52,7 +52,11 @@ def test_rows_and_levels_are_those_that_are_computed_anew(text: str) -> None:
     for step in range(6):
         rows = _changed(world.warehouse.rows("r"), choice)
         partners = [(choice.randrange(4), 0, 1, 1) for _ in range(choice.randrange(2))]
+        passing = _changed(rows, choice)
         for each in (world, anew):
+            if step % 2:
+                # Rows that come and go between two readings.
+                each.warehouse.commit("r", passing)
             each.warehouse.commit("r", rows)
             if step % 3 == 2:
                 each.warehouse.commit("s", partners)
@@ -65,6 +69,18 @@ def test_rows_and_levels_are_those_that_are_computed_anew(text: str) -> None:
         assert _levels(world) == _levels(anew)
         assert world.is_clean()
     assert followed >= 4
+
+
+def test_rows_that_come_and_go_between_two_readings_were_never_there() -> None:
+    world = Left()
+    world.warehouse.commit("r", LINKS)
+    world.checked(REACH)
+    world.warehouse.commit("r", [*LINKS, (7, 6, 7, 0)])
+    world.warehouse.commit("r", LINKS)
+    assert world.checked(REACH).detail == "followed: 0 rows gone, 0 new, 0 at another level, questions: 0"
+    world.warehouse.commit("r", LINKS[1:])
+    world.warehouse.commit("r", LINKS)
+    assert world.checked(REACH).detail == "followed: 0 rows gone, 0 new, 0 at another level, questions: 0"
 
 
 def test_what_is_told() -> None:

@@ -96,6 +96,7 @@ def test_texts_stay_within_their_quotes() -> None:
     [
         ("SELECT * {?s :name ?n FILTER(REPLACE(?n, 'a', 'b') = 'b')}", "REPLACE"),
         ("SELECT (NOW() AS ?t) {}", "NOW"),
+        (f"SELECT (<{XSD}string>(?v) AS ?t) {{?s :age ?v}}", "xsd:string of what may be a number"),
         ("SELECT * {?s :name ?n FILTER(REGEX(?n, ?s))}", "REGEX"),
         ("CONSTRUCT {?s :is []} {?s a :Person}", "blank node"),
         ("SELECT * {?s :age ?v FILTER EXISTS {?s :knows ?k FILTER EXISTS {?k :age ?w FILTER(?w > ?v)}}}", r"\?v"),
