@@ -1,4 +1,4 @@
-r"""Commands of the shell, which begin with a backslash: ``\d``, ``\x``, ``\o file`` and the like."""
+r"""Commands of the shell, which begin with a backslash: ``\d``, ``\x``, ``\o file`` and the like; ``help`` alone needs none."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from imp_driver.cli.shell.catalog import listed_columns, listed_tables
+from imp_driver.cli.shell.catalog import Listed, listed_columns, listed_tables
+from imp_driver.cli.shell.reader import HELP
 from imp_driver.cli.shell.reports import ReportForm
 from imp_driver.cli.shell.result_file import opened
-from imp_driver.errors import ProgrammingError
+from imp_driver.errors import Error, ProgrammingError
 
 if TYPE_CHECKING:
     from imp_driver.cli.shell.shell import Shell
@@ -24,10 +25,15 @@ class Command:
     run: Callable[[Shell, str], None]
 
 
+def is_command(text: str) -> bool:
+    """Say whether a text is for the shell itself, and no statement."""
+    return text.startswith("\\") or HELP.fullmatch(text) is not None
+
+
 def run(shell: Shell, text: str) -> None:
     """Run a command. Raises ProgrammingError for an unknown one or a wrong argument, and the errors of what it does."""
     name, _, rest = text.rstrip("; \t").partition(" ")
-    command = COMMANDS.get(name)
+    command = _HELP if HELP.fullmatch(text) is not None else COMMANDS.get(name)
     if command is None:
         raise ProgrammingError(f"There is no command {name}; \\? lists those that there are.")
     command.run(shell, rest.strip())
@@ -42,8 +48,20 @@ def _help(shell: Shell, rest: str) -> None:
 
 
 def _describe(shell: Shell, rest: str) -> None:
-    listed = listed_columns(shell.connection, rest) if rest else listed_tables(shell.connection)
+    listed = _columns(shell, rest) if rest else listed_tables(shell.connection)
     shell.messages.tell(f"{shell.output.show(listed, shell.settings)}.")
+
+
+def _columns(shell: Shell, table: str) -> Listed:
+    try:
+        return listed_columns(shell.connection, table)
+    except Error as error:
+        # What Spark says of these has several lines, about a statement that nobody typed.
+        if error.error_class == "TABLE_OR_VIEW_NOT_FOUND":
+            raise ProgrammingError(f"There is no table or view {table}; \\d alone lists those of the current schema.") from error
+        if error.error_class == "PARSE_SYNTAX_ERROR":
+            raise ProgrammingError(f"\\d takes the name of one table, as it stands in SQL, not {table!r}.") from error
+        raise
 
 
 def _vertical(shell: Shell, rest: str) -> None:
@@ -78,11 +96,13 @@ def _switched(name: str, is_on: bool, rest: str) -> bool:
     return states[rest.lower()]
 
 
-_HELP = Command("\\?, \\h", "this list", _help)
+_HELP = Command("\\?, \\h, help", "this list", _help)
+_DESCRIBE = Command("\\d [TABLE], \\dt", "tables and views of the current schema, or the columns of one", _describe)
 COMMANDS = {
     "\\?": _HELP,
     "\\h": _HELP,
-    "\\d": Command("\\d [TABLE]", "tables and views of the current schema, or the columns of one", _describe),
+    "\\d": _DESCRIBE,
+    "\\dt": _DESCRIBE,
     "\\x": Command("\\x [on|off]", "values of a row one below the other", _vertical),
     "\\timing": Command("\\timing [on|off]", "how long each statement took", _timing),
     "\\report": Command("\\report [off|short|full]", "what the driver did about each query", _report),

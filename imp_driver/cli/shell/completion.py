@@ -52,7 +52,7 @@ def _of_command(text: str, tables: Tables) -> Iterator[Completion]:
             if known.startswith(name):
                 yield Completion(known, -len(name), display_meta=command.help)
         return
-    choices = [in_sql(table) for table in tables] if name == "\\d" else _ARGUMENTS.get(name, ())
+    choices = [in_sql(table) for table in tables] if name in ("\\d", "\\dt") else _ARGUMENTS.get(name, ())
     for choice in choices:
         if _begins(choice, rest.lstrip()):
             yield Completion(choice, -len(rest.lstrip()))

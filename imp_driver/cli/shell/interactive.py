@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prompt_toolkit import PromptSession
 
 from imp_driver.cli.shell.history import history_path
 from imp_driver.cli.shell.names import Names
 from imp_driver.cli.shell.prompt import prompt_session
 from imp_driver.cli.shell.reader import entries
-from imp_driver.cli.shell.shell import Ended, Shell
+from imp_driver.cli.shell.shell import CANCELLED, Ended, Shell
+from imp_driver.dbapi.connection import Connection
 
 _GREETING = "End a statement with ; - it may span lines. \\? lists commands, \\q leaves, Ctrl-C cancels."
 
 
-def interact(shell: Shell) -> None:
-    """Serve the terminal until it is left by Ctrl-D or a command."""
-    names = Names(shell.connection)
+def interact(shell: Shell, connect: Callable[[], Connection]) -> None:
+    """Serve the terminal until it is left by Ctrl-D or a command; ``connect`` opens the connection that is asked for names."""
+    names = Names(connect)
     session = prompt_session(lambda: names.tables, history_path())
     shell.messages.tell(_GREETING)
     try:
         while _is_served(shell, session, names):
             pass
     finally:
-        names.pause()
         shell.write_to(None)
+        names.close()
 
 
 def _is_served(shell: Shell, session: PromptSession[str], names: Names) -> bool:
@@ -32,7 +35,8 @@ def _is_served(shell: Shell, session: PromptSession[str], names: Names) -> bool:
         text = _asked(session, names)
         return text is not None and _run_all(shell, names, text)
     except KeyboardInterrupt:
-        # Pressed again, while the shell itself was busy.
+        # Pressed while the shell itself was busy.
+        shell.messages.fail(CANCELLED)
         return True
 
 
@@ -50,10 +54,19 @@ def _asked(session: PromptSession[str], names: Names) -> str | None:
 
 
 def _run_all(shell: Shell, names: Names, text: str) -> bool:
-    """Run the statements of a text up to the first that fails; False where the shell is left."""
-    for entry in entries(text.split("\n")):
-        ended = shell.run(entry.text)
+    """Run the statements of a text up to the first that fails, and say what is left out; False where the shell is left."""
+    typed = list(entries(text.split("\n")))
+    for number, entry in enumerate(typed, 1):
+        ended = shell.run(entry.text, f"Statement {number} of {len(typed)}: " if len(typed) > 1 else "")
+        if ended is Ended.LEFT:
+            return False
+        if ended is Ended.FAILED:
+            if number < len(typed):
+                shell.messages.tell(_not_run(len(typed) - number))
+            break
         names.note(entry.text)
-        if ended is not Ended.WELL:
-            return ended is not Ended.LEFT
     return True
+
+
+def _not_run(count: int) -> str:
+    return "The one behind it was not run." if count == 1 else f"The {count} behind it were not run."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from imp_driver.cli.statements import last_statement, split
 
 LEAVE = re.compile(r"(?:exit|quit|\\q|\\quit)\s*;*", re.IGNORECASE)
+HELP = re.compile(r"help\s*;*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +81,5 @@ def is_complete(text: str) -> bool:
 
 
 def _is_command(line: str) -> bool:
-    return line.lstrip().startswith("\\") or LEAVE.fullmatch(line.strip()) is not None
+    text = line.strip()
+    return text.startswith("\\") or LEAVE.fullmatch(text) is not None or HELP.fullmatch(text) is not None

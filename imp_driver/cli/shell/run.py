@@ -57,7 +57,8 @@ def _typed(url: str, output: Output, messages: Messages, settings: Settings) -> 
 
     messages.add(["Connecting .."])
     with imp_driver.connect(url) as connection:
-        interact(Shell(connection, output, messages, settings))
+        # The names that are offered need no sketches.
+        interact(Shell(connection, output, messages, settings), lambda: imp_driver.connect(url, sketch="off"))
     return 0
 
 

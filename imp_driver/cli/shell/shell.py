@@ -14,7 +14,13 @@ from imp_driver.cli.shell.result_file import ResultFile
 from imp_driver.cli.shell.rows import rows_told
 from imp_driver.dbapi.connection import Connection
 from imp_driver.dbapi.cursor import Cursor
-from imp_driver.errors import CANCELLED, Error
+from imp_driver.errors import CANCELLED as CANCELLED_CLASS
+from imp_driver.errors import Error
+
+CANCELLED = "Cancelled."
+"""What is told after Ctrl-C."""
+_LONG = 10.0
+"""Seconds from which on a duration is told in seconds."""
 
 
 class Ended(Enum):
@@ -40,15 +46,15 @@ class Shell:
         try:
             if LEAVE.fullmatch(text) is not None:
                 return Ended.LEFT
-            if text.startswith("\\"):
+            if commands.is_command(text):
                 commands.run(self, text)
             else:
                 self._run_statement(text)
         except Error as error:
-            self.messages.fail(f"{where}{type(error).__name__}: {error}" if error.error_class != CANCELLED else f"{where}Cancelled.")
+            self.messages.fail(f"{where}{_told(error, commands.is_command(text))}")
             return Ended.FAILED
         except KeyboardInterrupt:
-            self.messages.fail(f"{where}Cancelled.")
+            self.messages.fail(f"{where}{CANCELLED}")
             return Ended.FAILED
         return Ended.WELL
 
@@ -65,7 +71,7 @@ class Shell:
         with self.connection.cursor() as cursor:
             cursor.execute(text)
             told = self._written(cursor)
-            spent = f", {(time.perf_counter() - begin) * 1000:,.0f} ms" if self.settings.is_timed else ""
+            spent = f", {duration_told(time.perf_counter() - begin)}" if self.settings.is_timed else ""
             self.messages.tell(f"{told}{spent}.")
             if cursor.sketch_report is not None:
                 self.messages.add(report_lines(cursor.sketch_report, self.settings.report))
@@ -76,3 +82,15 @@ class Shell:
         if self.file is not None:
             return f"{rows_told(self.file.write(cursor))} written to {self.file.path}"
         return self.output.show(cursor, self.settings)
+
+
+def duration_told(seconds: float) -> str:
+    """Return a duration in milliseconds, from ten seconds on in seconds."""
+    return f"{seconds * 1000:,.0f} ms" if seconds < _LONG else f"{seconds:,.1f} s"
+
+
+def _told(error: Error, is_command: bool) -> str:
+    if error.error_class == CANCELLED_CLASS:
+        return CANCELLED
+    # A command of the shell is no statement, whose errors programs tell by their classes.
+    return str(error) if is_command else f"{type(error).__name__}: {error}"

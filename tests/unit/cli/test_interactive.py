@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,17 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
+import imp_driver
+from imp_driver.cli.shell import names
 from imp_driver.cli.shell.history import PrivateHistory, history_path
 from imp_driver.cli.shell.interactive import interact
 from imp_driver.cli.shell.messages import OnConsole
 from imp_driver.cli.shell.outputs import Settings, Tables
 from imp_driver.cli.shell.shell import Shell
-from tests.unit.cli.fakes import Warehouse, connection
+from imp_driver.dbapi.connection import Connection
+from tests.unit.cli.fakes import connection
 
 CTRL_C, CTRL_D = "\x03", "\x04"
-OF_NAMES = ("SHOW", "DESCRIBE")
 
 
 @pytest.fixture
@@ -31,19 +34,21 @@ def keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PipeInput]
         yield pipe
 
 
-def typed(keys: PipeInput, text: str, answers: dict[str, object] | None = None) -> tuple[list[str], str]:
-    """Return the statements that were run, without those that ask for names, and what was shown."""
+def typed(
+    keys: PipeInput,
+    text: str,
+    answers: dict[str, object] | None = None,
+    messages: type[OnConsole] = OnConsole,
+    of_names: Callable[[], Connection] = lambda: connection()[0],
+) -> tuple[list[str], str]:
+    """Return the statements that were run, and what was shown."""
     screen = io.StringIO()
     console = Console(file=screen, width=100)
     opened, warehouse = connection(answers)
     keys.send_text(text)
     with opened:
-        interact(Shell(opened, Tables(console), OnConsole(console, is_script=False), Settings()))
-    return _statements(warehouse), screen.getvalue()
-
-
-def _statements(warehouse: Warehouse) -> list[str]:
-    return [text for text in warehouse.texts if not text.startswith(OF_NAMES)]
+        interact(Shell(opened, Tables(console), messages(console, is_script=False), Settings()), of_names)
+    return warehouse.texts, screen.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -58,6 +63,7 @@ def _statements(warehouse: Warehouse) -> list[str]:
         ("SELECT 1;\rexit\rSELECT 2;\r", ["SELECT 1"]),
         ("SELECT 1;\r\\q\r", ["SELECT 1"]),
         ("SELECT 1; quit; SELECT 2;\r", ["SELECT 1"]),
+        (f"help\rSELECT 1; help;\r{CTRL_D}", ["SELECT 1"]),
         (f"\r\r  \rSELECT 1;\r{CTRL_D}", ["SELECT 1"]),
     ],
 )
@@ -82,7 +88,52 @@ def test_results_and_commands_are_shown(keys: PipeInput) -> None:
 def test_ctrl_c_cancels_the_statement_and_what_stands_behind_it(keys: PipeInput) -> None:
     statements, shown = typed(keys, f"SLOW; SELECT 1;\rSELECT 2;\r{CTRL_D}", {"SLOW": KeyboardInterrupt()})
     assert statements == ["SLOW", "SELECT 2"]
-    assert "Cancelled." in shown
+    assert "Statement 1 of 2: Cancelled.\nThe one behind it was not run.\n" in shown
+
+
+class Interrupted(OnConsole):
+    """Ctrl-C is pressed again while the first error is told."""
+
+    is_first = True
+
+    def fail(self, text: str) -> None:
+        if self.is_first:
+            self.is_first = False
+            raise KeyboardInterrupt
+        super().fail(text)
+
+
+def test_ctrl_c_at_any_moment_is_told_and_the_shell_goes_on(keys: PipeInput) -> None:
+    statements, shown = typed(keys, f"SLOW;\rSELECT 2;\r{CTRL_D}", {"SLOW": KeyboardInterrupt()}, Interrupted)
+    assert statements == ["SLOW", "SELECT 2"]
+    assert shown.count("Cancelled.\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("BAD", "\nProgrammingError: no such thing\n"),
+        ("SELECT 1; BAD", "\nStatement 2 of 2: ProgrammingError: no such thing\n"),
+        ("BAD; SELECT 1; SELECT 2", "\nStatement 1 of 3: ProgrammingError: no such thing\nThe 2 behind it were not run.\n"),
+    ],
+)
+def test_of_several_statements_the_one_that_failed_is_named(keys: PipeInput, text: str, told: str) -> None:
+    _, shown = typed(keys, f"{text};\r{CTRL_D}", {"BAD": imp_driver.ProgrammingError("no such thing")})
+    assert shown.endswith(told)
+
+
+def test_statements_are_run_while_names_are_not_answered(keys: PipeInput, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "_PATIENCE", 0.01)
+    is_free, is_over = threading.Event(), threading.Event()
+
+    def opened() -> Connection:
+        assert is_free.wait(30)
+        is_over.set()
+        raise imp_driver.OperationalError("too late")
+
+    assert typed(keys, f"SELECT 1;\rSELECT 2;\r{CTRL_D}", of_names=opened)[0] == ["SELECT 1", "SELECT 2"]
+    is_free.set()
+    assert is_over.wait(30)
 
 
 def test_a_file_is_complete_when_the_shell_is_left(keys: PipeInput, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from imp_driver.cli.main import main
 from imp_driver.cli.shell.messages import OnConsole
 from imp_driver.cli.shell.outputs import Settings, Tables
 from imp_driver.cli.shell.reports import ReportForm, report_lines
-from imp_driver.cli.shell.shell import Ended, Shell
+from imp_driver.cli.shell.shell import Ended, Shell, duration_told
 from imp_driver.cli.values import as_json, as_text
 from imp_driver.errors import cancelled
 from imp_driver.reasons import Decision, DeltaSource, Reason
@@ -50,9 +50,18 @@ class Typed:
         return self._screen.getvalue()
 
 
+DESCRIBED = {
+    "DESCRIBE TABLE nosuch": imp_driver.ProgrammingError("[..]\nSearch path: ..", error_class="TABLE_OR_VIEW_NOT_FOUND"),
+    "DESCRIBE TABLE a b": imp_driver.ProgrammingError("[..]\n== SQL ==", error_class="PARSE_SYNTAX_ERROR"),
+    "DESCRIBE TABLE denied": imp_driver.ProgrammingError("May not be read."),
+}
+
+
 @pytest.fixture
 def typed() -> Iterator[Typed]:
-    shell = Typed({"INSERT": 3, "BAD": imp_driver.ProgrammingError("no such thing"), "STOP": cancelled("q"), "KEY": KeyboardInterrupt()})
+    shell = Typed(
+        {"INSERT": 3, "BAD": imp_driver.ProgrammingError("no such thing"), "STOP": cancelled("q"), "KEY": KeyboardInterrupt(), **DESCRIBED}
+    )
     with shell.connection:
         yield shell
 
@@ -134,6 +143,11 @@ def test_what_changes_rows_says_how_many(typed: Typed) -> None:
     assert typed("INSERT").startswith("3 rows affected, ")
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(0.0142, "14 ms"), (9.9, "9,900 ms"), (29.84, "29.8 s"), (4_000, "4,000.0 s")])
+def test_long_times_are_told_in_seconds(seconds: float, told: str) -> None:
+    assert duration_told(seconds) == told
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [("BAD", "ProgrammingError: no such thing\n"), ("STOP", "Cancelled.\n"), ("KEY", "Cancelled.\n")],
@@ -156,6 +170,7 @@ def test_tables_and_columns_are_listed(typed: Typed) -> None:
     ]
     assert "Partition" not in typed("\\d sales;")
     assert typed("\\d sales").splitlines()[-1] == "2 rows."
+    assert typed("\\dt") == typed("\\d")
 
 
 @pytest.mark.parametrize(
@@ -166,11 +181,14 @@ def test_tables_and_columns_are_listed(typed: Typed) -> None:
         ("\\timing", "The time of each statement is shown.\n"),
         ("\\report", "Reports are short.\n"),
         ("\\report FULL", "Reports are full.\n"),
-        ("\\report all", "ProgrammingError: \\report takes off, short, full, not 'all'.\n"),
-        ("\\x yes", "ProgrammingError: \\x takes on or off, or nothing to change from one to the other, not 'yes'.\n"),
-        ("\\dt", "ProgrammingError: There is no command \\dt; \\? lists those that there are.\n"),
-        ("\\o a.txt", "ProgrammingError: a.txt has none of the endings .csv, .json and .parquet, which say how results are written.\n"),
+        ("\\report all", "\\report takes off, short, full, not 'all'.\n"),
+        ("\\x yes", "\\x takes on or off, or nothing to change from one to the other, not 'yes'.\n"),
+        ("\\dx", "There is no command \\dx; \\? lists those that there are.\n"),
+        ("\\o a.txt", "a.txt has none of the endings .csv, .json and .parquet, which say how results are written.\n"),
         ("\\o", "Results are shown here.\n"),
+        ("\\d nosuch", "There is no table or view nosuch; \\d alone lists those of the current schema.\n"),
+        ("\\dt a b;", "\\d takes the name of one table, as it stands in SQL, not 'a b'.\n"),
+        ("\\d denied", "May not be read.\n"),
     ],
 )
 def test_commands(typed: Typed, text: str, told: str) -> None:
@@ -179,8 +197,12 @@ def test_commands(typed: Typed, text: str, told: str) -> None:
 
 def test_help_names_every_command(typed: Typed) -> None:
     told = typed("\\?")
-    assert all(f"\n  {each}" in told for each in ("\\?, \\h", "\\d ", "\\x ", "\\timing ", "\\report ", "\\o ", "exit, quit, \\q"))
-    assert typed("\\h") == told
+    assert all(
+        f"\n  {each}" in told
+        for each in ("\\?, \\h, help", "\\d [TABLE], \\dt", "\\x ", "\\timing ", "\\report ", "\\o ", "exit, quit, \\q")
+    )
+    assert typed("\\h") == typed("help") == typed("HELP;") == told
+    assert typed.warehouse.texts == []
 
 
 def test_a_folder_that_is_missing_is_named(typed: Typed, tmp_path: Path) -> None:
@@ -306,9 +328,9 @@ def test_json_is_an_object_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 @pytest.mark.parametrize(
     ("arguments", "script", "where"),
     [
-        (["-c", "INSERT; BAD", "-c", "LATER"], "", "statement 2"),
-        (["-c", "INSERT", "-c", "\\nope"], "", "statement 2"),
-        ([], "INSERT;\n\nBAD;\nLATER", "line 3"),
+        (["-c", "INSERT; BAD", "-c", "LATER"], "", "statement 2: ProgrammingError: no such thing"),
+        (["-c", "INSERT", "-c", "\\nope"], "", "statement 2: There is no command \\nope;"),
+        ([], "INSERT;\n\nBAD;\nLATER", "line 3: ProgrammingError: no such thing"),
     ],
 )
 def test_a_script_ends_with_its_first_error(
@@ -316,7 +338,7 @@ def test_a_script_ends_with_its_first_error(
 ) -> None:
     answers: dict[str, object] = {"BAD": imp_driver.ProgrammingError("no such thing"), "LATER": AssertionError("is not run")}
     assert served(monkeypatch, *arguments, "--format", form, script=script, answers=answers) == 1
-    assert f"imp: {where}: ProgrammingError: " in capsys.readouterr().err
+    assert f"imp: {where}" in capsys.readouterr().err
 
 
 def test_a_file_is_a_script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
