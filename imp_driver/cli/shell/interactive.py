@@ -21,9 +21,17 @@ def interact(shell: Shell, connect: Callable[[], Connection]) -> None:
     names = Names(connect)
     session = prompt_session(lambda: names.tables, history_path())
     shell.messages.tell(_GREETING)
+    is_open, is_pressed = True, False
     try:
-        while _is_served(shell, session, names):
-            pass
+        while is_open:
+            try:
+                if is_pressed:
+                    shell.messages.fail(CANCELLED)
+                is_pressed = False
+                is_open = _is_served(shell, session, names)
+            except KeyboardInterrupt:
+                # Pressed while the shell itself was busy, or again while it told of the first time.
+                is_pressed = True
     finally:
         shell.write_to(None)
         names.close()
@@ -31,13 +39,8 @@ def interact(shell: Shell, connect: Callable[[], Connection]) -> None:
 
 def _is_served(shell: Shell, session: PromptSession[str], names: Names) -> bool:
     """Ask once and run what is typed; False where the shell is left."""
-    try:
-        text = _asked(session, names)
-        return text is not None and _run_all(shell, names, text)
-    except KeyboardInterrupt:
-        # Pressed while the shell itself was busy.
-        shell.messages.fail(CANCELLED)
-        return True
+    text = _asked(session, names)
+    return text is not None and _run_all(shell, names, text)
 
 
 def _asked(session: PromptSession[str], names: Names) -> str | None:
