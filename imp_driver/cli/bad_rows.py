@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -20,7 +20,8 @@ _LARGEST_VALUE = 1 << 30
 
 def first_bad_row(paths: Sequence[Path], chosen: str, separator: str = ",") -> str | None:
     """Return a sentence about the first bad row; None where none is found, or the format is no text."""
-    find = {"csv": partial(_in_csv, separator=separator), "json": _in_json}.get(chosen)
+    finders: dict[str, Callable[[TextIO], str | None]] = {"csv": partial(_in_csv, separator=separator), "json": _in_json}
+    find = finders.get(chosen)
     if find is None:
         return None
     for path in paths:
