@@ -164,8 +164,8 @@ def _tell_plan(load: Load, console: Console) -> None:
     order = f", each with a range of {load.column}" if load.column and load.number > 1 else ""
     lines.append(f"into {load.name}, {what}: {_files(load.number)}{order}.")
     if load.mapped:
-        names = " and ".join(map(repr, load.mapped))
-        lines.append(f"The table has column mapping ({MAPPING}), which Delta needs for names such as those of {names}.")
+        names = ", ".join(map(repr, load.mapped))
+        lines.append(f"The table has column mapping ({MAPPING}), which Delta needs for the names of {names}.")
     console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 

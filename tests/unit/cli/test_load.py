@@ -94,7 +94,7 @@ def test_names_that_delta_refuses_are_mapped(
     ]
     line = (
         "The table has column mapping ('delta.columnMapping.mode' = 'name'), "
-        "which Delta needs for names such as those of 'unit price' and 'in'."
+        "which Delta needs for the names of 'unit price', 'in'."
     )
     assert _load("t", path, "--dry-run") == 0
     assert line in capsys.readouterr().out
