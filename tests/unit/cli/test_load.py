@@ -92,10 +92,7 @@ def test_names_that_delta_refuses_are_mapped(
         ("in", "struct<a:int,b c:int>"),
         ("out", "struct<d:decimal(3,1)>"),
     ]
-    line = (
-        "The table has column mapping ('delta.columnMapping.mode' = 'name'), "
-        "which Delta needs for the names of 'unit price', 'in'."
-    )
+    line = "The table has column mapping ('delta.columnMapping.mode' = 'name'), which Delta needs for the names of 'unit price', 'in'."
     assert _load("t", path, "--dry-run") == 0
     assert line in capsys.readouterr().out
     assert _load("t", path) == 0
