@@ -17,7 +17,7 @@ import imp_driver
 from imp_driver.cli.bad_rows import check_headers, first_bad_row
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
 from imp_driver.cli.load_progress import Progress, Written
-from imp_driver.cli.load_types import check_fit, misfit_query, misfits
+from imp_driver.cli.load_types import MAPPING, check_fit, mapped_columns, misfit_query, misfits
 from imp_driver.cli.records import counted, in_bytes, in_time, spinner
 from imp_driver.cli.warehouse import folder_of
 from imp_driver.dbapi.connection import Connection
@@ -26,6 +26,7 @@ from imp_driver.url import options_from_url
 from imp_driver.values.quoting import qualified
 
 _EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
+_TABS = {"tab": "\t", "\\t": "\t"}
 _NOT_THERE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
@@ -44,6 +45,17 @@ class Load:
     @property
     def name(self) -> str:
         return ".".join(self.table)
+
+    @property
+    def mapped(self) -> list[str]:
+        """Return the columns that the table has only by mapping names; none where it is there and stays."""
+        return [] if self.how == "append" and self.target is not None else mapped_columns(self.source)
+
+    def properties_sql(self) -> str:
+        """Return the clause of a new table's properties; empty where it has none."""
+        statistics = None if self.column is None else statistics_property(self.source, self.column, {})
+        properties = [each for each in (MAPPING if self.mapped else None, statistics) if each is not None]
+        return f" TBLPROPERTIES ({', '.join(properties)})" if properties else ""
 
     def rows_sql(self) -> str:
         """Return the SELECT of all rows, in the files that they are to be in."""
@@ -64,8 +76,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     files = source_files(arguments.files)
     paths = [file.path for file in files]
     chosen = common_format(paths)
+    separator = _separator(arguments.separator, chosen)
     if chosen == "csv":
-        check_headers(paths)
+        check_headers(paths, separator, is_given=arguments.separator is not None)
     with TemporaryDirectory(prefix="imp_load_") as folder, _connected(arguments, folder) as connection:
         linked = Path(folder) / "files"
         linked.mkdir()
@@ -73,7 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         try:
             with spinner(console, f"Reading the columns of {_files(len(paths))} ..."):
                 target = _target(connection, table, arguments.how)
-                connection.execute(source_sql(paths, chosen, str(linked))).close()
+                connection.execute(source_sql(paths, chosen, str(linked), separator)).close()
                 load = _planned(arguments, table, files, target, _columns(connection, VIEW))
             _tell_plan(load, console)
             if arguments.dry_run:
@@ -81,10 +94,22 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return 0
             _load(connection, load, arguments.url, console)
         except imp_driver.Error as error:
-            if _is_about_rows(error) and (bad := first_bad_row(paths, chosen)) is not None:
+            if _is_about_rows(error) and (bad := first_bad_row(paths, chosen, separator)) is not None:
                 raise imp_driver.DataError(f"A row cannot be read, and nothing was loaded: {bad}") from error
             raise
     return 0
+
+
+def _separator(given: str | None, chosen: str) -> str:
+    """Return the character between the values of a row of CSV. Raises ProgrammingError."""
+    if given is None:
+        return ","
+    if chosen != "csv":
+        raise imp_driver.ProgrammingError(f"--separator is about files of CSV, and these are {chosen}.")
+    separator = _TABS.get(given.lower(), given)
+    if len(separator) != 1 or separator in '"\r\n':
+        raise imp_driver.ProgrammingError(f"--separator takes one character (no quote or line break) or the word tab, not {given!r}.")
+    return separator
 
 
 def _connected(arguments: argparse.Namespace, folder: str) -> Connection:
@@ -138,6 +163,9 @@ def _tell_plan(load: Load, console: Console) -> None:
     what = {"create": "a new table", "replace": "in the place of what is there", "append": "added to what is there"}[load.how]
     order = f", each with a range of {load.column}" if load.column and load.number > 1 else ""
     lines.append(f"into {load.name}, {what}: {_files(load.number)}{order}.")
+    if load.mapped:
+        names = ", ".join(map(repr, load.mapped))
+        lines.append(f"The table has column mapping ({MAPPING}), which Delta needs for the names of {names}.")
     console.print(*lines, sep="\n", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -170,10 +198,9 @@ def _write(connection: Connection, load: Load) -> int | None:
         if statistics is not None:
             connection.execute(f"ALTER TABLE {name} SET TBLPROPERTIES ({statistics})").close()
         return _appended(connection, load, load.target)
-    statistics = None if load.column is None else statistics_property(load.source, load.column, {})
-    written = "" if statistics is None else f" TBLPROPERTIES ({statistics})"
+    begin = f"CREATE {'OR REPLACE ' * (load.how == 'replace')}TABLE {name} USING DELTA{load.properties_sql()}"
     try:
-        connection.execute(f"CREATE {'OR REPLACE ' * (load.how == 'replace')}TABLE {name} USING DELTA{written} AS {rows}").close()
+        connection.execute(f"{begin} AS {rows}").close()
     except imp_driver.ProgrammingError as error:
         if error.error_class not in _EXISTS:
             raise

@@ -137,9 +137,11 @@ def link(files: Sequence[SourceFile], folder: Path) -> dict[str, Path]:
     return names
 
 
-def source_sql(paths: Sequence[Path], chosen: str, folder: str) -> str:
-    """Return the statement that makes the files of a folder a temporary view."""
+def source_sql(paths: Sequence[Path], chosen: str, folder: str, separator: str = ",") -> str:
+    """Return the statement that makes the files of a folder a temporary view; ``separator`` is that of CSV."""
     options = {"path": folder, **_OPTIONS[chosen]}
+    if chosen == "csv" and separator != ",":
+        options["sep"] = separator
     if chosen == "json" and any(_is_array(path) for path in paths):
         options["multiLine"] = "true"
     written_options = ", ".join(f"{name} {quoted_text(value)}" for name, value in options.items())

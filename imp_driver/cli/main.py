@@ -132,6 +132,9 @@ def _add_load(load: argparse.ArgumentParser) -> None:
     into.add_argument("--cluster-by", metavar="COLUMN", help="column that sketches are to be on, such as a group key")
     into.add_argument("--graph", action="store_true", help="the table is a graph, and the files are of RDF")
     load.add_argument("--format", help="format of files of RDF, as an ending (default: by their names)")
+    load.add_argument(
+        "--separator", metavar="CHARACTER", help="between the values of a row of CSV, such as ';'; tab stands for that one (default ,)"
+    )
     load.add_argument("--files", dest="number", type=_positive, metavar="N", help="files to write (default: by size)")
     load.add_argument(
         "--dry-run", action="store_true", help="show the types of the columns and how many files there would be; write nothing"
@@ -156,8 +159,8 @@ def _complete_demo(parsed: argparse.Namespace) -> None:
 
 def _check_load(parsed: argparse.Namespace) -> None:
     """Refuse options that would have no effect."""
-    if parsed.graph and (parsed.dry_run or parsed.number is not None or parsed.how != "create"):
-        parsed.refuse("--dry-run, --files, --replace and --append are those of tables, not of --graph")
+    if parsed.graph and (parsed.dry_run or parsed.number is not None or parsed.separator is not None or parsed.how != "create"):
+        parsed.refuse("--dry-run, --files, --separator, --replace and --append are those of tables, not of --graph")
     if parsed.format is not None and not parsed.graph:
         parsed.refuse("--format is that of files of RDF, with --graph; those of tables go by the endings of their names")
 

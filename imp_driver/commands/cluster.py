@@ -32,12 +32,12 @@ def cluster_statements(argument: str, session: Session, execution: Execution) ->
     wanted = read_clustering(argument)
     name = _delta_table(wanted.table, session)
     detail = session.read(f"DESCRIBE DETAIL {name}", execution).to_pylist()[0]
+    columns = columns_of(session, name, execution)
+    column = found_column(columns, wanted.column)
     for kind, what, advice in _OWN_LAYOUTS:
         if detail.get(kind):
             names = ", ".join(detail[kind])
             raise NotSupportedError(f"{name} {what} ({names}), which decides where its rows go. Run {advice} instead.")
-    columns = columns_of(session, name, execution)
-    column = found_column(columns, wanted.column)
     statistics = statistics_property(columns, column, dict(detail["properties"]))
     files = wanted.files or files_for(int(detail["sizeInBytes"]))
     statements = [f"INSERT OVERWRITE {name} {clustered_sql(name, column, files)}"]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError, add_sentence
 from imp_driver.parse.commands import command_of
+from imp_driver.parse.misread import is_behind_a_semicolon, reads_itself
 from imp_driver.parse.nearest import nearest_form
 from imp_driver.parse.sparql import has_sparql_inside, is_bare_sparql
 
 _UNBOUND = "UNBOUND_SQL_PARAMETER"
+_NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
+_NAME_NOT_FOUND = re.compile(r"The table or view `((?:[^`]|``)+)` cannot be found")
 _SYNTAX = "42601"
 """SQLSTATE of texts that Spark cannot parse."""
 
@@ -18,11 +23,20 @@ def suggest(error: Error, text: str) -> None:
     Raises:
         ProgrammingError: the text is SPARQL, of which an error about markers or about SQL says nothing.
     """
+    if error.error_class == _NOT_FOUND:
+        found = _NAME_NOT_FOUND.search(str(error))
+        if found is not None and reads_itself(text, found[1].replace("``", "`")):
+            add_sentence(error, "Did you mean WITH RECURSIVE?")
+        return
     if not _is_about_form(error) or command_of(text) is not None:
         return
     told = _of_sparql(text)
     if told is not None:
         raise ProgrammingError(told, query_id=error.query_id) from error
+    place = error.position if error.sqlstate == _SYNTAX else None
+    if place is not None and is_behind_a_semicolon(text, place.line, place.column):
+        add_sentence(error, "One execute takes one statement: run what follows the semicolon by another one.")
+        return
     if error.sqlstate == _SYNTAX and (form := nearest_form(text)) is not None:
         add_sentence(error, f"Did you mean {form}?")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
@@ -61,7 +61,15 @@ _BY_NAME: tuple[tuple[str, type[Error]], ...] = (
 )
 
 
-_END_OF_TEXT = re.compile(r"; line \d+ pos \d+;$")
+_PLACE_AT_END = re.compile(r"; line (\d+) pos (\d+);?$")
+"""What the analyser adds to its message; a semicolon more says that the plan that it had reached follows."""
+_BRANCH = re.compile(r"[ :]*[+:]- ")
+"""Beginning of each line of a plan but the first."""
+_ROOT = re.compile(r"[!']?[A-Z][A-Za-z]*[a-z][A-Za-z]*(?: .*)?")
+"""The first line of a plan, among other things: an operator and what it has."""
+_LEAF = re.compile(r"(?:'[A-Z]\w*|\w*Relation)\b.*")
+"""The only line of a plan."""
+_ATTRIBUTE = re.compile(r"\w#\d+")
 _JAVA_CLASS = re.compile(r"^(?:(?:[\w$]+\.)+[\w$]*(?:Exception|Error): |\((?:[\w$]+\.)+[\w$]+\) )(?=\[)")
 _TOO_LONG_FOR_CATALOG = "A truncation error was encountered trying to shrink"
 _MISSING_FILE = re.compile(r"^(?:[\w$]+\.)+FileNotFoundException: ")
@@ -192,17 +200,34 @@ def _message(error: BaseException) -> str:
             "A text is too long for the embedded catalog, which takes 32,700 characters of a view or a property. "
             "Make two views of it, one over the other."
         )
-    lines = str(error).split("JVM stacktrace:")[0].splitlines()
-    kept = []
-    for line in lines:
-        if line.startswith(("\tat ", "\t... ", "Caused by:", "'Project", "+- ", ":- ")) or "org.apache.spark.sql.catalyst" in line:
+    lines = _without_plan(str(error).split("JVM stacktrace:")[0].splitlines())
+    text = _PLACE_AT_END.sub("", "\n".join(lines).strip()) or _first_line(str(error)) or type(error).__name__
+    return _MISSING_FILE.sub("A file that the statement reads is missing: ", _JAVA_CLASS.sub("", text))
+
+
+def _without_plan(lines: Sequence[str]) -> list[str]:
+    """Return the lines before those of a plan or of the JVM's frames."""
+    kept: list[str] = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith(("\tat ", "\t... ", "Caused by:")) or "org.apache.spark.sql.catalyst" in line:
+            break
+        if kept and _is_root(line, following, kept):
+            kept[-1] = kept[-1] if _PLACE_AT_END.search(kept[-1]) else kept[-1].rstrip(";: ")
             break
         kept.append(line)
-        if _END_OF_TEXT.search(line):
-            # What follows is the plan that the analyser had reached.
+        if _PLACE_AT_END.search(line) and line.endswith(";"):
             break
-    text = "\n".join(kept).strip() or _first_line(str(error)) or type(error).__name__
-    return _MISSING_FILE.sub("A file that the statement reads is missing: ", _JAVA_CLASS.sub("", text))
+    return kept
+
+
+def _is_root(line: str, following: str, before: Sequence[str]) -> bool:
+    """Say whether a plan begins with a line. A statement that is quoted may have lines that look like its first one."""
+    if _BRANCH.match(line):
+        return True
+    if _ROOT.fullmatch(line) is None or any(each.startswith("== SQL") for each in before):
+        return False
+    is_leaf = before[-1].endswith(";") and _LEAF.fullmatch(line)
+    return bool(_BRANCH.match(following) or _ATTRIBUTE.search(line) or is_leaf)
 
 
 def _named(error: BaseException) -> str | None:
@@ -226,12 +251,17 @@ def _position(error: PySparkException) -> QueryPosition | None:
                 return QueryPosition(*before, start, stop) if before else QueryPosition(1, start + 1, start, stop)
         if origin is not None and hasattr(origin, "line") and origin.line().isDefined():
             return QueryPosition(int(origin.line().get()), int(origin.startPosition().get()) + 1)
-        if origin is None and (found := _PARSER_POSITION.search(str(error))):
+        if found := (_PARSER_POSITION.search(str(error)) if origin is None else None) or _place_at_end(error):
             # Over Spark Connect a syntax error has its place in the text alone.
             return QueryPosition(int(found[1]), int(found[2]) + 1)
     except Exception:
         return None
     return None
+
+
+def _place_at_end(error: PySparkException) -> re.Match[str] | None:
+    """Return the place that the message leaves out."""
+    return next((found for line in str(error).splitlines() if (found := _PLACE_AT_END.search(line))), None)
 
 
 def _before(error: PySparkException, start: int) -> tuple[int, int] | None:

@@ -90,7 +90,7 @@ class SketchReport:
         rows = {
             "served by": f"{self.served_by.name}: {self.served_by.value}",
             "decision": self.decision.name,
-            "why": Grounds(self.reason, self.detail).told,
+            "why": self._why(),
             "not from groups": "" if self.not_answered is None else self.not_answered.told,
             "versions": ", ".join(f"{table} {version}" for table, version in self.versions.items()),
             "rows changed": "" if self.delta_source is None else f"{self.delta_rows:,} ({self.delta_source.value})",
@@ -103,6 +103,12 @@ class SketchReport:
         if not self.times:
             del rows["time"]
         return {name: text for name, text in rows.items() if text}
+
+    def _why(self) -> str:
+        if self.reason is Reason.ANSWERED and self.served_by is ServedBy.STATE_AND_SPARK:
+            # What the code means says that Spark had no part in it.
+            return Grounds(self.reason, self.detail or "the rows come from what the driver maintains, by way of Spark").told
+        return Grounds(self.reason, self.detail).told
 
     def _sketch(self) -> str:
         read = [f"{self.fragments_kept} of {self.fragments_total} fragments of {self.table}.{self.attribute}"]

@@ -89,7 +89,7 @@ def test_sketches_of_the_table_are_captured_again(engine: imp_driver.Connection,
         ("(g INT, p INT) USING DELTA CLUSTER BY (p)", imp_driver.NotSupportedError, "has CLUSTER BY \\(p\\)"),
         ("(g INT, p BIGINT GENERATED ALWAYS AS IDENTITY) USING DELTA", imp_driver.NotSupportedError, "IDENTITY"),
         ("(g INT, p INT) USING PARQUET", imp_driver.NotSupportedError, "only Delta tables"),
-        ("(gg INT, p INT) USING DELTA", imp_driver.ProgrammingError, "Did you mean 'gg'"),
+        ("(gg INT, p INT) USING DELTA PARTITIONED BY (p)", imp_driver.ProgrammingError, "Did you mean 'gg'"),
     ],
 )
 def test_what_is_refused_stays_as_it_is(

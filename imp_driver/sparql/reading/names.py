@@ -13,6 +13,16 @@ from imp_driver.sparql.terms import STRING, XSD, Term, iri, literal
 
 Constant: TypeAlias = Iri | Prefixed | Text | Number
 
+_WELL_KNOWN = {
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "xsd": XSD,
+}
+"""IRIs that an error proposes for prefixes that nothing declares."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _LOCAL_ESCAPE = re.compile(r"\\([_~.\-!$&'()*+,;=/?#@%])")
@@ -54,7 +64,8 @@ class Names:
         if isinstance(leaf, Iri):
             return self.resolved(leaf.text)
         if leaf.prefix not in self.prefixes:
-            raise ProgrammingError(f"the prefix {leaf.prefix}: is not declared: begin with PREFIX {leaf.prefix}: <..>")
+            known = _WELL_KNOWN.get(leaf.prefix, "..")
+            raise ProgrammingError(f"the prefix {leaf.prefix}: is not declared: begin with PREFIX {leaf.prefix}: <{known}>")
         return self.prefixes[leaf.prefix] + _LOCAL_ESCAPE.sub(r"\1", leaf.local)
 
     def graph(self, leaf: Iri | Prefixed) -> str:

@@ -10,6 +10,7 @@ import pytest
 import imp_driver
 from imp_driver.cli import load
 from imp_driver.cli.main import main
+from imp_driver.values.quoting import quoted_text
 from tests.unit.cli.load_fakes import FakeConnection
 
 
@@ -79,6 +80,60 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
     assert [text.split()[0:2] for text in connection.sent] == [["CREATE", "OR"]]
     connection.target = [("id", "bigint")]
     assert _load("t", file("rows.csv"), "--dry-run") == 1
+
+
+def test_names_that_delta_refuses_are_mapped(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = file("rows.csv", b"id,unit price\n")
+    connection.columns = [
+        ("id", "bigint"),
+        ("unit price", "decimal(10,2)"),
+        ("in", "struct<a:int,b c:int>"),
+        ("out", "struct<d:decimal(3,1)>"),
+    ]
+    line = "The table has column mapping ('delta.columnMapping.mode' = 'name'), which Delta needs for the names of 'unit price', 'in'."
+    assert _load("t", path, "--dry-run") == 0
+    assert line in capsys.readouterr().out
+    assert _load("t", path) == 0
+    assert line in capsys.readouterr().out
+    assert connection.sent[-1].startswith("CREATE TABLE `t` USING DELTA TBLPROPERTIES ('delta.columnMapping.mode' = 'name') AS SELECT")
+    connection.target = [*connection.columns]
+    assert _load("t", path, "--append") == 0
+    assert "column mapping" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("separator", "given"), [(";", ";"), ("\t", "tab"), ("\t", "\\t"), ("|", "|")])
+def test_values_with_another_separator(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str], separator: str, given: str
+) -> None:
+    path = file("rows.csv", f"id{separator}Shop\n1{separator}2\n3\n".encode())
+    assert _load("t", path) == 1
+    told = capsys.readouterr().err
+    assert "is one column by commas, and the separator seems to be" in told
+    assert f"say --separator {'tab' if separator == chr(9) else repr(separator)}, or --separator ','" in told
+    assert connection.sent == []
+    assert _load("t", path, "--separator", given) == 0
+    assert f"sep {quoted_text(separator)}" in connection.sent[0]
+    connection.error = imp_driver.DataError("what Spark says", error_class="MALFORMED_CSV_RECORD")
+    capsys.readouterr()
+    assert _load("t", path, "--separator", given) == 1
+    assert "line 3 has 1 value, and the header has 2: 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"), [("a.json", ";", "files of CSV"), ("a.csv", ";;", "one character"), ("a.csv", '"', "no quote")]
+)
+def test_separators_that_are_none(
+    connection: FakeConnection, file: Callable[..., str], capsys: pytest.CaptureFixture[str], name: str, given: str, words: str
+) -> None:
+    assert _load("t", file(name), "--separator", given) == 1
+    assert words in capsys.readouterr().err
+    assert connection.sent == []
+
+
+def test_a_comma_may_be_said_where_a_column_has_another_separator_in_its_name(connection: FakeConnection, file: Callable[..., str]) -> None:
+    assert _load("t", file("rows.csv", b"a;b\n1\n"), "--separator", ",") == 0
 
 
 def test_a_dry_run_makes_no_warehouse(file: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

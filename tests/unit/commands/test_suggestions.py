@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.commands.suggestions import suggest
-from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError
+from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError, QueryPosition
 
 
 def _syntax() -> ProgrammingError:
@@ -36,6 +36,42 @@ def test_other_errors_stay_as_they_are(error: Error, text: str) -> None:
     before = str(error)
     suggest(error, text)
     assert str(error) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "is_told"),
+    [
+        ("SELECT 1; SELECT 2", 1, 11, True),
+        ("SELECT ';'\n;\n-- and\nSELECT 2", 4, 1, True),
+        ("SELECT 1 FORM t; SELECT 2", 1, 15, False),
+        ("SELECT ';' SELECT 2", 1, 12, False),
+        ("SELECT 'open", 1, 8, False),
+    ],
+)
+def test_several_statements_in_one_text_are_told_where_the_second_is_blamed(text: str, line: int, column: int, is_told: bool) -> None:
+    position = QueryPosition(line, column)
+    error = ProgrammingError("Syntax error", error_class="PARSE_SYNTAX_ERROR", sqlstate="42601", position=position)
+    suggest(error, text)
+    assert ("One execute takes one statement" in str(error)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("WITH r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < 3) SELECT * FROM r", True),
+        ("WITH s AS (SELECT 1), R (a) AS (SELECT (1) UNION ALL SELECT a + 1 FROM t JOIN `r` ON true) SELECT * FROM r", True),
+        ("WITH RECURSIVE s AS (SELECT 1), r AS (SELECT a FROM r) SELECT 1", False),
+        ("WITH s AS (SELECT 1 FROM r), r AS (SELECT 1) SELECT * FROM s", False),
+        ("SELECT r AS (x) FROM r", False),
+        ("WITH s AS (SELECT 1) SELECT * FROM r", False),
+        ("WITH r AS", False),
+    ],
+)
+def test_a_recursion_without_its_word_is_told(text: str, is_told: bool) -> None:
+    told = "[TABLE_OR_VIEW_NOT_FOUND] The table or view `r` cannot be found. Verify the spelling."
+    error = ProgrammingError(told, error_class="TABLE_OR_VIEW_NOT_FOUND", sqlstate="42P01")
+    suggest(error, text)
+    assert str(error) == told + " Did you mean WITH RECURSIVE?" * is_told
 
 
 @pytest.mark.parametrize(

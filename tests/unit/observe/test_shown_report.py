@@ -46,6 +46,13 @@ def test_a_report_prints_as_a_short_table() -> None:
     ]
 
 
+def test_what_spark_computes_over_groups_is_not_told_as_without_spark() -> None:
+    report = SketchReport(Decision.FRESH, Reason.ANSWERED, served_by=ServedBy.STATE_AND_SPARK)
+    assert str(report).splitlines()[-1] == "why        ANSWERED: the rows come from what the driver maintains, by way of Spark"
+    alone = SketchReport(Decision.FRESH, Reason.ANSWERED, served_by=ServedBy.STATE)
+    assert str(alone).splitlines()[-1].endswith("without Spark")
+
+
 def test_a_statement_that_is_no_query_has_little_to_say() -> None:
     report = SketchReport(Decision.NOT_USED, Reason.NOT_A_QUERY, times={"execute": 2.0})
     assert str(report).splitlines() == ["why   NOT_A_QUERY: the statement is not a SELECT", "time  2.0 ms (execute 2.0)"]

@@ -47,6 +47,32 @@ def test_the_name_of_a_java_class_is_no_part_of_a_message() -> None:
     assert caught.value.error_class == "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[X] no. SQLSTATE: 42703; line 1 pos 14;\n'Aggregate [a#1]\n+- Range\n", "[X] no. SQLSTATE: 42703"),
+        ("[X] no. SQLSTATE: 42703; line 1 pos 14", "[X] no. SQLSTATE: 42703"),
+        ("[X] no. SQLSTATE: 42703;\nGlobalLimit 2\n+- LocalLimit 2\n", "[X] no. SQLSTATE: 42703"),
+        ("[X] no. SQLSTATE: 42703;\nOneRowRelation\n", "[X] no. SQLSTATE: 42703"),
+        ("[X] not allowed here:\nAggregate [a#4189], [sum(b#4190L) AS s#1]\n+- Range\n", "[X] not allowed here"),
+        ("[X] not allowed here:\n!Filter (a#4189 > 1)\n:  +- Range\n", "[X] not allowed here"),
+        ("[X] several lines:\nSome hint. SQLSTATE: 42K01", "[X] several lines:\nSome hint. SQLSTATE: 42K01"),
+        (
+            "[X] no\n== SQL (line 1, position 1) ==\nSelect 1;\nSelect 2\n^^^",
+            "[X] no\n== SQL (line 1, position 1) ==\nSelect 1;\nSelect 2\n^^^",
+        ),
+        ("[X] no;\nDid you mean this? SQLSTATE: 42703", "[X] no;\nDid you mean this? SQLSTATE: 42703"),
+        ("[X] no.\n\tat org.apache.Raw.open(Raw.java:1)", "[X] no."),
+    ],
+)
+def test_neither_plan_nor_place_is_part_of_a_message(text: str, told: str) -> None:
+    with pytest.raises(OperationalError) as caught, mapped("tag"):
+        raise PySparkException(text)
+    assert str(caught.value) == told
+    position = caught.value.position
+    assert (None if position is None else (position.line, position.column)) == ((1, 15) if "pos 14" in text else None)
+
+
 def test_what_failed_in_a_python_worker_is_told_without_its_trace() -> None:
     text = (
         "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n[PYTHON_EXCEPTION] Traceback:\n"

@@ -88,6 +88,7 @@ def test_a_function_by_an_iri_that_is_not_known_is_refused(call: str, error: typ
     ("text", "message"),
     [
         ("ASK { ?s no:p ?o }", "the prefix no: is not declared"),
+        ("ASK { ?s foaf:p ?o }", "the prefix foaf: is not declared: begin with PREFIX foaf: <http://xmlns.com/foaf/0.1/>"),
         ("ASK { ?s :p ?o }", "the prefix : is not declared"),
         ('ASK { ?s ?p "x"^^no:t }', "the prefix no: is not declared"),
         ("ASK { ?a ?p ?b BIND(1 AS ?b) }", r"BIND\(.. AS \?b\): the group before it has \?b already"),
