@@ -23,6 +23,8 @@ TABLE_OPTIONS = {
 """Arguments of Table(..) with the prefix ``imp_``, and their defaults."""
 _MAPPED_CHARACTERS = frozenset(" ,;{}()\n\t=")
 """Characters in names of columns that need Delta's column mapping."""
+NAME_MAPPING = {"delta.columnMapping.mode": "name"}
+COLUMN_DEFAULTS = {"delta.feature.allowColumnDefaults": "supported"}
 
 
 class ImpDDLCompiler(DDLCompiler):
@@ -60,9 +62,9 @@ class ImpDDLCompiler(DDLCompiler):
     def _properties(self, table: Any) -> dict[str, str]:
         found: dict[str, str] = {}
         if any(_MAPPED_CHARACTERS & set(column.name) for column in table.columns):
-            found["delta.columnMapping.mode"] = "name"
+            found |= NAME_MAPPING
         if any(self.get_column_default_string(column) is not None for column in table.columns):
-            found["delta.feature.allowColumnDefaults"] = "supported"
+            found |= COLUMN_DEFAULTS
         column_checks = [constraint for column in table.columns for constraint in column.constraints]
         for constraint in [*table._sorted_constraints, *column_checks]:
             if not constraint._should_create_for_compiler(self):

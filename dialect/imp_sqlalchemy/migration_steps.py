@@ -12,13 +12,12 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import AddConstraint, DefaultClause, ExecutableDDLElement
 
 from imp_sqlalchemy.constraints import is_checked, not_null_name
+from imp_sqlalchemy.ddl import COLUMN_DEFAULTS, NAME_MAPPING
 from imp_sqlalchemy.description import Description, describe
 from imp_sqlalchemy.keys import identity_of
 from imp_sqlalchemy.quoting import quoted
 from imp_sqlalchemy.type_changes import Change, change_between
 
-_DEFAULTS = {"delta.feature.allowColumnDefaults": "supported"}
-_NAMES = {"delta.columnMapping.mode": "name"}
 _WIDENING = {"delta.enableTypeWidening": "true"}
 _NEEDED = {Change.WIDER: _WIDENING, Change.WITH_TIME: _WIDENING | {"delta.feature.timestampNtz": "supported"}}
 
@@ -78,7 +77,7 @@ class ImpImpl(DefaultImpl):
         bare: Column[Any] = Column(column.name, column.type, comment=column.comment)
         super().add_column(table_name, bare, schema=schema)
         if default is not None:
-            table.set(_DEFAULTS)
+            table.set(COLUMN_DEFAULTS)
             table.alter(f"ALTER COLUMN {table.quoted(column.name)} SET DEFAULT {default}")
         if not column.nullable:
             if default is not None:
@@ -107,8 +106,8 @@ class ImpImpl(DefaultImpl):
         new_type, new_name = options.get("type_"), options.get("name")
         needed: dict[str, str] = {} if new_type is None else self._needed(table, column_name, options.get("existing_type"), new_type)
         if options.get("server_default", False) not in (False, None):
-            needed = needed | _DEFAULTS
-        table.set(needed | (_NAMES if new_name is not None else {}))
+            needed = needed | COLUMN_DEFAULTS
+        table.set(needed | (NAME_MAPPING if new_name is not None else {}))
         forbids_null = table.forbids_null(column_name)
         if forbids_null and (nullable or new_type is not None or new_name is not None):
             # Delta changes no column that a CHECK names.
@@ -139,7 +138,7 @@ class ImpImpl(DefaultImpl):
     def drop_column(self, table_name: str, column: Column[Any], *, schema: str | None = None, **options: Any) -> None:
         """Drop a column, by Delta's column mapping: readers of the table must know it from then on."""
         table = _Altered(self, table_name, schema)
-        table.set(_NAMES)
+        table.set(NAME_MAPPING)
         if table.forbids_null(column.name):
             table.allow_null(column.name)
         super().drop_column(table_name, column, schema=schema, **options)

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.clustering import Columns
 from imp_driver.values.quoting import quoted_name
+from imp_driver.values.tables import UNFIT_CHARACTERS
 
 _TEXT = re.compile(r"string|char\(\d+\)|varchar\(\d+\)")
 _FAMILIES = tuple(
     map(re.compile, (r"tinyint|smallint|int|bigint|float|double|decimal\(.*\)|boolean", r"date|timestamp|timestamp_ntz", "binary"))
 )
 """Types whose values are made into each other; text is made into any, value by value."""
-_MAPPED_CHARACTERS = frozenset(" ,;{}()\n\t=")
-"""Delta has no columns with these in their names unless the table maps names."""
 _DECIMAL = re.compile(r"decimal\(\d+,-?\d+\)")
 MAPPING = "'delta.columnMapping.mode' = 'name'"
 """Assignment, for TBLPROPERTIES, by which a table maps names."""
@@ -23,12 +22,12 @@ MAPPING = "'delta.columnMapping.mode' = 'name'"
 
 def mapped_columns(source: Columns) -> list[str]:
     """Return the columns that a new table can have only where it maps names: by their own, or by the name of a field within."""
-    return [name for name, kind in source if _MAPPED_CHARACTERS & set(name) or _has_mapped_fields(kind)]
+    return [name for name, kind in source if UNFIT_CHARACTERS & set(name) or _has_mapped_fields(kind)]
 
 
 def _has_mapped_fields(kind: str) -> bool:
     # Commas stand between the fields of a type as well.
-    return "struct<" in kind and bool((_MAPPED_CHARACTERS - {","}) & set(_DECIMAL.sub("", kind)))
+    return "struct<" in kind and bool((UNFIT_CHARACTERS - {","}) & set(_DECIMAL.sub("", kind)))
 
 
 def check_fit(source: Columns, target: Columns, table: str) -> None:

@@ -32,7 +32,7 @@ from imp_driver.state.named_views import Schedule
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified, quoted_name
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import TableSnapshot, at_version
+from imp_driver.values.tables import UNFIT_CHARACTERS, TableSnapshot, at_version
 from imp_driver.values.view_policy import NAMESPACE, PROPERTY, QUERY, SECONDS, ViewPolicy, policy_named
 
 _WHAT, _TO = "__imp_what", "__imp_to_"
@@ -42,8 +42,6 @@ _REMARK = "spark.databricks.delta.commitInfo.userMetadata"
 _VIEW = "imp.view"
 _MARK = f'{{"{_VIEW}":'
 _COMMITS_LOOKED_AT = 20
-_NO_NAME = frozenset(" ,;{}()\n\t=")
-"""Characters that no column of a Delta table has in its name, unless columns are mapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +239,7 @@ class MaterializedViews:
 
 def _check_names(wanted: NewView, names: Sequence[str]) -> None:
     """Raise ProgrammingError where a column of the query has a name that no column of a table has."""
-    unfit = [] if wanted.columns else [name for name in names if set(name) & _NO_NAME]
+    unfit = [] if wanted.columns else [name for name in names if set(name) & UNFIT_CHARACTERS]
     if unfit:
         told = f"The column {unfit[0]} of the query can be none of a table. Give it another name: .. AS name"
         raise ProgrammingError(f"{told}, or name all columns: CREATE MATERIALIZED VIEW {qualified(wanted.name)} (name, ..) AS ..")

@@ -32,6 +32,7 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 from imp_driver.snapshot.vector import TableState
 from imp_driver.values.aggregates import ProjectedRows
 from imp_driver.values.cuts import CutName
+from imp_driver.values.quoting import quoted_name
 from imp_driver.values.tables import (
     WEIGHT_COLUMN,
     ChangePlan,
@@ -248,6 +249,14 @@ class Changes:
             for place, name in enumerate(self._cuts)
         }
         return ProjectedRows(keys, arguments, np.asarray(weights, dtype=np.int64), fragments)
+
+
+def signed_rows(plan: ChangePlan, columns: tuple[str, ...], source: ChangeSource, read: Callable[[str], pa.Table]) -> ZSet:
+    """Return some columns of the rows that came and went by a plan, in process or by Spark through ``read``. Raises as these do."""
+    if plan.relation is None:
+        return source.read(plan, columns)
+    rows = read(f"SELECT {', '.join(map(quoted_name, (*columns, WEIGHT_COLUMN)))} FROM {plan.relation}")
+    return ZSet(rows.select(columns), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
 
 
 _NONE = Projected(None, 0, 0)

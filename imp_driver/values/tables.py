@@ -13,6 +13,8 @@ from imp_driver.reasons import DeltaSource, RecaptureReason
 
 WEIGHT_COLUMN = "__imp_weight"
 """Name of the weight column in relations that Spark reads."""
+UNFIT_CHARACTERS = frozenset(" ,;{}()\n\t=")
+"""Delta has no columns with these in their names unless the table maps names."""
 
 
 class ChangesUnavailable(Exception):

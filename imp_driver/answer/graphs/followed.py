@@ -16,7 +16,9 @@ import pyarrow as pa
 from imp_driver.answer.graphs.quads import Wanted
 from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, QuadRow
+from imp_driver.dataflow.mappings.operator import add_all
 from imp_driver.errors import cancelled
+from imp_driver.maintain.changes import signed_rows
 from imp_driver.maintain.step import check_row_count, check_share
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.ports import ResultTooLarge
@@ -25,9 +27,8 @@ from imp_driver.sparql.algebra import Pattern
 from imp_driver.state.costs import Costs
 from imp_driver.state.values import Usage
 from imp_driver.values.cancel import CancellationToken
-from imp_driver.values.quoting import quoted_name
 from imp_driver.values.refusal import Refused
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet
+from imp_driver.values.tables import ChangePlan, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet
 
 ReadT = TypeVar("ReadT")
 TUPLE_BYTES = 400
@@ -183,10 +184,7 @@ class FollowedPattern:
         lost = [name for name in columns if plan.columns is not None and name not in plan.columns]
         if lost:
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
-        if plan.relation is None:
-            return source.read(plan, columns)
-        rows = means.read(f"SELECT {', '.join(map(quoted_name, (*columns, WEIGHT_COLUMN)))} FROM {plan.relation}")
-        return ZSet(rows.select(columns), np.asarray(rows.column(WEIGHT_COLUMN).to_numpy(), dtype=np.int64))
+        return signed_rows(plan, columns, source, means.read)
 
     def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
         """Read what the pattern can match, at the tables' versions."""
@@ -216,11 +214,14 @@ class FollowedPattern:
         circuit: Circuit,
         tables: Mapping[str, GraphTable],
     ) -> None:
-        signed: dict[str, Mapping[QuadRow, int]] = {}
+        signed: dict[str, dict[QuadRow, int]] = {}
         for name, (rows, weights) in changes.items():
             graph = tables[name].graph
             found = tables[name].quads(rows, circuit.wanted[graph], weights)
-            signed[graph] = _sum(signed[graph], found) if graph in signed else found
+            if graph in signed:
+                add_all(signed[graph], found)
+            else:
+                signed[graph] = found
         self._circuit = circuit
         try:
             circuit.step(signed)
@@ -238,11 +239,3 @@ class FollowedPattern:
 
 def _versions(tables: Mapping[str, GraphTable]) -> Mapping[str, int]:
     return {name: each.snapshot.version for name, each in tables.items()}
-
-
-def _sum(one: Mapping[QuadRow, int], other: Mapping[QuadRow, int]) -> Mapping[QuadRow, int]:
-    """Return the changes of two tables of one graph together."""
-    found = dict(one)
-    for quad, count in other.items():
-        found[quad] = found.get(quad, 0) + count
-    return {quad: count for quad, count in found.items() if count}

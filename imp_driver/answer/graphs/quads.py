@@ -39,7 +39,7 @@ def _condition(constants: tuple[Term | None, Term | None, Term | None]) -> str:
     return f"({' AND '.join(parts)})" if parts else ""
 
 
-def quads(rows: pa.Table, wanted: Wanted, weights: npt.NDArray[np.int64] | None = None) -> Mapping[QuadRow, int]:
+def quads(rows: pa.Table, wanted: Wanted, weights: npt.NDArray[np.int64] | None = None) -> dict[QuadRow, int]:
     """Return the rows that can matter, each with how often it is there; with ``weights``, how many more there are.
 
     Raises Refused where one of them has a value that is no term.
@@ -75,7 +75,7 @@ def _check(found: Mapping[QuadRow, int]) -> None:
                 raise Refused(Reason.MALFORMED_TERM, f"{value!r} in the column {column}")
 
 
-def _weighed(rows: Iterable[QuadRow], weights: Iterable[int]) -> Mapping[QuadRow, int]:
+def _weighed(rows: Iterable[QuadRow], weights: Iterable[int]) -> dict[QuadRow, int]:
     found: dict[QuadRow, int] = {}
     for row, weight in zip(rows, weights, strict=True):
         found[row] = found.get(row, 0) + weight

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +55,7 @@ class GraphTable:
         columns = self.columns(wanted) or ()
         return f"SELECT {', '.join(map(quoted_name, columns)) or '1 AS `one row`'} FROM {relation}"
 
-    def quads(self, rows: pa.Table, wanted: Wanted, weights: npt.NDArray[np.int64] | None = None) -> Mapping[QuadRow, int]:
+    def quads(self, rows: pa.Table, wanted: Wanted, weights: npt.NDArray[np.int64] | None = None) -> dict[QuadRow, int]:
         """Return what rows say, each quad with how often it is there; with ``weights``, how many more there are. Raises Refused."""
         if self.maps is None:
             return quads(rows, wanted, weights)

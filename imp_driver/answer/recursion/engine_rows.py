@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from imp_driver.answer.recursion.convert import as_column, as_rows
 from imp_driver.answer.recursion.derivation_texts import HEADS, Asking, DerivationForm
-from imp_driver.answer.recursion.round_texts import LEVEL, RelationForm, column
+from imp_driver.answer.recursion.kept_state import KeptRelation
+from imp_driver.answer.recursion.round_texts import LEVEL, column
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import Derivation, Fact, TooMuchChanges
 from imp_driver.errors import cancelled
@@ -32,15 +33,6 @@ class Shipped:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnRows:
-    """The rows of one relation: the names, or queries in brackets, under which they are, and the types of their columns."""
-
-    form: RelationForm
-    kinds: Sequence[pa.DataType]
-    names: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class ChangedTable:
     """Rows of a table that are gone, and those that are new, each with the columns that any rule reads."""
 
@@ -53,7 +45,7 @@ class EngineRows:
     """An Elsewhere. ``shipped`` has what each question took; ``most`` is how many questions pay.
 
     Attributes:
-        own: the relations, by their places.
+        own: the relations, by their places, as they were before.
         changed: by the names of tables.
         before, after: tell where tables are read.
         names: new names.
@@ -63,7 +55,7 @@ class EngineRows:
     kept: KeptRows
     execution: Execution
     forms: Sequence[DerivationForm]
-    own: Sequence[OwnRows]
+    own: Sequence[KeptRelation]
     changed: Mapping[tuple[str, ...], ChangedTable]
     before: RelationOf
     after: RelationOf

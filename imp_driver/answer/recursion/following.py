@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from imp_driver.answer.recursion.derivation_texts import DerivationForm, NotFollowed, derivation_forms
-from imp_driver.answer.recursion.engine_rows import ChangedTable, EngineRows, OwnRows, Shipped, rows_table
+from imp_driver.answer.recursion.engine_rows import ChangedTable, EngineRows, Shipped, rows_table
 from imp_driver.answer.recursion.kept_state import KeptRecursion, KeptRelation, TableVersion
 from imp_driver.answer.recursion.round_texts import LEVEL
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
@@ -18,13 +17,14 @@ from imp_driver.dataflow.recursion.frontier import MOST_ROWS, Frontier, TooMuchC
 from imp_driver.dataflow.recursion.levels import Endless
 from imp_driver.dataflow.zset import consolidated
 from imp_driver.errors import Error, raise_if_cancelled
+from imp_driver.maintain.changes import signed_rows
 from imp_driver.plan.nodes import Fixpoint, Scan
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, Session
 from imp_driver.reasons import DeltaSource, Reason
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import RowRules
 from imp_driver.values.quoting import qualified
-from imp_driver.values.tables import WEIGHT_COLUMN, ChangeSource, ChangesUnavailable, TableSnapshot, ZSet, at_version
+from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot, at_version
 
 MOST_CHANGED = 50_000
 """Changed rows of a relation that stay beside the others; then all are written anew."""
@@ -127,7 +127,7 @@ class Following:
             self.kept,
             self.execution,
             forms,
-            [OwnRows(each.form, each.kinds, each.names) for each in state.relations],
+            state.relations,
             changed,
             lambda scan: at_version(qualified(scan.table), state.tables[scan.table].version),
             lambda scan: at_version(qualified(scan.table), self.tables[scan.table].version),
@@ -176,12 +176,7 @@ class Following:
             raise NotFollowed("a column became another one")
         if plan.rows is not None and plan.rows > MOST_ROWS:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
-        if plan.relation is None:
-            signed = self.source.read(plan, columns)
-        else:
-            wanted = ", ".join(qualified((each,)) for each in (*columns, WEIGHT_COLUMN))
-            table = self.session.read(f"SELECT {wanted} FROM {plan.relation}", self.execution)
-            signed = ZSet(table.drop_columns([WEIGHT_COLUMN]), table.column(WEIGHT_COLUMN).to_numpy().astype(np.int64))
+        signed = signed_rows(plan, columns, self.source, lambda text: self.session.read(text, self.execution))
         if len(signed.weights) > MOST_ROWS:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
         # What came and went in between has both signs, and would be taken for a row of the table.

@@ -40,6 +40,7 @@ class KeptRelation:
 
     @property
     def names(self) -> list[str]:
+        """The names, or queries in brackets, under which all rows are."""
         return self.form.changed(self.parts, self.changed) if self.changed else self.parts
 
 

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from imp_driver.cli.shell.catalog import Listed, listed_columns, listed_tables
+from imp_driver.cli.shell.messages import Messages
+from imp_driver.cli.shell.outputs import Output, Settings
 from imp_driver.cli.shell.reader import HELP
 from imp_driver.cli.shell.reports import ReportForm
-from imp_driver.cli.shell.result_file import opened
+from imp_driver.cli.shell.result_file import ResultFile, opened
+from imp_driver.dbapi.connection import Connection
 from imp_driver.errors import Error, ProgrammingError
 
-if TYPE_CHECKING:
-    from imp_driver.cli.shell.shell import Shell
+
+class Shell(Protocol):
+    """What commands read and change."""
+
+    connection: Connection
+    output: Output
+    messages: Messages
+    settings: Settings
+
+    def write_to(self, file: ResultFile | None) -> None:
+        """Have results go to a file from here on, or not any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from imp_driver.sparql.algebra import Variable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """An operator, and the numbers of the nodes that it reads; ``reads_graphs`` where it looks at triples beside these."""
+    """An operator, its kind, and the numbers of the nodes that it reads; ``reads_graphs`` where it looks at triples beside these."""
 
     operator: Operator
+    kind: str
     inputs: tuple[int, ...]
     reads_graphs: bool
 
@@ -35,7 +36,7 @@ class Nodes:
 
     def put(self, operator: Operator, inputs: Sequence[int] = (), *, reads_graphs: bool = False) -> int:
         """Return the number of a new node."""
-        self._nodes.append(Node(operator, tuple(inputs), reads_graphs))
+        self._nodes.append(Node(operator, type(operator).__name__.removesuffix("Operator"), tuple(inputs), reads_graphs))
         return len(self._nodes) - 1
 
     def variables(self, number: int) -> tuple[Variable, ...]:
@@ -54,7 +55,7 @@ class Nodes:
             if is_first or node.reads_graphs or any(inputs):
                 begin = perf_counter()
                 deltas.append(node.operator.step(inputs))
-                self.seconds[type(node.operator).__name__.removesuffix("Operator")] += perf_counter() - begin
+                self.seconds[node.kind] += perf_counter() - begin
             else:
                 deltas.append(NOTHING)
             if deltas[-1]:

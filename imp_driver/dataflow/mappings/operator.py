@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from imp_driver.errors import NotSupportedError
 from imp_driver.sparql.algebra import Variable
@@ -18,6 +18,7 @@ from imp_driver.sparql.terms import Term
 Row: TypeAlias = tuple[Term | None, ...]
 Delta: TypeAlias = Mapping[Row, int]
 Take: TypeAlias = Callable[[Row], Row]
+RowT = TypeVar("RowT")
 
 NOTHING: Delta = {}
 
@@ -85,7 +86,7 @@ def add(total: dict[Row, int], row: Row, count: int) -> None:
         del total[row]
 
 
-def add_all(total: dict[Row, int], delta: Delta) -> None:
+def add_all(total: dict[RowT, int], delta: Mapping[RowT, int]) -> None:
     """Add one K-set to another."""
     for row, count in delta.items():
         now = total.get(row, 0) + count

@@ -45,17 +45,17 @@ class Compiled:
 
     def range(self, states: States, candidates: SortedSums) -> KeyRange | None:
         """Return the keys for which it holds; None where they are no range, or none that descents find."""
-        left, right = self.left, self.right
-        if self.comparison is Comparison.UNEQUAL:
-            return self._unequal(states)
+        left, right, is_unequal = self.left, self.right, self.comparison is Comparison.UNEQUAL
         if not isinstance(left, Fixed):
-            return self._bisected(states, candidates)
+            return None if is_unequal else self._bisected(states, candidates)
         value = left.value(states)
         if value is None:
             return NOTHING
         if isinstance(right, Fixed):
             other = right.value(states)
             return EVERYTHING if other is not None and _holds(self.comparison, value, other) else NOTHING
+        if is_unequal:
+            return self._unequal(states, value, right)
         if isinstance(right, OfKey):
             return of_key(self.turned, value, right.factor, are_whole=self.keys.are_whole)
         if not right.is_monotone(states):
@@ -63,17 +63,8 @@ class Compiled:
         window = EVERYTHING if right.window is None else right.within(states)
         return None if window is None else right.compared(states, self.turned, value, window)
 
-    def _unequal(self, states: States) -> KeyRange | None:
-        """Return the keys for which sides differ: those that compare but the run of equal ones, which mostly is empty or at an end."""
-        left, right = self.left, self.right
-        if not isinstance(left, Fixed):
-            return None
-        value = left.value(states)
-        if value is None:
-            return NOTHING
-        if isinstance(right, Fixed):
-            other = right.value(states)
-            return EVERYTHING if other is not None and _holds(self.comparison, value, other) else NOTHING
+    def _unequal(self, states: States, value: Quotient, right: OfKey | Correlated) -> KeyRange | None:
+        """Return the keys for which a side differs from a value: those that compare but the run of equal ones, mostly none or at an end."""
         if isinstance(right, OfKey):
             return EVERYTHING.without(of_key(Comparison.EQUAL, value, right.factor, are_whole=self.keys.are_whole))
         window = right.within(states) if right.is_monotone(states) else None

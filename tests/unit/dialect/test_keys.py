@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -36,18 +35,6 @@ class Sale(Base):
 
 SHOPS: Any = Shop.__table__
 SALES: Any = Sale.__table__
-
-
-@pytest.fixture
-def driver() -> FakeDriver:
-    return FakeDriver()
-
-
-@pytest.fixture
-def engine(driver: FakeDriver) -> Iterator[sa.Engine]:
-    made = sa.create_engine("imp:///house", module=driver, isolation_level="AUTOCOMMIT")
-    yield made
-    made.dispose()
 
 
 def sent(driver: FakeDriver) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,13 +25,6 @@ class Base(DeclarativeBase):
 class Number(Base):
     __tablename__ = "numbers"
     n: Mapped[int] = mapped_column(primary_key=True)
-
-
-@pytest.fixture
-def engine() -> Iterator[sa.Engine]:
-    made = sa.create_engine("imp:///house", module=FakeDriver(), isolation_level="AUTOCOMMIT")
-    yield made
-    made.dispose()
 
 
 def test_a_result_has_the_report_when_its_rows_are_fetched(engine: sa.Engine) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,18 +15,6 @@ from imp_sqlalchemy.aio_dialect import ImpAsyncModule
 from tests.unit.dialect.fakes import FakeDriver
 
 QUERY = "SPARQL PREFIX : <a:> SELECT ?s FROM <g> WHERE { ?s :p ?v ; a:q 1.5 }"
-
-
-@pytest.fixture
-def driver() -> FakeDriver:
-    return FakeDriver()
-
-
-@pytest.fixture
-def engine(driver: FakeDriver) -> Iterator[sa.Engine]:
-    made = sa.create_engine("imp:///house", module=driver, isolation_level="AUTOCOMMIT")
-    yield made
-    made.dispose()
 
 
 def asked(driver: FakeDriver) -> list[tuple[str, Any]]:
