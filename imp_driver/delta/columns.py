@@ -48,11 +48,18 @@ class FileColumns:
     table_id: str
     kept: ReadFiles
 
-    def read(self, columns: Sequence[StoredColumn], paths: Sequence[str]) -> list[dict[StoredColumn, KeptColumn]]:
-        """Return the columns of each file."""
+    def read(
+        self, columns: Sequence[StoredColumn], paths: Sequence[str], *, are_small: bool = False
+    ) -> list[dict[StoredColumn, KeptColumn]]:
+        """Return the columns of each file.
+
+        Args:
+            are_small: all files together. On a local disk they are read one by one, as threads wait for each other longer than for it.
+        """
         found = [self.kept.columns.found(self.table_id, path, columns) for path in paths]
         places = [place for place, each in enumerate(found) if len(each) < len(columns)]
-        for place, read in zip(places, _each(lambda place: self._missing(columns, paths[place], found[place]), places), strict=True):
+        read_each = map if are_small and self.store.folder is not None else _each
+        for place, read in zip(places, read_each(lambda place: self._missing(columns, paths[place], found[place]), places), strict=True):
             found[place] |= read
         return found
 

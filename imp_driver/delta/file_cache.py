@@ -32,12 +32,14 @@ Key = tuple[str, str, StoredColumn]
 
 
 _OBJECT_BYTES = 500
+NARROWED_ROWS = 1_000
+"""Fewer values, as those of most commits, are read and made narrow in more time than they would take room for."""
 MANY_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptColumn:
-    """All stored values of a column in one file, narrowed.
+    """All stored values of a column in one file, narrowed where they are many.
 
     ``order`` are whole numbers or dates as numbers, where they ascend and none is NULL.
     """
@@ -47,11 +49,12 @@ class KeptColumn:
     order: Numbers | None
 
     @classmethod
-    def of(cls, values: pa.Array) -> KeptColumn:
-        stored, kind = narrowed(values), values.type
+    def of(cls, values: pa.Array, *, from_rows: int = NARROWED_ROWS) -> KeptColumn:
+        """Keep values, narrowed from so many on."""
+        stored, kind = narrowed(values) if len(values) >= from_rows else values, values.type
         if values.null_count or not (pa.types.is_date32(kind) or pa.types.is_signed_integer(kind)):
             return cls(stored, kind, None)
-        numbers = stored.to_numpy(zero_copy_only=True)
+        numbers = (stored.view(pa.int32()) if pa.types.is_date32(stored.type) else stored).to_numpy(zero_copy_only=True)
         return cls(stored, kind, numbers if bool(np.all(numbers[1:] >= numbers[:-1])) else None)
 
     @property

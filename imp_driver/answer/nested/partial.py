@@ -51,7 +51,8 @@ class Partial:
         """Take what is held of some slots, which fall into the rows that ``numbers`` gives; None where each is a row."""
         if numbers is None:
             return cls(specification, held, rows, slots, np.arange(len(slots) + 1), names)
-        order = np.argsort(numbers.numbers, kind="stable")
+        # Numpy sorts narrow numbers by their digits.
+        order = np.argsort(numbers.numbers.astype(np.uint16) if numbers.count <= 1 << 16 else numbers.numbers, kind="stable")
         starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(numbers.sizes)))
         # The slot that came first names a group for as long as it is there.
         firsts = None if names is None else names[order][starts[:-1]]

@@ -142,11 +142,15 @@ def check_counts(counts: IntegerArray, remaining: IntegerArray, what: str) -> No
 
 def integers(part: pa.Array) -> IntegerArray:
     """Return a captured int64 column with 0 for NULL."""
-    values: IntegerArray = part.fill_null(0).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    values: IntegerArray = _filled(part, 0).cast(pa.int64()).to_numpy(zero_copy_only=False)
     return values.copy()
 
 
 def floats(part: pa.Array) -> FloatArray:
     """Return a captured float64 column with 0 for NULL."""
-    values: FloatArray = part.fill_null(0.0).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    values: FloatArray = _filled(part, 0.0).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return values.copy()
+
+
+def _filled(part: pa.Array, value: float) -> pa.Array:
+    return part.fill_null(value) if part.null_count else part

@@ -26,8 +26,8 @@ def cased(conditions: Sequence[pa.Array], values: Sequence[pa.Array], default: p
 def placed(pieces: Sequence[tuple[IntegerArray, pa.Array]]) -> pa.Array:
     """Return the values of pieces at their places, of which each is in one piece. Raises NotEvaluable."""
     arrays = _alike([values for _, values in pieces])
-    order = np.argsort(np.concatenate([places for places, _ in pieces]), kind="stable")
-    return pa.concat_arrays(arrays).take(pa.array(order))
+    places, found = np.concatenate([places for places, _ in pieces]), pa.concat_arrays(arrays)
+    return found if np.all(places[1:] > places[:-1]) else found.take(pa.array(np.argsort(places, kind="stable")))
 
 
 def coalesced(values: Sequence[pa.Array]) -> pa.Array:

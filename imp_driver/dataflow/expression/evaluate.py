@@ -112,16 +112,17 @@ def _case(rows: pa.Table, case: Case) -> pa.Array:
     """Branches that cannot be computed for every row are computed for those that take them, as Spark does."""
     otherwise = Constant(None) if case.default is None else case.default
     try:
+        # What is left to Spark stands most often behind ELSE: it is asked for before anything is computed in vain.
+        last = computed(rows, otherwise)
         conditions, values = [truth(rows, when) for when, _ in case.branches], [computed(rows, then) for _, then in case.branches]
-        return cased(conditions, values, computed(rows, otherwise))
+        return cased(conditions, values, last)
     except NotEvaluable:
-        left, pieces = np.arange(rows.num_rows), []
+        left, pieces, within = np.arange(rows.num_rows), [], rows
         for when, then in case.branches:
-            within = rows.take(pa.array(left))
             passed = truth(within, when).fill_null(False).to_numpy(zero_copy_only=False)
-            pieces.append((left[passed], computed(within.filter(pa.array(passed)), then)))
-            left = left[~passed]
-        return placed([*pieces, (left, computed(rows.take(pa.array(left)), otherwise))])
+            pieces.append((left[passed], computed(within if passed.all() else within.filter(pa.array(passed)), then)))
+            left, within = left[~passed], within.filter(pa.array(~passed))
+        return placed([*pieces, (left, computed(within, otherwise))])
 
 
 def _beside(rows: pa.Table, left: Expression, right: Expression) -> tuple[pa.Array, pa.Array]:

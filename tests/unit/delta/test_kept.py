@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imp_driver.delta.file_cache import Kept, KeptColumn
+from imp_driver.delta.file_cache import NARROWED_ROWS, Kept, KeptColumn
 from imp_driver.delta.schema import StoredColumn
 from imp_driver.delta.sorted_places import SortedPlaces
 from imp_driver.values.codes import Codec
@@ -92,7 +92,7 @@ KEYS = [(kind, values) for kind, values in VALUES if kind in (pa.int8(), pa.int3
 def test_narrowed_values_are_the_same(data: st.DataObject) -> None:
     kind, values = data.draw(st.sampled_from(VALUES))
     array = pa.array(data.draw(st.lists(st.none() | values, max_size=30)), kind)
-    column = KeptColumn.of(array)
+    column = KeptColumn.of(array, from_rows=data.draw(st.sampled_from((0, NARROWED_ROWS))))
     assert column.values == array
     assert column.values.type == kind
     places = np.array(data.draw(st.lists(st.integers(0, len(array) - 1), max_size=9) if len(array) else st.just([])), np.int64)
@@ -110,7 +110,7 @@ def test_positions_are_those_of_a_search(data: st.DataObject) -> None:
     wanted = pa.array(sorted({each for each in asked if each is not None}), kind)
     codes, _ = Codec(kind).encode(wanted)
     column, places = (
-        KeptColumn.of(pa.array(stored, kind)),
+        KeptColumn.of(pa.array(stored, kind), from_rows=data.draw(st.sampled_from((0, NARROWED_ROWS)))),
         [place for place, value in enumerate(stored) if value is not None and value in asked],
     )
     assert column.places_of(wanted, np.sort(codes)).tolist() == places
