@@ -39,11 +39,13 @@ def built() -> Path:
     found = cargo()
     if found is None:
         raise PeerMissingError("cargo is missing: install Rust to measure differential dataflow, benchmarks/peers")
-    # Never inside the repository, whose folder of sources may be read-only and is what a record's digests are of.
+    # Never inside the repository, whose folder of sources may be read-only and is what a record's digests are of: cargo writes its lock
+    # beside the manifest.
     target = os.environ.get(TARGET) or str(Path(tempfile.gettempdir()) / f"{PROGRAM}-target")
+    copy = shutil.copytree(CRATE, Path(target) / "source", dirs_exist_ok=True)
     # Rust's compilers are started by cargo, from its own folder.
     search = f"{Path(found).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    command = [found, "build", "--release", "--locked", "--quiet", "--manifest-path", str(CRATE / "Cargo.toml")]
+    command = [found, "build", "--release", "--quiet", "--manifest-path", str(copy / "Cargo.toml")]
     done = subprocess.run(command, env=os.environ | {TARGET: target, "PATH": search}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise PeerMissingError(f"cargo cannot build benchmarks/peers: {done.stderr.strip()}")

@@ -1,8 +1,8 @@
 """Recursive views under changes of their base rows: the driver against delete and rederive, provenance, and differential dataflow.
 
 Experiments of the recursive-view paper: figure 7 (``reachable``, shares of the links inserted), 8 (deletions one by one), 9 and 10
-(regions), 11 and 12 (dense and sparse networks, a fifth deleted). Larger networks, one by power law, batches and the peer are added. All
-but the peer are in this process and in Python, and all keep their state from one measurement to the next. The ratio to *DRed* is that of
+(regions), 11 and 12 (dense and sparse networks, a fifth deleted). Larger networks, one by power law, and batches are added. All
+are in this process and in Python, and all keep their state from one measurement to the next. The ratio to *DRed* is that of
 two algorithms that go row by row; *DRed by sets* and *recomputed* are as fast as Python's sets make them.
 """
 
@@ -22,7 +22,7 @@ from benchmarks.recursion.dred import DRed, DRedOfSets
 from benchmarks.recursion.figures import OURS
 from benchmarks.recursion.maintained import Maintained, Row
 from benchmarks.recursion.networks import Density, Network, power_law, transit_stub
-from benchmarks.recursion.peer import Peer, PeerMissingError, built
+from benchmarks.recursion.peer import Peer
 from benchmarks.recursion.recompute import Recompute
 from benchmarks.recursion.relative import Relative
 from benchmarks.recursion.set_at_a_time import SetAtATime
@@ -30,7 +30,6 @@ from benchmarks.recursion.spreading import REACHABLE, Program
 from benchmarks.recursion.streams import Change, Stream
 from benchmarks.recursion.turns import turn, turn_of_stream
 
-PEER = "differential"
 NODES = 100
 """Of the paper's networks. Provenance is measured up to here: it keeps every derivation, four million of 4,000 links."""
 LARGE = 1_000
@@ -76,35 +75,36 @@ class View:
 
 def run(journal: Journal, plan: Plan, *, is_quick: bool) -> None:
     """Measure one case per view and share inserted, and one per view and change. ``is_quick`` leaves out all but the paper's sizes."""
+    for view in _views(is_quick=is_quick):
+        measure(journal, plan, view)
+
+
+def measure(journal: Journal, plan: Plan, view: View) -> None:
+    """Measure the cases of one view."""
     plan = replace(plan, settling=0, warm_up=min(plan.warm_up, 1))
-    peer = _peer()
-    for view in _views(peer, is_quick=is_quick):
-        for share in view.shares:
-            _insertion(journal.page({**view.labels, "inserted": f"{share} %"}), plan, view, share)
-        with _loaded(view) as systems:
-            for change in view.changes:
-                _changes(journal.page({**view.labels, **change.labels}), plan, view, systems, change)
+    for share in view.shares:
+        _insertion(journal.page({**view.labels, "inserted": f"{share} %"}), plan, view, share)
+    with _loaded(view) as systems:
+        for change in view.changes:
+            _changes(journal.page({**view.labels, **change.labels}), plan, view, systems, change)
 
 
-def _peer() -> Maker | None:
-    try:
-        return partial(Peer, built())
-    except PeerMissingError as error:
-        print(error, flush=True)
-        return None
-
-
-def _views(peer: Maker | None, *, is_quick: bool) -> Iterator[View]:
-    for nodes in (NODES,) if is_quick else (NODES, LARGE):
-        for density in Density:
-            yield _reachable("transit-stub", density.name.lower(), transit_stub(nodes, density), peer)
-    if not is_quick:
-        yield _reachable("power law", "2 links each", power_law(POWER_LAW_NODES), peer)
+def _views(*, is_quick: bool) -> Iterator[View]:
+    yield from networks(is_quick=is_quick)
     yield _regions(sensors.field())
     network = transit_stub(NODES, Density.DENSE)
     rows = [(*link, cost) for link, cost in network.costs.items()]
     costs: dict[str, Maker] = {OURS: ours.shortest_paths, "DRed": CostsByDRed, "recomputed": CostsFromScratch}
     yield View({"view": "shortest paths", **_network("transit-stub", "dense", network)}, rows, costs, {}, (100,), FEW_CHANGES)
+
+
+def networks(*, is_quick: bool) -> Iterator[View]:
+    """Give the views of reachable nodes."""
+    for nodes in (NODES,) if is_quick else (NODES, LARGE):
+        for density in Density:
+            yield _reachable("transit-stub", density.name.lower(), transit_stub(nodes, density))
+    if not is_quick:
+        yield _reachable("power law", "2 links each", power_law(POWER_LAW_NODES))
 
 
 def _regions(sensing: sensors.Field) -> View:
@@ -114,19 +114,14 @@ def _regions(sensing: sensors.Field) -> View:
     return View(labels, sensing.triggered, systems, {"set at a time": partial(SetAtATime, program)}, changes=FEW_CHANGES)
 
 
-def _reachable(kind: str, density: str, network: Network, peer: Maker | None) -> View:
+def _reachable(kind: str, density: str, network: Network) -> View:
     systems: dict[str, Maker] = {OURS: ours.reachable, **_others(REACHABLE)}
     is_small = network.nodes <= NODES
     if is_small:
         systems |= _provenance(REACHABLE)
-    facts: dict[str, Scalar] = {}
-    if peer is None:
-        facts[PEER] = "not measured: its program could not be built"
-    else:
-        systems[PEER] = peer
     labels = {"view": "reachable", **_network(kind, density, network)}
     shares, loads = (SHARES, 0) if is_small else (SHARES[-1:], LOADS)
-    return View(labels, network.links, systems, {"set at a time": SetAtATime}, shares, loads=loads, facts=facts)
+    return View(labels, network.links, systems, {"set at a time": SetAtATime}, shares, loads=loads)
 
 
 def _network(kind: str, density: str, network: Network) -> dict[str, Scalar]:

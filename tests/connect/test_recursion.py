@@ -31,3 +31,21 @@ def test_rounds_at_the_server(server: Server) -> None:
         with pytest.raises(imp_driver.DataError, match="DIVIDE_BY_ZERO"):
             cursor.execute("WITH RECURSIVE p AS (SELECT 3 AS a UNION SELECT a - 1 FROM p WHERE 6 / (a - 1) > 0) SELECT a FROM p")
         assert [row for row in cursor.execute("SHOW TABLES").fetchall() if "imp_rows" in str(row)] == []
+
+
+def test_rows_that_the_server_keeps_follow_commits_where_it_has_no_row_rules(server: Server) -> None:
+    with imp_driver.connect(server.url, row_rules="none", recursion="spark") as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE OR REPLACE TABLE links AS SELECT * FROM VALUES (1, 2), (2, 3), (3, 1), (3, 4), (1, 4) AS t(src, dst)")
+        assert len(cursor.execute(REACH).fetchall()) == 12
+        for statement, rows in (
+            ("DELETE FROM links WHERE src = 3 AND dst = 1", [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]),
+            ("INSERT INTO links VALUES (4, 3)", [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 3), (3, 4), (4, 3), (4, 4)]),
+            ("DELETE FROM links WHERE src = 1", [(2, 3), (2, 4), (3, 3), (3, 4), (4, 3), (4, 4)]),
+        ):
+            cursor.execute(statement)
+            assert sorted(cursor.execute(REACH).fetchall()) == rows
+            report = cursor.sketch_report
+            assert report is not None
+            assert report.served_by is ServedBy.SPARK_BY_ROUNDS
+            assert report.detail.startswith("questions: "), report.detail

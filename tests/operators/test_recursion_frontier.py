@@ -12,6 +12,7 @@ from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import Frontier, TooMuchChanges
 from imp_driver.dataflow.recursion.levels import Endless, Levels, RowChanges
 from imp_driver.dataflow.recursion.rules import Place, Rule, copied
+from tests.operators.frontier_cases import PROGRAMS
 from tests.operators.kept_elsewhere import KeptElsewhere
 from tests.operators.recursion_rules import (
     LINK,
@@ -19,21 +20,14 @@ from tests.operators.recursion_rules import (
     POINT,
     REACH,
     from_points,
-    from_the_left,
     linear,
-    mutual,
     non_linear,
-    on_cycles,
-    same_generation,
-    several,
-    with_classes,
 )
 
 NODES = st.one_of(st.integers(0, 4), st.none())
 LINKS = st.sets(st.tuples(NODES, NODES), max_size=6)
 POINTS = st.sets(st.tuples(NODES), max_size=2)
 STEPS = st.lists(st.tuples(LINKS, LINKS, POINTS, POINTS), min_size=1, max_size=6)
-PROGRAMS = (linear, from_the_left, non_linear, several, mutual, on_cycles, same_generation, from_points, with_classes)
 
 
 @pytest.mark.parametrize("make", PROGRAMS)

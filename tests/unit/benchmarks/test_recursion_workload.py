@@ -24,7 +24,7 @@ from benchmarks.recursion.recompute import Recompute
 from benchmarks.recursion.sensors import Field
 from benchmarks.recursion.streams import Change, Stream
 from benchmarks.summary import present
-from benchmarks.workloads import recursion
+from benchmarks.workloads import recursion, recursion_peer
 from tests.unit.benchmarks.making import case, record, series
 
 PLAN = Plan(2, warm_up=1)
@@ -50,18 +50,18 @@ def missing() -> Path:
     raise peer.PeerMissingError("cargo is missing")
 
 
-def measured(monkeypatch: pytest.MonkeyPatch, *, is_wrong: bool = False, is_quick: bool = False) -> tuple[Case, ...]:
+def measured(monkeypatch: pytest.MonkeyPatch, *, is_wrong: bool = False, is_quick: bool = False, is_peer: bool = False) -> tuple[Case, ...]:
     for name, number in {"NODES": 27, "LARGE": 30, "POWER_LAW_NODES": 40, "LOADS": 1}.items():
         monkeypatch.setattr(recursion, name, number)
     monkeypatch.setattr(sensors, "field", partial(sensors.field, spacing=20))
     kind = Wrong if is_wrong else DRed
-    monkeypatch.setattr(recursion, "built", missing)
+    monkeypatch.setattr(recursion_peer, "built", missing)
     monkeypatch.setattr(ours, "reachable", kind)
     regions: Callable[[Field], Maintained] = lambda field: kind(spreading.regions(field))  # noqa: E731
     monkeypatch.setattr(ours, "regions", regions)
     monkeypatch.setattr(ours, "shortest_paths", WrongCosts if is_wrong else CostsByDRed)
     journal = Journal(PLAN.repetitions)
-    recursion.run(journal, PLAN, is_quick=is_quick)
+    (recursion_peer.run if is_peer else recursion.run)(journal, PLAN, is_quick=is_quick)
     return journal.cases
 
 
@@ -82,8 +82,6 @@ def test_each_case_has_all_measurements_and_compares_rows(monkeypatch: pytest.Mo
         is_small = each.labels["view"] == "regions" or each.labels["nodes"] == 27
         has_provenance = is_small and each.labels["view"] != "shortest paths"
         assert (len(each.values("relative lazy", Quantity.SHIPPED)) > 0) == has_provenance
-        absent = "not measured: its program could not be built" if each.labels["view"] == "reachable" else None
-        assert each.facts.get("differential") == absent
     assert cases[0].labels == {
         "view": "reachable",
         "network": "transit-stub",
@@ -93,6 +91,13 @@ def test_each_case_has_all_measurements_and_compares_rows(monkeypatch: pytest.Mo
         "inserted": "25 %",
     }
     assert cases[3].facts["rows"] == 27 * 27
+
+
+def test_networks_are_measured_without_the_peer_where_it_cannot_be_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = measured(monkeypatch, is_peer=True)
+    assert {each.facts["differential"] for each in cases} == {"not measured: its program could not be built"}
+    assert {each.labels["nodes"] for each in cases} == {27, 30, 40}
+    assert all(present(each.values("IMP", Quantity.CALL)) and not each.values("DRed", Quantity.CALL) for each in cases)
 
 
 def test_a_wrong_view_is_found_in_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +208,10 @@ def test_the_peer_is_built_outside_of_the_repository(status: int, tmp_path: Path
         assert built.name == peer.PROGRAM
         assert not built.is_relative_to(peer.CRATE.parents[1])
         assert str(built).startswith((tmp_path / "said").read_text(encoding="utf-8").split()[0])
-    assert "--locked" in (tmp_path / "said").read_text(encoding="utf-8")
+    # Cargo writes beside the manifest.
+    manifest = Path((tmp_path / "said").read_text(encoding="utf-8").split()[-1])
+    assert manifest.read_bytes() == (peer.CRATE / "Cargo.toml").read_bytes()
+    assert not manifest.is_relative_to(peer.CRATE.parents[1])
 
 
 def test_figures_are_means_with_confidence_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

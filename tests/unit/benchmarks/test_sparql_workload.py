@@ -26,7 +26,7 @@ MOST_ROWS_OF_RDFLIB = 2_000
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = {"FEW_PRODUCTS": (PRODUCTS,), "NODES": 40, "FEW_DEGREES": (1,), "STAR_DEGREES": (1,), "FEW_SUMS": ((20, 10),)}
+    sizes = {"PRODUCTS": PRODUCTS, "NODES": 40, "FEW_DEGREES": (1,), "STAR_DEGREES": (1,), "FEW_SUMS": ((20, 10),)}
     for name, value in {**sizes, "MOST_ROWS_OF_RDFLIB": MOST_ROWS_OF_RDFLIB}.items():
         monkeypatch.setattr(sparql, name, value)
 
