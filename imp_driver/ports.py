@@ -257,6 +257,12 @@ class KeptRows(Protocol):
     def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
         """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""
 
+    def show(self, name: str, query: str) -> None:
+        """Have a query under a new name: the tables that it reads are looked up now, its rows computed by whoever reads them.
+
+        Raises an Error of this driver; nothing is there then.
+        """
+
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""
 

@@ -82,6 +82,11 @@ class SparkKeptRows:
             self._show(name, frame_of(self._spark, rows).hint("broadcast"))
         return KeptSize(rows.num_rows, rows.nbytes, True)
 
+    def show(self, name: str, query: str) -> None:
+        """Have a query under the name of a temporary view; a table at a version is found in its log once."""
+        with self._running(self._execution):
+            self._show(name, self._spark.sql(query))
+
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under the name of a temporary view."""
         with self._running(self._execution):

@@ -41,11 +41,15 @@ class Engine:
 
 @dataclass(slots=True)
 class MemoryRows:
-    """A KeptRows. ``queries`` are those that were asked, ``tables`` what is there, ``most`` the rows that are handed over."""
+    """A KeptRows.
+
+    ``queries`` are those whose rows were kept, ``shown`` others under names, ``tables`` what is there; up to ``most`` rows are handed over.
+    """
 
     engine: Engine
     most: int = 100
     queries: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     tables: dict[str, pa.Table] = field(default_factory=dict)
 
     def for_run(self, execution: Execution) -> MemoryRows:
@@ -61,6 +65,11 @@ class MemoryRows:
         self.tables[name] = rows
         self.engine.register(name, rows)
         return KeptSize(rows.num_rows, rows.nbytes, True)
+
+    def show(self, name: str, query: str) -> None:
+        self.shown.append(query)
+        self.tables[name] = rows = self.engine.query(query)
+        self.engine.register(name, rows)
 
     def keep(self, name: str, query: str) -> KeptSize:
         self.queries.append(query)

@@ -108,7 +108,7 @@ class _Readable:
 
 
 class EngineRounds:
-    """Computes the recursions of one query; ``kept`` has their rows, ``relation`` names tables at their versions.
+    """Computes the recursions of one query; ``kept`` has their rows, ``relation`` names tables at their versions in what is above them.
 
     Those of which rows are kept are followed by ``following``. ``passing`` are names that no other run reads.
     """
@@ -154,7 +154,7 @@ class EngineRounds:
         given: dict[str, str] = {}
         placed = self._placed(plan, _is_recursion, wanted, given)
         columns = ", ".join(quoted_name(each.identifier) for each in plan.output if each.identifier in wanted) or "1 AS `none`"
-        query = Renderer(self._relation, wanted, given=given).sql(placed)
+        query = Renderer(self._following.shown, wanted, given=given).sql(placed)
         part = self._keep(f"SELECT {columns} FROM ({query})")
         self.passing.append(part.name)
         return f"(SELECT * FROM {part.name})"
@@ -299,7 +299,7 @@ class EngineRounds:
             self._kept.drop(made.name)
 
     def _text(self, branch: _Branch, rows: _Texts) -> str:
-        return Renderer(self._relation, _wanted(branch.plan), given={**branch.given, **rows}).sql(branch.plan)
+        return Renderer(self._following.shown, _wanted(branch.plan), given={**branch.given, **rows}).sql(branch.plan)
 
 
 def _wanted(plan: Plan) -> frozenset[str]:

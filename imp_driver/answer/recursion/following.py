@@ -12,6 +12,7 @@ from imp_driver.answer.recursion.engine_rows import ChangedTable, EngineRows, Sh
 from imp_driver.answer.recursion.kept_state import KeptRecursion, KeptRelation, TableVersion
 from imp_driver.answer.recursion.round_texts import LEVEL
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
+from imp_driver.answer.recursion.shown import ShownTables
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import MOST_ROWS, Frontier, TooMuchChanges
 from imp_driver.dataflow.recursion.levels import Endless
@@ -19,12 +20,12 @@ from imp_driver.dataflow.zset import consolidated
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.changes import signed_rows
 from imp_driver.plan.nodes import Fixpoint, Scan
+from imp_driver.plan.render import RelationOf
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, Session
 from imp_driver.reasons import DeltaSource, Reason
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import RowRules
-from imp_driver.values.quoting import qualified
-from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot, at_version
+from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot
 
 MOST_CHANGED = 50_000
 """Changed rows of a relation that stay beside the others; then all are written anew."""
@@ -62,6 +63,7 @@ class Following:
         states: those that are kept, by signature.
         tables: at the versions of the reading, by the names of their scans.
         names: new names.
+        shown: tells where the tables are read.
         row_rules: whether the engine may show other rows of a table than its changes have.
         why_not: why recursions were computed anew.
         progress: what it took to follow others.
@@ -74,6 +76,7 @@ class Following:
     states: dict[str, KeptRecursion]
     tables: Mapping[tuple[str, ...], TableSnapshot]
     names: Iterator[str]
+    shown: RelationOf
     row_rules: RowRules
     why_not: list[str] = field(default_factory=list)
     progress: list[Followed] = field(default_factory=list)
@@ -122,6 +125,20 @@ class Following:
     def _bring(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> None:
         self._check_rules()
         changed = self._changed(state, forms)
+        before = ShownTables(self.kept, self.names, {name: each.version for name, each in state.tables.items()})
+        try:
+            self._follow(state, forms, changed, before)
+        finally:
+            before.drop()
+        state.tables = {name: _version(self.tables[name]) for name in state.tables}
+
+    def _follow(
+        self,
+        state: KeptRecursion,
+        forms: Sequence[DerivationForm],
+        changed: Mapping[tuple[str, ...], ChangedTable],
+        shown_before: RelationOf,
+    ) -> None:
         engine = EngineRows(
             self.session,
             self.kept,
@@ -129,8 +146,8 @@ class Following:
             forms,
             state.relations,
             changed,
-            lambda scan: at_version(qualified(scan.table), state.tables[scan.table].version),
-            lambda scan: at_version(qualified(scan.table), self.tables[scan.table].version),
+            shown_before,
+            self.shown,
             self.names,
             _QUESTIONS + _QUESTIONS_PER_ROUND * state.rounds,
         )
@@ -145,7 +162,6 @@ class Following:
         for relation, rows, earlier in zip(state.relations, found, before, strict=True):
             relation.rows += sum((level is not None) - (earlier[row] is not None) for row, level in rows.items())
             self._write(relation, rows)
-        state.tables = {name: _version(self.tables[name]) for name in state.tables}
         self.progress.append(Followed(gone, new, sum(map(len, found)) - gone - new, engine.shipped))
 
     def _check_rules(self) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from imp_driver.answer.recursion.by_spark import EngineRounds, Round
 from imp_driver.answer.recursion.following import Followed, Following
 from imp_driver.answer.recursion.kept_state import KeptRun, KeptRuns
+from imp_driver.answer.recursion.shown import ShownTables
 from imp_driver.answer.rest import renamed
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.plan.nodes import Fixpoint, Plan, every
@@ -71,13 +72,15 @@ class LeftToEngine:
         session, kept = self._session, run.kept
         tag = uuid4().hex
         names = (f"__imp_rows_{tag}_{number}" for number in count())
-        following = Following(session, self._source, kept, execution, run.states, tables, names, self._row_rules)
+        shown = ShownTables(kept, names, {name: table.version for name, table in tables.items()})
+        following = Following(session, self._source, kept, execution, run.states, tables, names, shown, self._row_rules)
         try:
             rounds = EngineRounds(
                 session, kept, lambda scan: at_version(qualified(scan.table), tables[scan.table].version), execution, following
             )
             with execution.watch.stage("rounds"):
                 text = rounds.query(plan)
+            shown.drop()
             with execution.watch.stage("execute"):
                 rows = renamed(session.execute(execution.of(text)), shape)
         except BaseException:

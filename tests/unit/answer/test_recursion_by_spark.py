@@ -152,7 +152,10 @@ def test_all_rounds_read_the_tables_at_one_vector_of_versions() -> None:
     assert rows == [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
     assert report.tables == {"r": 1}
     (kept,) = world.keeping.kept
-    assert all(query.count("VERSION AS OF 1") == 1 for query in kept.queries)
+    # It is found once.
+    assert kept.shown == ["SELECT * FROM `r` VERSION AS OF 1"]
+    assert not any("VERSION AS OF" in query for query in kept.queries)
+    assert all("imp_level" in each.column_names for each in kept.tables.values())
     world.keeping.before = lambda: None
     assert world.ask(REACH)[0] == [(9, 9)]
 
