@@ -258,10 +258,7 @@ class KeptRows(Protocol):
         """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""
 
     def show(self, name: str, query: str) -> None:
-        """Have a query under a new name: the tables that it reads are looked up now, its rows computed by whoever reads them.
-
-        Raises an Error of this driver; nothing is there then.
-        """
+        """Have a query under a new name, its tables looked up now, its rows not computed before they are read. Raises as ``keep``."""
 
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""
