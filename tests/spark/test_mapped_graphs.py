@@ -44,6 +44,25 @@ VALUES = {
 QUERIES = ("SELECT ?s ?p ?o { ?s ?p ?o }", "SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }")
 
 
+def test_a_column_that_became_another_one_has_other_triples(engine: imp_driver.Connection, warehouse: Path) -> None:
+    with imp_driver.connect(warehouse=str(warehouse), graph="renewed_graph", terms="n3") as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE renewed (id INT, nm STRING) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+        cursor.execute("INSERT INTO renewed VALUES (1, 'a'), (2, 'b')")
+        cursor.execute(
+            "CREATE GRAPH renewed_graph FROM MAPPING '@prefix rr: <http://www.w3.org/ns/r2rml#> . <#a> rr:logicalTable "
+            '[ rr:tableName "renewed" ] ; rr:subjectMap [ rr:template "http://e/{id}" ] ; rr:predicateObjectMap '
+            '[ rr:predicate <http://e/n> ; rr:objectMap [ rr:column "nm" ] ] .\''
+        )
+        text = "SPARQL SELECT ?o { ?s <http://e/n> ?o }"
+        assert sorted(cursor.execute(text).fetchall()) == [('"a"',), ('"b"',)]
+        cursor.execute("ALTER TABLE renewed DROP COLUMN nm")
+        cursor.execute("ALTER TABLE renewed ADD COLUMN nm STRING")
+        assert cursor.execute(text).fetchall() == []
+        cursor.execute("INSERT INTO renewed VALUES (3, 'c')")
+        assert cursor.execute(text).fetchall() == [('"c"',)]
+        cursor.execute("DROP GRAPH renewed_graph")
+
+
 def test_triples_of_changed_rows_are_those_of_the_view(engine: imp_driver.Connection, warehouse: Path) -> None:
     chance = random.Random(3)
 

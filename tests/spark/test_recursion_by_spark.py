@@ -195,3 +195,51 @@ def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cur
     assert report is not None
     assert report.detail.startswith("followed: ")
     assert [row for row in cursor.execute("SHOW VIEWS").fetchall() if "imp_rows" in str(row)] == []
+
+
+_STEPS_THAT_TELL_APART = {
+    "CREATE TABLE apart (s INT, d INT, w DOUBLE, m MAP<STRING, INT>) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')": "",
+    "INSERT INTO apart VALUES (1, 2, 1, map('k', 1)), (2, 3, 1, map('k', 1)), (3, 4, 0.0, map('k', 2))": "",
+    # The column is another one, and no file has changed.
+    "ALTER TABLE apart DROP COLUMN w": "a column became another one",
+    "INSERT INTO apart VALUES (5, 6, 0.0, map('k', 1))": "followed",
+    # Equal, and another text.
+    "UPDATE apart SET w = -0.0 WHERE s = 5": "has -0.0",
+}
+
+
+def test_what_changed_rows_do_not_tell_is_computed_anew(cursor: imp_driver.Cursor, warehouse: Path) -> None:
+    text = (
+        "WITH RECURSIVE p(a, b, w) AS (SELECT s, d, CAST(w AS STRING) FROM apart "
+        "UNION SELECT p.a, l.d, CAST(l.w AS STRING) FROM p JOIN apart l ON l.s = p.b) SELECT a, b, w FROM p"
+    )
+    for statement, why in _STEPS_THAT_TELL_APART.items():
+        cursor.execute(statement)
+        if "DROP COLUMN" in statement:
+            cursor.execute("ALTER TABLE apart ADD COLUMN w DOUBLE")
+        with imp_driver.connect(warehouse=str(warehouse), policy="incremental", recursion="spark") as anew:
+            assert _rows(cursor, text) == _rows(anew.cursor(), text), statement
+        report = cursor.sketch_report
+        assert report is not None
+        assert why in report.detail, statement
+
+
+def test_columns_whose_values_have_no_order_are_computed_anew(cursor: imp_driver.Cursor) -> None:
+    text = "WITH RECURSIVE p(a, b) AS (SELECT s, d FROM kinds UNION SELECT p.a, l.d FROM p JOIN kinds l ON l.s = p.b AND l.m['k'] = 1) "
+    cursor.execute("CREATE TABLE kinds (s INT, d INT, m MAP<STRING, INT>)")
+    cursor.execute("INSERT INTO kinds VALUES (1, 2, map('k', 1)), (2, 3, map('k', 1))")
+    assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)", "(1, 3)", "(2, 3)"]
+    cursor.execute("INSERT INTO kinds VALUES (3, 4, map('k', 2))")
+    assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)", "(1, 3)", "(2, 3)", "(3, 4)"]
+    report = cursor.sketch_report
+    assert report is not None
+    assert "column m of a table is of type map" in report.detail
+
+
+def test_text_that_is_no_utf8_is_not_read_here(cursor: imp_driver.Cursor) -> None:
+    text = "WITH RECURSIVE p(a, b) AS (SELECT s, d FROM bytes UNION SELECT p.a, l.d FROM p JOIN bytes l ON l.s = p.b AND l.t <> 'x') "
+    cursor.execute("CREATE TABLE bytes (s INT, d INT, t STRING)")
+    cursor.execute("INSERT INTO bytes VALUES (1, 2, 'a')")
+    assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)"]
+    cursor.execute("INSERT INTO bytes VALUES (2, 3, CAST(X'ff' AS STRING))")
+    assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)", "(1, 3)", "(2, 3)"]

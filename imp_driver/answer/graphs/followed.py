@@ -170,6 +170,10 @@ class FollowedPattern:
         if before.version == snapshot.version or table.columns(self._wanted(table)) is None:
             return None
         plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
+        lost = [name for name in table.columns(self._wanted(table)) or () if plan.columns is not None and name not in plan.columns]
+        if lost:
+            # That changes no file.
+            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
         if plan.source is DeltaSource.NONE:
             return None
         check_share(plan, snapshot)
@@ -180,11 +184,7 @@ class FollowedPattern:
         return self._circuit.wanted[table.graph]
 
     def _changed(self, plan: ChangePlan, table: GraphTable, source: ChangeSource, means: Means) -> ZSet:
-        columns = table.columns(self._wanted(table)) or ()
-        lost = [name for name in columns if plan.columns is not None and name not in plan.columns]
-        if lost:
-            raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
-        return signed_rows(plan, columns, source, means.read)
+        return signed_rows(plan, table.columns(self._wanted(table)) or (), source, means.read)
 
     def _load(self, tables: Mapping[str, GraphTable], means: Means) -> None:
         """Read what the pattern can match, at the tables' versions."""

@@ -24,6 +24,9 @@ from imp_driver.provenance.diagrams import Diagrams, TooManyNodes
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
+FEW_GIVEN = 2_000
+"""Rows of tables that lead to more than are kept in process, by new values, rather without end than with one; no engine need try."""
+
 
 class Followed:
     """The first relation of a recursion. Safe to use from several threads, each with its own given rows."""
@@ -132,8 +135,14 @@ class Followed:
             self._kept = InRows(self._program, self.provenance)
             return self._replace(dict(enumerate(given, len(self._program.types))), given)
         except Endless as error:
-            kind = TooLarge if isinstance(error, TooManyRows) else EndlessRecursion
-            raise kind(Reason.RECURSION, endless(str(error))) from error
+            raise self._refusal(error, sum(table.num_rows for table in given)) from error
+
+    def _refusal(self, error: Endless, given: int) -> Refused:
+        if not isinstance(error, TooManyRows):
+            return EndlessRecursion(Reason.RECURSION, endless(str(error)))
+        if self._program.has_new_values and given < FEW_GIVEN:
+            return EndlessRecursion(Reason.RECURSION, f"{endless(str(error))}; if it ends, option recursion=spark has Spark compute it")
+        return TooLarge(Reason.RECURSION, endless(str(error)))
 
     def _shown(self) -> pa.Table:
         """Return the rows under the columns of the plan, NULL in those that nobody reads."""

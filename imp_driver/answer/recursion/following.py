@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
 from imp_driver.answer.recursion.derivation_texts import DerivationForm, NotFollowed, derivation_forms
@@ -186,15 +187,17 @@ class Following:
 
     def _rows(self, before: TableVersion, version: int, columns: tuple[str, ...]) -> ChangedTable | None:
         plan = self.source.plan(before.location, before.table_id, before.version, version)
+        if plan.columns is not None and not set(columns) <= plan.columns:
+            # That changes no file.
+            raise NotFollowed("a column became another one")
         if plan.source is DeltaSource.NONE:
             return None
-        if plan.columns is not None and not set(columns) <= plan.columns:
-            raise NotFollowed("a column became another one")
         if plan.rows is not None and plan.rows > MOST_ROWS:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
         signed = signed_rows(plan, columns, self.source, lambda text: self.session.read(text, self.execution))
         if len(signed.weights) > MOST_ROWS:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
+        _check_told_apart(signed.rows)
         # What came and went in between has both signs, and would be taken for a row of the table.
         net = consolidated(signed)
         return ChangedTable(net.rows.filter(pa.array(net.weights < 0)), net.rows.filter(pa.array(net.weights > 0)))
@@ -240,6 +243,23 @@ def _check_kinds(relations: Sequence[KeptRelation]) -> None:
     for kind in (kind for relation in relations for kind in relation.kinds):
         if not any(is_known(kind) for is_known in _KNOWN):
             raise NotFollowed(f"a column of type {kind}")
+
+
+def _check_told_apart(rows: pa.Table) -> None:
+    """Raise NotFollowed where changed rows of a table are not told apart here as a step may do it."""
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if not any(is_known(column.type) for is_known in _KNOWN):
+            raise NotFollowed(f"column {name} of a table is of type {column.type}")
+        if pa.types.is_string(column.type):
+            try:
+                column.validate(full=True)
+            except pa.ArrowInvalid:
+                raise NotFollowed(f"column {name} of a table has text that is no UTF-8") from None
+        if pa.types.is_floating(column.type):
+            values = column.to_numpy()
+            if np.any((values == 0) & np.signbit(values)):
+                # It equals 0.0, and is another text.
+                raise NotFollowed(f"column {name} of a table has -0.0")
 
 
 def _check_columns(forms: Sequence[DerivationForm]) -> None:

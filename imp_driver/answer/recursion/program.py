@@ -92,12 +92,16 @@ def _read(rule: RuleForm, plan: Plan) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """Rules of a recursion. ``types`` are those of the columns of its own relations, ``places`` those of the first in the plan's output."""
+    """Rules of a recursion. ``types`` are those of the columns of its own relations, ``places`` those of the first in the plan's output.
+
+    ``has_new_values``: some head has a value that no row before it has, so that there may be rows without end.
+    """
 
     rules: tuple[Rule, ...]
     types: tuple[tuple[pa.DataType, ...], ...]
     places: tuple[int, ...]
     selections: Mapping[int, Selection]
+    has_new_values: bool
 
     @classmethod
     def of(cls, forms: Forms, given: Sequence[Sequence[pa.DataType]]) -> Program:
@@ -118,7 +122,10 @@ class Program:
         places = tuple(range(len(types[0]))) if best is None else best.kept
         selection = None if best is None else _selection(best, types[0])
         selections = {} if selection is None else {0: selection}
-        return cls(rules, tuple(types[place] for place in range(len(numbers))), places, selections)
+        steps = [each for each in forms.rules if any(isinstance(own, Recurrence) for own in each.inputs)]
+        values = [value for each in steps for value in each.values]
+        has_new_values = any(plain_identifier(value) is None and identifiers(value) for value in values)
+        return cls(rules, tuple(types[place] for place in range(len(numbers))), places, selections, has_new_values)
 
 
 def _told(plan: Fixpoint, place: int, begun: Sequence[pa.DataType], other: Sequence[pa.DataType]) -> str:

@@ -15,6 +15,7 @@ from imp_driver.sparql.reading.tree import Iri, Number, Tree
 from imp_driver.sparql.terms import RDF, iri
 
 _SAME = {"URI": "IRI", "ISURI": "ISIRI"}
+_SIGNS = {"UnaryMinus": "-", "UnaryPlus": "+"}
 _OPERATORS = {"ConditionalOrExpression": "||", "ConditionalAndExpression": "&&"}
 
 
@@ -53,8 +54,7 @@ class Expressions:
             case [one]:
                 return self.of(one)
             case _:
-                # The sign next to a number was taken for an operator, be it one of the number alone.
-                return Constant(self.context.names.term(found, has_sign=False))
+                return Constant(self.context.names.term(found, has_sign=isinstance(found, Number) and found.has_sign))
 
     def _tree(self, tree: Tree) -> Expression:
         rule = tree.rule
@@ -91,7 +91,8 @@ class Expressions:
 
     def _unary(self, tree: Tree) -> Expression:
         inner = tree.one("expr")
-        if isinstance(inner, Number) and inner.sign:
+        if isinstance(inner, Number) and not inner.has_sign and inner.sign == _SIGNS.get(tree.rule):
+            # What was taken for an operator is the sign of the number alone.
             return Constant(self.context.names.term(inner))
         match tree.rule:
             case "UnaryNot":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -52,10 +52,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """``sign`` is the one next to the digits, which an expression may have taken for its operator."""
+    """``sign`` is the one next to the digits; unless ``has_sign``, an expression may have taken it for its operator."""
 
     sign: str
     digits: str
+    has_sign: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,7 @@ class _Conversion:
             return Text(self._ready.strings[int(lexical)])
         if kind == "boolean":
             return Text(lexical, datatype=Iri(f"{XSD}boolean"))
-        return number_of(self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER])
+        return replace(number_of(self._ready.numbers[abs(int(lexical)) - FIRST_NUMBER]), has_sign=lexical[0] in "+-")
 
 
 def number_of(written: str) -> Number:

@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
-from imp_driver.answer.recursion import by_spark, in_vectors
+from imp_driver.answer.recursion import by_spark, followed, in_rows, in_vectors
 from imp_driver.answer.recursion.round_texts import RelationForm
+from imp_driver.dataflow.recursion.levels import Levels
 from imp_driver.dataflow.recursion.vectors import VectorLevels
 from imp_driver.errors import DataError, InterfaceError, NotSupportedError, OperationalError
 from imp_driver.plan.best_rows import Best
@@ -272,6 +273,23 @@ def test_what_is_too_large_for_the_process_is_left_to_the_engine(monkeypatch: py
     # At the versions at which it was too large it still is.
     world.warehouse.commit("r", links[:2])
     assert world.checked(REACH).served_by is ServedBy.STATE
+
+
+def test_new_values_of_few_rows_beyond_what_is_kept_are_taken_for_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Left(recursion=RecursionPlace.AUTO)
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 1, 0)])
+    monkeypatch.setattr(in_vectors, "VectorLevels", partial(VectorLevels, most_rows=8))
+    monkeypatch.setattr(in_rows, "Levels", partial(Levels, most_rows=8))
+    ways = (
+        "WITH RECURSIVE p(a, b, n) AS (SELECT g, x, 1 FROM r UNION SELECT p.a, r.x, p.n + 1 FROM p JOIN r ON r.g = p.b WHERE p.n < 9) "
+        "SELECT a, b, n FROM p"
+    )
+    with pytest.raises(NotSupportedError, match=r"more than 8 rows.*option recursion=spark"):
+        world.ask(ways)
+    assert world.keeping.kept == []
+    # Of many rows they are not.
+    monkeypatch.setattr(followed, "FEW_GIVEN", 3)
+    assert world.checked(ways).served_by is ServedBy.SPARK_BY_ROUNDS
 
 
 def test_tables_beyond_the_memory_are_left_to_the_engine() -> None:

@@ -90,6 +90,15 @@ def test_terms_in_expressions(text: str) -> None:
         ("-?x", call("NEGATE", "?x")),
         ("+?x", call("NEGATE", call("NEGATE", "?x"))),
         ("(-5)", value(integer(-5))),
+        ("- -5", call("NEGATE", integer(-5))),
+        ("--5", call("NEGATE", integer(-5))),
+        ("! -5", call("!", integer(-5))),
+        ("!-5", call("!", integer(-5))),
+        ("- +5", call("NEGATE", integer(5))),
+        ("! +5", call("!", integer(5))),
+        ("-5", value(integer(-5))),
+        ("+5", value(integer("+5"))),
+        ("?x * - -5", call("*", "?x", call("NEGATE", integer(-5)))),
     ],
 )
 def test_a_sign_next_to_a_number_is_its_own_or_an_operator(text: str, expected: object) -> None:
