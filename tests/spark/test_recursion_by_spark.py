@@ -198,13 +198,13 @@ def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cur
 
 
 _STEPS_THAT_TELL_APART = {
-    "CREATE TABLE apart (s INT, d INT, w DOUBLE, m MAP<STRING, INT>) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')": "",
-    "INSERT INTO apart VALUES (1, 2, 1, map('k', 1)), (2, 3, 1, map('k', 1)), (3, 4, 0.0, map('k', 2))": "",
+    "CREATE TABLE apart (s INT, d INT, w DOUBLE) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')": "",
+    "INSERT INTO apart VALUES (1, 2, 1), (2, 3, 1), (3, 4, 0.0)": "",
     # The column is another one, and no file has changed.
     "ALTER TABLE apart DROP COLUMN w": "a column became another one",
-    "INSERT INTO apart VALUES (5, 6, 0.0, map('k', 1))": "followed",
+    "INSERT INTO apart VALUES (5, 6, 0.0)": "followed",
     # Equal, and another text.
-    "UPDATE apart SET w = -0.0 WHERE s = 5": "has -0.0",
+    "UPDATE apart SET w = -0.0D WHERE s = 5": "has -0.0",
 }
 
 

@@ -289,6 +289,8 @@ def test_new_values_of_few_rows_beyond_what_is_kept_are_taken_for_endless(monkey
     assert world.keeping.kept == []
     # Of many rows they are not.
     monkeypatch.setattr(followed, "FEW_GIVEN", 3)
+    world = Left(recursion=RecursionPlace.AUTO)
+    world.warehouse.commit("r", [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 1, 0)])
     assert world.checked(ways).served_by is ServedBy.SPARK_BY_ROUNDS
 
 
