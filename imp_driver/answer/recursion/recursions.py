@@ -100,7 +100,7 @@ class Recursions:
         given = [_given(each, rows(each.plan)) for each in forms.given]
         followed = self._followed(self._key(plan, name, given), forms, given)
         if not plan.is_traced:
-            raise Refused(Reason.RECURSION, "it is kept why a row is there where it is of a view WITH PROVENANCE")
+            raise Refused(Reason.RECURSION, "why rows are there is kept of views WITH PROVENANCE (CREATE OR REPLACE INCREMENTAL VIEW v ..)")
         if plan.best is not None and not followed.tells_best:
             raise Refused(Reason.RECURSION, "the best rows follow from others where values are rounded")
         try:
