@@ -48,4 +48,4 @@ def test_rows_that_the_server_keeps_follow_commits_where_it_has_no_row_rules(ser
             report = cursor.sketch_report
             assert report is not None
             assert report.served_by is ServedBy.SPARK_BY_ROUNDS
-            assert report.detail.startswith("questions: "), report.detail
+            assert report.detail.startswith("followed: "), report.detail
