@@ -1,4 +1,4 @@
-"""Recursive views under changes of their base rows: the driver against delete and rederive, provenance, and differential dataflow.
+"""Recursive views under changes of their base rows: the driver against delete and rederive, and provenance.
 
 Experiments of the recursive-view paper: figure 7 (``reachable``, shares of the links inserted), 8 (deletions one by one), 9 and 10
 (regions), 11 and 12 (dense and sparse networks, a fifth deleted). Larger networks, one by power law, and batches are added. All

@@ -33,7 +33,7 @@ Key = tuple[str, str, StoredColumn]
 
 _OBJECT_BYTES = 500
 NARROWED_ROWS = 1_000
-"""Fewer values, as those of most commits, are read and made narrow in more time than they would take room for."""
+"""Of fewer values, as most commits have, narrowing takes more time than the room is worth."""
 MANY_ROWS = 10_000
 
 

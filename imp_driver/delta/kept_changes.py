@@ -25,8 +25,8 @@ MOST_ROWS = 1_000_000
 """Of a file of which some rows are read; a longer one has several row groups, of which only some are read then."""
 MOST_BYTES = 4 << 20
 """Of a file that is read whole; the columns of larger ones would drive others out."""
-SMALL_BYTES = 256 << 10
-"""Of files that are read together in some milliseconds."""
+_QUICK_BYTES = 256 << 10
+"""Of files that are read one after the other in some milliseconds."""
 _AT_ONCE = 16
 """Files whose columns are in memory together."""
 _CHANGE_TYPE = StoredColumn(SchemaColumn(CHANGE_TYPE, "string", False), CHANGE_TYPE, pa.string(), False)
@@ -79,7 +79,7 @@ def read_kept(
         wanted = [*stored, _CHANGE_TYPE] if some is feed else stored
         for start in range(0, len(some), _AT_ONCE):
             files = some[start : start + _AT_ONCE]
-            are_small = sum(piece.file.size for piece in files) <= SMALL_BYTES
+            are_small = sum(piece.file.size for piece in files) <= _QUICK_BYTES
             for piece, read in zip(files, columns_of.read(wanted, [piece.file.path for piece in files], are_small=are_small), strict=True):
                 positions, weights = _signed(columns_of, piece, read)
                 folders = dict(piece.file.partition)

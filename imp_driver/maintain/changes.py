@@ -90,10 +90,7 @@ def columns_read(block: BoundBlock, change: TableChange) -> tuple[str, ...]:
 
 def check_columns(block: BoundBlock, change: TableChange) -> None:
     """Refuse to follow a change over which a column that the block reads became another one. Raises ChangesUnavailable."""
-    if change.plan.columns is None:
-        return
-    others = [name for name in columns_read(block, change) if name not in change.plan.columns]
-    if others:
+    if others := change.plan.lost(columns_read(block, change)):
         table = ".".join(min(change.names))
         raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(others)} of {table} became another column")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -82,6 +83,10 @@ class ChangePlan:
     relation: str | None = None
     columns: frozenset[str] | None = None
     bytes: int = 0
+
+    def lost(self, columns: Iterable[str]) -> list[str]:
+        """Return those of some columns that became other ones, which may change no file: also of a plan whose source is NONE."""
+        return [] if self.columns is None else [name for name in columns if name not in self.columns]
 
 
 @dataclass(frozen=True, slots=True)

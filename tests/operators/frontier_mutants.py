@@ -5,15 +5,10 @@
 
 from __future__ import annotations
 
-import os
-from functools import partial
-
-from tests.forks import run_forked
+from tests.operators.mutant_lives import print_unfound
 from tests.soundness.mutants import Mutant
-from tests.soundness.mutated import change, load_what_no_mutant_changes
 
 _FRONTIER = "../dataflow/recursion/frontier.py"
-_FOUND = 0
 FRONTIER_MUTANTS = (
     Mutant("a row is kept from above", _FRONTIER, "found is not None and found <= level", "found is not None"),
     Mutant("what has left keeps others", _FRONTIER, "self._now(fact) if at is None", "self._before[fact] if at is None"),
@@ -31,22 +26,11 @@ FRONTIER_MUTANTS = (
 )
 
 
-def _life(mutant: Mutant | None) -> None:
-    """End with 0 where a stream finds a difference."""
-    if mutant is not None:
-        change(mutant)
+def _differs() -> object:
     from tests.operators.frontier_cases import are_different
 
-    if not are_different():
-        os._exit(2)
-
-
-def main() -> None:
-    load_what_no_mutant_changes(FRONTIER_MUTANTS)
-    codes = run_forked(partial(_life, mutant) for mutant in (None, *FRONTIER_MUTANTS))
-    names = ["the product as it is", *(mutant.name for mutant in FRONTIER_MUTANTS)]
-    print(*(f"{name}: {code}" for name, code in zip(names, codes, strict=True) if code != _FOUND), sep="\n")
+    return are_different()
 
 
 if __name__ == "__main__":
-    main()
+    print_unfound(FRONTIER_MUTANTS, _differs)

@@ -5,15 +5,10 @@
 
 from __future__ import annotations
 
-import os
-from functools import partial
-
-from tests.forks import run_forked
+from tests.operators.mutant_lives import print_unfound
 from tests.soundness.mutants import Mutant
-from tests.soundness.mutated import change, load_what_no_mutant_changes
 
 _EXPRESSION, _VALUES = "../dataflow/expression", "../values"
-_FOUND = 0
 FUNCTION_MUTANTS = (
     Mutant("digits are cut off", f"{_EXPRESSION}/decimals.py", "(2 * abs(dividend) + size) // (2 * size)", "abs(dividend) // size"),
     Mutant("remainders above 0", f"{_EXPRESSION}/decimals.py", "np.where(left < 0, -found, found)", "found"),
@@ -64,22 +59,11 @@ FUNCTION_MUTANTS = (
 )
 
 
-def _life(mutant: Mutant | None) -> None:
-    """End with 0 where the cases find a difference."""
-    if mutant is not None:
-        change(mutant)
+def _differs() -> object:
     from tests.operators.function_cases import differences
 
-    if not differences():
-        os._exit(2)
-
-
-def main() -> None:
-    load_what_no_mutant_changes(FUNCTION_MUTANTS)
-    codes = run_forked(partial(_life, mutant) for mutant in (None, *FUNCTION_MUTANTS))
-    names = ["the product as it is", *(mutant.name for mutant in FUNCTION_MUTANTS)]
-    print(*(f"{name}: {code}" for name, code in zip(names, codes, strict=True) if code != _FOUND), sep="\n")
+    return differences()
 
 
 if __name__ == "__main__":
-    main()
+    print_unfound(FUNCTION_MUTANTS, _differs)

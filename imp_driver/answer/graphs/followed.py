@@ -167,12 +167,11 @@ class FollowedPattern:
         before, snapshot = self._vector[name], table.snapshot
         if (before.location, before.table_id) != (snapshot.location, snapshot.table_id):
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, "the table is another one than before")
-        if before.version == snapshot.version or table.columns(self._wanted(table)) is None:
+        columns = table.columns(self._wanted(table))
+        if before.version == snapshot.version or columns is None:
             return None
         plan = source.plan(snapshot.location, before.table_id, before.version, snapshot.version)
-        lost = [name for name in table.columns(self._wanted(table)) or () if plan.columns is not None and name not in plan.columns]
-        if lost:
-            # That changes no file.
+        if lost := plan.lost(columns):
             raise ChangesUnavailable(RecaptureReason.TABLE_REPLACED, f"{', '.join(lost)} became another column")
         if plan.source is DeltaSource.NONE:
             return None

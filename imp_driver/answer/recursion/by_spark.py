@@ -17,6 +17,7 @@ from imp_driver.answer.recursion.following import Following
 from imp_driver.answer.recursion.kept_state import KeptRelation
 from imp_driver.answer.recursion.round_texts import RelationForm
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
+from imp_driver.answer.recursion.shown import ShownTables
 from imp_driver.dataflow.recursion.levels import MOST_LEVELS
 from imp_driver.errors import cancelled
 from imp_driver.plan.best_rows import Best
@@ -39,7 +40,7 @@ from imp_driver.plan.nodes import (
 )
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.recursion import as_begun, open_recurrences, reads_recursion
-from imp_driver.plan.render import RelationOf, Renderer, read_identifiers
+from imp_driver.plan.render import Renderer, read_identifiers
 from imp_driver.plan.signature import signature
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, KeptSize, Session
 from imp_driver.reasons import Reason
@@ -108,16 +109,16 @@ class _Readable:
 
 
 class EngineRounds:
-    """Computes the recursions of one query; ``kept`` has their rows, ``relation`` names tables at their versions in what is above them.
+    """Computes the recursions of one query; ``kept`` has their rows, ``shown`` tells where tables are read.
 
     Those of which rows are kept are followed by ``following``. ``passing`` are names that no other run reads.
     """
 
-    def __init__(self, session: Session, kept: KeptRows, relation: RelationOf, execution: Execution, following: Following) -> None:
+    def __init__(self, session: Session, kept: KeptRows, shown: ShownTables, execution: Execution, following: Following) -> None:
         self._session = session
         self._following = following
         self._kept = kept
-        self._relation = relation
+        self._shown = shown
         self._execution = execution
         self._names = following.names
         self._known: dict[str, _Readable] = {}
@@ -135,7 +136,7 @@ class EngineRounds:
         wanted = _wanted(plan)
         given: dict[str, str] = {}
         plan = self._placed(plan, _is_recursion, wanted, given)
-        return Renderer(self._relation, wanted, given=given).last_sql(plan)
+        return Renderer(self._shown.versioned, wanted, given=given).last_sql(plan)
 
     def _placed(self, plan: Plan, is_given: Callable[[Plan], bool], wanted: frozenset[str], given: dict[str, str]) -> Plan:
         """Return a plan with what is computed once in the place of some of its parts; ``given`` is told the texts of these."""
@@ -154,7 +155,7 @@ class EngineRounds:
         given: dict[str, str] = {}
         placed = self._placed(plan, _is_recursion, wanted, given)
         columns = ", ".join(quoted_name(each.identifier) for each in plan.output if each.identifier in wanted) or "1 AS `none`"
-        query = Renderer(self._following.shown, wanted, given=given).sql(placed)
+        query = Renderer(self._shown, wanted, given=given).sql(placed)
         part = self._keep(f"SELECT {columns} FROM ({query})")
         self.passing.append(part.name)
         return f"(SELECT * FROM {part.name})"
@@ -299,7 +300,7 @@ class EngineRounds:
             self._kept.drop(made.name)
 
     def _text(self, branch: _Branch, rows: _Texts) -> str:
-        return Renderer(self._following.shown, _wanted(branch.plan), given={**branch.given, **rows}).sql(branch.plan)
+        return Renderer(self._shown, _wanted(branch.plan), given={**branch.given, **rows}).sql(branch.plan)
 
 
 def _wanted(plan: Plan) -> frozenset[str]:

@@ -187,8 +187,7 @@ class Following:
 
     def _rows(self, before: TableVersion, version: int, columns: tuple[str, ...]) -> ChangedTable | None:
         plan = self.source.plan(before.location, before.table_id, before.version, version)
-        if plan.columns is not None and not set(columns) <= plan.columns:
-            # That changes no file.
+        if plan.lost(columns):
             raise NotFollowed("a column became another one")
         if plan.source is DeltaSource.NONE:
             return None
@@ -238,17 +237,21 @@ def _columns(name: tuple[str, ...], forms: Sequence[DerivationForm]) -> tuple[st
     )
 
 
+def _is_known(kind: pa.DataType) -> bool:
+    return any(is_known(kind) for is_known in _KNOWN)
+
+
 def _check_kinds(relations: Sequence[KeptRelation]) -> None:
     """Raise NotFollowed where rows cannot be told apart here."""
     for kind in (kind for relation in relations for kind in relation.kinds):
-        if not any(is_known(kind) for is_known in _KNOWN):
+        if not _is_known(kind):
             raise NotFollowed(f"a column of type {kind}")
 
 
 def _check_told_apart(rows: pa.Table) -> None:
     """Raise NotFollowed where changed rows of a table are not told apart here as a step may do it."""
     for name, column in zip(rows.column_names, rows.columns, strict=True):
-        if not any(is_known(column.type) for is_known in _KNOWN):
+        if not _is_known(column.type):
             raise NotFollowed(f"column {name} of a table is of type {column.type}")
         if pa.types.is_string(column.type):
             try:

@@ -23,10 +23,9 @@ from imp_driver.rewrite.comparison import Served
 from imp_driver.snapshot.reading import Reading
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import RowRules
-from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
-from imp_driver.values.tables import ChangeSource, at_version
+from imp_driver.values.tables import ChangeSource
 
 _MOST_TOLD = 12
 
@@ -75,9 +74,7 @@ class LeftToEngine:
         shown = ShownTables(kept, names, {name: table.version for name, table in tables.items()})
         following = Following(session, self._source, kept, execution, run.states, tables, names, shown, self._row_rules)
         try:
-            rounds = EngineRounds(
-                session, kept, lambda scan: at_version(qualified(scan.table), tables[scan.table].version), execution, following
-            )
+            rounds = EngineRounds(session, kept, shown, execution, following)
             with execution.watch.stage("rounds"):
                 text = rounds.query(plan)
             shown.drop()

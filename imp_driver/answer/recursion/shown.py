@@ -30,9 +30,13 @@ class ShownTables:
         found = self._shown.get(scan.table)
         if found is None:
             found = next(self.names)
-            self.kept.show(found, f"SELECT * FROM {at_version(qualified(scan.table), self.versions[scan.table])}")
+            self.kept.show(found, f"SELECT * FROM {self.versioned(scan)}")
             self._shown[scan.table] = found
         return found
+
+    def versioned(self, scan: Scan) -> str:
+        """Return the same in SQL that needs no name of the engine's."""
+        return at_version(qualified(scan.table), self.versions[scan.table])
 
     def drop(self) -> None:
         """Let the names go. Raises nothing."""
