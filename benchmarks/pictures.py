@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib
 
 from benchmarks.records import Case, Quantity, Record
+from benchmarks.recursion import drawn
 from benchmarks.summary import Summary, present, summarize
 
 matplotlib.use("Agg")
@@ -41,11 +42,13 @@ def draw(picture: Path, record: Record) -> bool:
     panels = _panels(record)
     if not panels:
         return False
-    figure, axes = pyplot.subplots(len(panels), 1, figsize=(11, 3.2 * len(panels)), squeeze=False)
-    for panel, (title, cases, paint) in zip(axes[:, 0], panels, strict=True):
+    columns = len(drawn.QUANTITIES) if record.workload == "recursion_figures" else 1
+    rows = len(panels) // columns
+    figure, axes = pyplot.subplots(rows, columns, figsize=(11 if columns == 1 else 6 * columns, 3.2 * rows), squeeze=False)
+    for panel, (title, cases, paint) in zip(axes.flat, panels, strict=True):
         paint(panel, cases)
-        panel.set_title(title)
-        panel.legend(fontsize="small")
+        panel.set_title(title, fontsize="medium")
+        panel.legend(fontsize="small" if columns == 1 else "x-small")
     figure.suptitle(f"{record.date[:10]}, commit {record.commit[:7]}", fontsize="small")
     figure.tight_layout()
     figure.savefig(picture, dpi=110)
@@ -68,6 +71,8 @@ def _panels(record: Record) -> list[tuple[str, Sequence[Case], Paint]]:
         queries = dict.fromkeys(case.labels["query"] for case in record.cases)
         cases = [case for case in record.cases if case.labels["batch"] == 1]
         return [(str(query), [each for each in cases if each.labels["query"] == query], _growth) for query in queries]
+    if record.workload == "recursion_figures":
+        return list(drawn.panels(record.cases)) if record.cases else []
     lines = LINES.get(record.workload)
     if lines is None or not record.cases:
         return []

@@ -37,7 +37,7 @@ class Reason(Enum):
     SCALAR_AGGREGATE = "an aggregate without GROUP BY has no group key to sketch on"
     SUBQUERY = "a subquery stands where it cannot be analysed or maintained"
     CORRELATED_SUBQUERY = "a subquery reads columns of the query around it in a way that no rule covers"
-    RECURSION = "the query is recursive by UNION ALL, which is Spark's, or in a way that the driver does not compute"
+    RECURSION = "the query is recursive in a way that this path does not compute; UNION ALL is Spark's own"
     RECURSION_BY_SPARK = (
         "Spark computed the recursion round by round, or followed rows that it keeps: in process it is too large, not known or not wanted"
     )

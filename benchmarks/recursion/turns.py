@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from benchmarks.protocol import Turn
 from benchmarks.records import Quantity
+from benchmarks.recursion.absorbed import Absorbed
 from benchmarks.recursion.maintained import Maintained, fingerprint
 from benchmarks.recursion.peer import Peer
 from benchmarks.recursion.spreading import Spreading
@@ -24,7 +25,7 @@ def turn(system: Maintained, steps: Sequence[Step]) -> Turn:
     milliseconds = _milliseconds(system, steps)
     spent = {quantity: value - before[quantity] for quantity, value in _counted(system).items()}
     spent[Quantity.CALL] = milliseconds
-    if isinstance(system, Spreading):
+    if isinstance(system, (Spreading, Absorbed)):
         spent[Quantity.SIZE] = system.state_bytes
     return Turn([system.fingerprint if isinstance(system, Peer) else fingerprint(system.rows())], spent)
 
@@ -37,6 +38,8 @@ def turn_of_stream(system: Maintained, stream: Stream) -> Turn:
 def _counted(system: Maintained) -> dict[Quantity, float]:
     if isinstance(system, Peer):
         return {}
+    if isinstance(system, Absorbed):
+        return {Quantity.SHIPPED: system.shipped, Quantity.SHIPPED_BYTES: system.shipped_bytes}
     counted: dict[Quantity, float] = {Quantity.TOUCHED: system.touched}
     if isinstance(system, Spreading):
         counted |= {Quantity.SHIPPED: system.counters.shipped, Quantity.SHIPPED_BYTES: system.counters.shipped_bytes}

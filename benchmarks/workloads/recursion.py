@@ -17,6 +17,7 @@ from benchmarks.journal import Journal, Page
 from benchmarks.protocol import Plan, Turn, Way, Work, take_turns
 from benchmarks.records import Scalar
 from benchmarks.recursion import ours, sensors, spreading
+from benchmarks.recursion.absorbed import Absorbed
 from benchmarks.recursion.costs import CostsByDRed, CostsFromScratch
 from benchmarks.recursion.dred import DRed, DRedOfSets
 from benchmarks.recursion.figures import OURS
@@ -110,7 +111,7 @@ def networks(*, is_quick: bool) -> Iterator[View]:
 def _regions(sensing: sensors.Field) -> View:
     program = spreading.regions(sensing)
     labels: dict[str, Scalar] = {"view": "regions", "sensors": len(sensing.sensor), "reach": sensors.REACH}
-    systems: dict[str, Maker] = {OURS: partial(ours.regions, sensing), **_others(program), **_provenance(program)}
+    systems: dict[str, Maker] = {OURS: partial(ours.regions, sensing), **_others(program), **relative_provenance(program)}
     return View(labels, sensing.triggered, systems, {"set at a time": partial(SetAtATime, program)}, changes=FEW_CHANGES)
 
 
@@ -118,7 +119,7 @@ def _reachable(kind: str, density: str, network: Network) -> View:
     systems: dict[str, Maker] = {OURS: ours.reachable, **_others(REACHABLE)}
     is_small = network.nodes <= NODES
     if is_small:
-        systems |= _provenance(REACHABLE)
+        systems |= relative_provenance(REACHABLE)
     labels = {"view": "reachable", **_network(kind, density, network)}
     shares, loads = (SHARES, 0) if is_small else (SHARES[-1:], LOADS)
     return View(labels, network.links, systems, {"set at a time": SetAtATime}, shares, loads=loads)
@@ -132,8 +133,9 @@ def _others(program: Program) -> dict[str, Maker]:
     return {"DRed": partial(DRed, program), "DRed by sets": partial(DRedOfSets, program), "recomputed": partial(Recompute, program)}
 
 
-def _provenance(program: Program) -> dict[str, Maker]:
-    return {f"relative {name}": partial(Relative, program, is_lazy=name == "lazy") for name in ("eager", "lazy")}
+def relative_provenance(program: Program, partitions: int = spreading.PARTITIONS) -> dict[str, Maker]:
+    """Give the systems that keep derivations."""
+    return {f"relative {name}": partial(Relative, program, partitions, is_lazy=name == "lazy") for name in ("eager", "lazy")}
 
 
 def _insertion(page: Page, plan: Plan, view: View, share: int) -> None:
@@ -156,6 +158,9 @@ def _inserted(page: Page, name: str, make: Maker, rows: Sequence[Row]) -> Turn:
         page.facts["rows"] = number
         if isinstance(system, Relative):
             page.facts[f"provenance bytes per row, {name}"] = system.provenance_bytes / max(number, 1)
+        if isinstance(system, Absorbed):
+            page.facts[f"provenance bytes per row, {name}"] = system.provenance_bytes
+            page.facts[f"bytes of the machine with most, {name}"] = system.most_state_bytes
         return found
 
 

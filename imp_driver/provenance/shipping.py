@@ -1,7 +1,8 @@
 """What of an operator's output goes to other nodes: all of it, or what MinShip lets through (algorithm 3 of the paper, section 5), mended.
 
 MinShip ships the first derivation of a row and keeps others. Invariant: a row of which anything is known here has been shipped with a
-derivation that is not deleted. So when what was shipped is deleted, the alternatives go at once, and count as shipped from then on.
+derivation that is not deleted. So when what was shipped is deleted, an alternative goes at once, and counts as shipped from then on: a
+single smallest one. All of them, as algorithm 3 has it, are in dense networks functions that outgrow any memory once they are joined.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Protocol
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.provenance.annotations import Annotations
 from imp_driver.provenance.diagrams import Diagrams
+from imp_driver.provenance.minimal_sets import minimal_sets
 from imp_driver.provenance.selection import Selecting
 from imp_driver.provenance.sizes import row_bytes
 from imp_driver.provenance.updates import Kind, Update
@@ -52,8 +54,8 @@ class MinShip:
     """Ships one derivation of each row, and others late or never.
 
     Args:
-        window: how many rows with other derivations wait until all of them are shipped (eager); None if each waits until what was shipped
-            of its row is deleted (lazy).
+        window: how many rows with other derivations wait until all of them are shipped (eager); None if they wait until what was shipped
+            of their row is deleted, and then go one by one (lazy).
         selecting: makes an aggregate selection in front. Rows that it retracts stay with whoever has them, who selects too.
     """
 
@@ -78,7 +80,7 @@ class MinShip:
         self._waiting.restrict(variables)
         restricted = self._sent.restrict(variables)
         gone = [each.key for each in restricted if self._diagrams.is_false(each.after)]
-        alternatives = [self._take(row) for row in gone if row in self._waiting]
+        alternatives = [self._alternative(row) for row in gone if row in self._waiting]
         return [*alternatives, *(self._shipped(self._selection.forget(variables)) if self._selection else ())]
 
     @property
@@ -102,8 +104,19 @@ class MinShip:
             self._waiting.absorb(update.row, update.provenance)
         return self.flush() if self._window is not None and len(self._waiting) >= self._window else ()
 
+    def _alternative(self, row: Row) -> Update:
+        """Return what takes the place of what was shipped of a row; what it is among waits on."""
+        if self._window is not None:
+            return self._take(row)
+        waiting = self._waiting[row]
+        function = self._diagrams.all_of(next(minimal_sets(self._diagrams, waiting)))
+        self._sent.put(row, function)
+        if function == waiting:
+            self._waiting.put(row, self._diagrams.false)
+        return Update(Kind.INSERT, row, function)
+
     def _take(self, row: Row) -> Update:
-        """Return what waits of a row, which counts as shipped from now on."""
+        """Return all that waits of a row, which counts as shipped from now on."""
         function = self._waiting[row]
         self._waiting.put(row, self._diagrams.false)
         self._sent.absorb(row, function)

@@ -102,6 +102,8 @@ def _opened(path: Path) -> IO[bytes]:
 def _what(error: SyntaxError) -> str:
     """Return what is wrong, without the place, which the library puts before it."""
     message = str(error.msg).removesuffix(".")
+    if "LoadDocumentCallback" in message:
+        return "its @context is at another place, and nothing is fetched; write what stands there into the file"
     return message.split(": ", 1)[-1] if message.startswith("Parser error") else message
 
 

@@ -239,6 +239,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MASTER = re.compile(r"local(\[[^\]]+\])?|yarn|(spark|k8s|local-cluster)(://|\[).+")
 _OTHER_STORE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _STORES = ("file", "s3", "s3a", "gs", "az", "abfs", "abfss", "wasb", "wasbs", "adl", "hdfs", "memory")
+_GRAPH = re.compile(r"(?:(?:`(?:[^`]|``)+`|[^.`\s][^.`]*)(?:\.(?!$)|$)){1,3}")
 _SIZE = re.compile(r"([0-9]{1,12})([kmgtKMGT])(?:i?[bB])?")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 """Powers of two."""
@@ -260,6 +261,8 @@ def _read_text(name: str, value: Any) -> str:
         raise InterfaceError(f"Option {name!r} must be local[4], spark://host:7077, yarn or k8s://https://host:443, not {value!r}.")
     if name == "store" and _OTHER_STORE.match(text) and text.split(":", 1)[0].lower() not in _STORES:
         raise InterfaceError(f"Option {name!r} must be a folder, off, or a URL of the kinds {', '.join(_STORES)}, not {value!r}.")
+    if name == "graph" and _GRAPH.fullmatch(text) is None:
+        raise InterfaceError(f"Option {name!r} must name a graph: graph, schema.graph or catalog.schema.graph, not {value!r}.")
     if name == "driver_memory" and _MEMORY.fullmatch(text) is None:
         raise InterfaceError(f"Option {name!r} must be a size as Spark writes it, such as 4g or 512m, not {value!r}.")
     return text

@@ -104,11 +104,14 @@ class Asking:
     made: Callable[[int], str]
 
     def query(self) -> str:
-        """Return the derivations: head ``h0`` .., and for each own input at place p its row ``b<p>_0`` .. and its level ``l<p>``."""
+        """Return the derivations: head ``h0`` .., and for each own input at place p its row ``b<p>_0`` .. and its level ``l<p>``.
+
+        Each is there as often as the rows that it is made of: to have each once, Spark would sort them into parts, and start another job.
+        """
         form = self.form
         values = [f"{_text(value)} AS h{place}" for place, value in enumerate(form.values)]
         bodies = [item for place in form.made for item in self._body(place)]
-        return f"SELECT DISTINCT {', '.join([*values, *bodies])} FROM ({self._joined()})"
+        return f"SELECT {', '.join([*values, *bodies])} FROM ({self._joined()})"
 
     def _body(self, place: int) -> list[str]:
         output = form_output(self.form, place)

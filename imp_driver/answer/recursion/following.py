@@ -126,6 +126,10 @@ class Following:
     def _bring(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> None:
         self._check_rules()
         changed = self._changed(state, forms)
+        for relation in state.relations if changed else ():
+            if len(relation.parts) > 1:
+                # Each question is planned over every part.
+                self._merge(relation)
         before = ShownTables(self.kept, self.names, {name: each.version for name, each in state.tables.items()})
         try:
             self._follow(state, forms, changed, before)

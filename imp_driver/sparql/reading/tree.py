@@ -24,6 +24,7 @@ _LOCK = threading.Lock()
 """Held while the parser works: its grammar is shared by all threads."""
 _OF_A_PREFIX = "a prefixed name"
 """What is expected behind a word that the grammar does not know."""
+_NO_IRI = "; what stands between < and > without spaces is an IRI, so write a space behind < to compare"
 _DEEP = 30_000
 """Calls that a long text may nest: the grammar recurs for each triple of a block."""
 
@@ -158,7 +159,8 @@ def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
     else:
         token = next(tokens(text[offset:]), None)
         found = "the end of the text" if token is None else repr(token.text[:30])
-        told = f"expected {expected}; found {found}"
+        is_less = token is not None and token.kind == "iri" and "'&&'" in expected
+        told = f"expected {expected}; found {found}{_NO_IRI if is_less else ''}"
     line, column = line_and_column(text, offset)
     message = f"this is no SPARQL 1.1: line {line}, column {column}: {told}\n{excerpt(text, offset)}"
     return ProgrammingError(message, position=QueryPosition(line, column, offset))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.pictures import draw
-from benchmarks.records import Quantity, Record
+from benchmarks.records import Quantity, Record, Scalar
+from benchmarks.recursion.drawn import QUANTITIES
 from tests.unit.benchmarks.making import case, maintained, record, series
 
 GROUPS = record(
@@ -35,7 +36,19 @@ NESTED = record(
 )
 
 
-@pytest.mark.parametrize("drawn", [GROUPS, MIXES, NESTED], ids=lambda each: each.workload)
+SHIPPED = case(*(series(system, quantity, 10.0, 12.0) for system in ("DRed", "absorption lazy") for quantity in QUANTITIES))
+INSERTED: dict[str, Scalar] = {"inserted": "100 %", "links": 400, "density": "dense", "machines": 4}
+FIGURES = record(
+    *(
+        replace(SHIPPED, labels={"figure": number, **INSERTED, **change})
+        for number in ("7", "9", "11", "13", "14")
+        for change in (dict[str, Scalar](), dict[str, Scalar](change="delete", batch=1))
+    ),
+    workload="recursion_figures",
+)
+
+
+@pytest.mark.parametrize("drawn", [GROUPS, MIXES, NESTED, FIGURES], ids=lambda each: each.workload)
 def test_a_record_is_drawn(drawn: Record, tmp_path: Path) -> None:
     assert draw(tmp_path / "picture.png", drawn)
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -24,7 +24,7 @@ from benchmarks.recursion.recompute import Recompute
 from benchmarks.recursion.sensors import Field
 from benchmarks.recursion.streams import Change, Stream
 from benchmarks.summary import present
-from benchmarks.workloads import recursion, recursion_peer
+from benchmarks.workloads import recursion, recursion_figures, recursion_peer
 from tests.unit.benchmarks.making import case, record, series
 
 PLAN = Plan(2, warm_up=1)
@@ -63,6 +63,25 @@ def measured(monkeypatch: pytest.MonkeyPatch, *, is_wrong: bool = False, is_quic
     journal = Journal(PLAN.repetitions)
     (recursion_peer.run if is_peer else recursion.run)(journal, PLAN, is_quick=is_quick)
     return journal.cases
+
+
+def test_the_papers_figures_have_what_is_shipped_and_the_rows_of_all_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"NODES": 27, "SIZES": (12,), "MACHINES": (3, 6), "SHARES": (25, 100)}.items():
+        monkeypatch.setattr(recursion_figures, name, value)
+    monkeypatch.setattr(sensors, "field", partial(sensors.field, spacing=20))
+    journal = Journal(PLAN.repetitions)
+    recursion_figures.run(journal, PLAN, is_quick=False)
+    figures = [each.labels["figure"] for each in journal.cases]
+    assert {figure: figures.count(figure) for figure in figures} == {"7": 3, "9": 3, "11": 4, "13": 4, "14": 4}
+    for each in journal.cases:
+        assert each.differences == ()
+        assert each.compared == ROUNDS[each.labels.get("change")]  # type: ignore[index]
+        systems = {one.system for one in each.series if one.system.startswith("absorption") or one.system.endswith("selections")}
+        assert systems
+        for system in systems:
+            shipped = present(each.values(system, Quantity.SHIPPED_BYTES))
+            assert len(shipped) == 2
+            assert any(shipped) or each.labels["figure"] == "9"
 
 
 def test_each_case_has_all_measurements_and_compares_rows(monkeypatch: pytest.MonkeyPatch) -> None:

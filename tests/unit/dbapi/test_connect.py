@@ -76,6 +76,10 @@ def test_urls(url: str, expected: Options) -> None:
         (("imp:///x?shared_files=true",), {}, imp_driver.InterfaceError, "'shared_files' is about"),
         (("imp:///x?master=foo",), {}, imp_driver.InterfaceError, r"must be local\[4\], spark://host:7077, .* not 'foo'"),
         (("imp:///x?store=ftp://h/x",), {}, imp_driver.InterfaceError, "must be a folder, off, or a URL"),
+        *(
+            (("imp:///x",), {"graph": name}, imp_driver.InterfaceError, "must name a graph: graph, schema.graph or catalog")
+            for name in ("", " ", "a.b.c.d", ".a", "a.", "a..b", "`a")
+        ),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -151,6 +151,18 @@ def test_min_ship_lazily_ships_an_alternative_when_what_was_shipped_is_deleted(d
     assert seen(diagrams, ship.process(insert((1,), of(diagrams, [6])))) == [((1,), {frozenset({6})})], "a first derivation again"
 
 
+def test_min_ship_lazily_ships_one_alternative_of_several(diagrams: Diagrams) -> None:
+    ship = MinShip(diagrams, None)
+    ship.process(insert((1,), of(diagrams, [0])))
+    for alternative in ([1, 2, 3], [4], [5, 6]):
+        ship.process(insert((1,), of(diagrams, alternative)))
+    assert seen(diagrams, ship.forget(frozenset({0}))) == [((1,), {frozenset({4})})], "the smallest"
+    assert seen(diagrams, ship.forget(frozenset({4}))) == [((1,), {frozenset({5, 6})})], "the others have waited on"
+    assert seen(diagrams, ship.forget(frozenset({6}))) == [((1,), {frozenset({1, 2, 3})})]
+    assert ship.forget(frozenset({2})) == []
+    assert seen(diagrams, ship.process(insert((1,), of(diagrams, [7])))) == [((1,), {frozenset({7})})], "nothing is left"
+
+
 def test_min_ship_does_not_ship_what_is_only_half_deleted(diagrams: Diagrams) -> None:
     ship = MinShip(diagrams, None)
     ship.process(insert((1,), of(diagrams, [0], [1])))

@@ -46,6 +46,13 @@ def test_named_graphs_and_relative_names_stay(tmp_path: Path) -> None:
     assert str(found[2][3]).startswith("_:g_")
 
 
+def test_a_context_at_another_place_is_not_fetched(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonld"
+    path.write_text('{"@context": "https://a.example/", "@id": "a:a", "a:p": 1}')
+    with pytest.raises(ProgrammingError, match=r"a\.jsonld: its @context is at another place, and nothing is fetched; write"):
+        _rows(path)
+
+
 def test_blank_nodes_of_two_readings_differ(tmp_path: Path) -> None:
     path = tmp_path / "a.nt"
     path.write_text("_:x <a:p> _:x .\n")

@@ -53,6 +53,14 @@ def test_bad_text_is_told_with_its_line_and_a_mark_below_the_place(text: str, sh
     assert str(raised.value).split("\n")[1:] == shown
 
 
+def test_a_sign_that_begins_an_iri_is_told() -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_query("SELECT * { ?s ?p ?o FILTER(?o<2&&?o>0) }", G)
+    told = str(raised.value).split("\n")[0]
+    assert told.endswith("found '<2&&?o>'; what stands between < and > without spaces is an IRI, so write a space behind < to compare")
+    assert read_query("SELECT * { ?s ?p ?o FILTER(?o< 2&&?o>0) }", G).columns
+
+
 @pytest.mark.parametrize(
     ("expression", "column", "message"),
     [
