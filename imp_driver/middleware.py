@@ -117,12 +117,23 @@ class Middleware:
         served = self._served(statement, execution)
         if not isinstance(served, Served) and served[0].reason is Reason.RECURSION_BY_SPARK:
             served = self._by_rounds(statement, execution, served[0])
+        if not isinstance(served, Served) and self._answers.named.is_used:
+            served = self._from_solutions(statement, execution, *served)
         if self._answers.named.is_used:
             self._check_strict(statement, served, execution)
         if not isinstance(served, Served) and is_recursive(statement.tree):
             self._refuse(execution, served[1] or served[0])
         # Outside any handler: behind an error of Spark no other may stand, which could name ranges of a table that is not to be read.
         return self._comparison.checked(served, execution) if isinstance(served, Served) else self._plain(statement, execution, *served)
+
+    def _from_solutions(
+        self, statement: Statement, execution: Execution, grounds: Grounds, why: Grounds | None
+    ) -> Served | tuple[Grounds, Grounds | None]:
+        """Answer a query over views in SPARQL whose translation is not followed, or say why not. Raises Error."""
+        found = tried(lambda: self._commands.solutions.serve(statement, execution, means_of(self._session, execution)), execution.token)
+        if isinstance(found, Served):
+            return found
+        return grounds, why if found == Grounds(Reason.VIEW) else found
 
     def _by_rounds(self, statement: Statement, execution: Execution, why: Grounds) -> Served | tuple[Grounds, None]:
         """Have Spark compute a recursion, or say why it cannot. An error of Spark is the query's own. Raises Error."""

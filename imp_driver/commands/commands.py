@@ -8,6 +8,7 @@ from dataclasses import replace
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.answers import Answers
 from imp_driver.answer.graphs.answers import GraphAnswers
+from imp_driver.answer.graphs.views import SolutionViews
 from imp_driver.answer.permitted import Permitted
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.cluster import check_failure, cluster_statements
@@ -75,7 +76,8 @@ class Commands:
         self._run_one = run_one
         graphs = GraphAnswers(session, source, transaction, sketches, Permitted(session, options), options)
         self._sparql = SparqlQueries(graphs, options, run_one)
-        self.views = ViewCommands(session, sketches, answers.named, run_one, self._sparql.in_sql)
+        self.solutions = SolutionViews(graphs)
+        self.views = ViewCommands(session, sketches, answers.named, run_one, self._sparql.in_sql, self.solutions)
         self._what_ifs = WhatIfs(session, source, answers, reader)
         self._graphs = Graphs(session, changes, run_one)
         self._updates = GraphUpdates(session, changes, self._sparql.solutions)

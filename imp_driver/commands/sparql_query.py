@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from imp_driver.answer.graphs.answers import Graph, GraphAnswers, TableVersions
+from imp_driver.answer.graphs.answers import Graph, GraphAnswers
 from imp_driver.answer.graphs.results import column
+from imp_driver.answer.graphs.told import report_of_solutions
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.maintain.upkeep import Upkeep, means_of
+from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.sparql import read_sparql
 from imp_driver.ports import Outcome
-from imp_driver.reasons import Reason, ServedBy
 from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
@@ -30,7 +30,6 @@ from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options, Terms
 from imp_driver.values.refusal import Grounds, Refused
-from imp_driver.values.report import SketchReport
 
 _NOWHERE = Source("")
 """Where the triples of CONSTRUCT are."""
@@ -124,8 +123,7 @@ class SparqlQueries:
         columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:
             columns = {"ask": (pa.bool_(), [bool(rows)])}
-        report = replace(_report(upkeep, versions, execution), sketch_id=identifier)
-        return Outcome(LocalStream(columns), -1, report)
+        return Outcome(LocalStream(columns), -1, report_of_solutions(upkeep, versions, execution.watch.times, identifier))
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
         text = self._sql(query, tables, why, Result.N_TRIPLES if self._options.terms is Terms.N3 else Result.SHOWN)
@@ -151,26 +149,6 @@ def _result(query: Query, circuit: Circuit) -> list[Row]:
 
 def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]:
     return [*zip(*rows, strict=True)] if rows else [()] * count
-
-
-def _report(upkeep: Upkeep, found: TableVersions, execution: Execution) -> SketchReport:
-    versions = {".".join(name): version for name, version in found.items()}
-    first = next(iter(versions), None)
-    return SketchReport(
-        upkeep.decision,
-        Reason.ANSWERED,
-        upkeep.detail,
-        table=first,
-        from_version=upkeep.from_version,
-        version=None if first is None else versions[first],
-        tables=versions,
-        delta_rows=upkeep.delta_rows,
-        delta_bytes=upkeep.delta_bytes,
-        delta_source=upkeep.delta_source,
-        recapture_reason=upkeep.recapture_reason,
-        times=execution.watch.times,
-        served_by=ServedBy.STATE,
-    )
 
 
 def _state(state: GraphState | None) -> list[str]:

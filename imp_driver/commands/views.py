@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from uuid import uuid4
 
 import pyarrow as pa
 
+from imp_driver.answer.graphs.views import SolutionViews
 from imp_driver.answer.named import Asked, NamedAnswers, NotAnswered
 from imp_driver.commands.followed import BY_SPARK, CAPTURED, IN_PROCESS, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
@@ -40,8 +41,17 @@ _POLICY = re.compile(rf"""['"`]?{re.escape(PROPERTY)}['"`]?\s*=?\s*['"]([^'"]*)[
 class ViewCommands:
     """The views of one connection; ``run_one`` runs another statement on behalf of a command, ``in_sql`` translates SPARQL."""
 
-    def __init__(self, session: Session, sketches: Sketches, named: NamedAnswers, run_one: RunOne, in_sql: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        sketches: Sketches,
+        named: NamedAnswers,
+        run_one: RunOne,
+        in_sql: Callable[[str], str],
+        solutions: SolutionViews,
+    ) -> None:
         self.in_sql = in_sql
+        self._solutions = solutions
         self._session = session
         self._sketches = sketches
         self._named = named
@@ -60,7 +70,8 @@ class ViewCommands:
             return
         if there is not None and there.kind is not RelationKind.VIEW:
             raise ProgrammingError(f"No incremental view can be made. {self._what_it_is(wanted.name, there)}")
-        if wanted.policy.is_followed:
+        is_tried = wanted.policy.is_followed and not self._has_solutions(wanted, execution)
+        if is_tried:
             self.check_followed(wanted, execution)
         elif wanted.typed:
             # Nobody else would compute it either.
@@ -69,8 +80,21 @@ class ViewCommands:
             self._check_traced(wanted, execution)
         if there is not None:
             self._sketches.relations.views.renew(there.name)
-        with self._tried(wanted, execution) if wanted.policy.is_followed else nullcontext():
+        with self._tried(wanted, execution) if is_tried else nullcontext():
             self._make(wanted, execution)
+
+    def _has_solutions(self, wanted: NewView, execution: Execution) -> bool:
+        """Say whether a view is followed by its solutions in SPARQL, its translation not being; these are followed from then on."""
+        if not wanted.sparql or wanted.typed or not self._named.is_used:
+            return False
+        with suppress(NotSupportedError):
+            self.check_followed(wanted, execution)
+            return False
+        with suppress(Refused):
+            columns = self._session.describe(execution.with_text(wanted.query)).columns
+            self._solutions.follow(wanted.sparql, [each.type_name for each in columns], means_of(self._session, execution))
+            return True
+        return False
 
     def _check_traced(self, wanted: NewView, execution: Execution) -> None:
         """Raise NotSupportedError where it could not be said by which base rows the rows of a view are there."""
@@ -202,10 +226,14 @@ class ViewCommands:
                 "last_action": (text, [None if each.last is None else each.last.decision.name for each in every]),
                 "last_rows": (number, [None if each.last is None else each.last.rows for each in every]),
                 "last_ms": (pa.float64(), [None if each.last is None else round(each.last.milliseconds, 1) for each in every]),
-                "reason": (text, [_reason(each) for each in every]),
+                "reason": (text, [self._reason(each) for each in every]),
                 "statement": (text, [self._written(each) for each in every]),
             }
         )
+
+    def _reason(self, each: NamedView) -> str | None:
+        is_of_solutions = each.refused is not None and self._solutions.asked(each.name, each.view) is not None
+        return _OF_SOLUTIONS if is_of_solutions else _reason(each)
 
     def _written(self, each: NamedView) -> str | None:
         """Return the query of a view as it was written."""
@@ -241,7 +269,9 @@ class ViewCommands:
             asked = self._named.asked(query, execution)
         except Refused as refused:
             self.describe(query, execution)
-            rows.append((0, Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
+            is_answered = self._solutions.may_serve(parse(query))
+            own = Followed("query", IN_PROCESS, reason="from the solutions of its views in SPARQL, which are followed: SHOW STATES")
+            rows.append((0, own if is_answered else Followed("query", BY_SPARK, reason=readable(refused.grounds.told))))
         else:
             # The same rows may be read several times.
             every = dict.fromkeys(tuple(followed(request, registry, is_bag=is_bag)) for request, is_bag in asked.requests)
@@ -285,6 +315,7 @@ def typed_view(wanted: NewView, session: Session, execution: Execution, in_sql: 
     return replace(wanted, typed=unrolled_text(wanted.query)) if is_recursive(parse(wanted.query).tree) else wanted
 
 
+_OF_SOLUTIONS = "its rows are the solutions of its SPARQL, which are followed as those of queries are: SHOW STATES"
 _CONSTANTS = "the value of a scalar subquery that decides which rows are grouped"
 _NAMED = ("viewName", "isTemporary")
 _UNREADABLE = "it cannot be read: a table or column below it is gone, or this connection may not read it"
@@ -302,7 +333,7 @@ def _versions(named: NamedView) -> str | None:
 
 def _reason(named: NamedView) -> str | None:
     if named.refused is not None:
-        return named.refused.told
+        return readable(named.refused.told)
     lost = next((relation.cause for relation in named.relations if relation.cause is not None and not relation.is_ready), None)
     if lost is not None:
         return f"{lost.reason.name}: {lost.detail or lost.reason.value}"
