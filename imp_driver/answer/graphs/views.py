@@ -98,9 +98,7 @@ class _Names:
     def find(self, name: tuple[str, ...]) -> Definition:
         relation = self.views.graphs.session.resolve(name)
         if relation is None or relation.kind is not RelationKind.VIEW or relation.view is None:
-            raise Refused(
-                Reason.VIEW, f"{'.'.join(name)} is no view in SPARQL; beside one whose translation is not followed it is Spark's"
-            )
+            raise Refused(Reason.VIEW, f"{'.'.join(name)} is no view in SPARQL; beside one whose translation is not followed it is Spark's")
         if not self.views.graphs.session.may_read(relation.name):
             raise Refused(Reason.NOT_PERMITTED, ".".join(name))
         asked = self.views.asked(relation.name, relation.view)
