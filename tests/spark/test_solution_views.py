@@ -142,6 +142,21 @@ def test_under_another_graph_the_translation_is_what_counts(views: Views, wareho
             assert sorted(cursor.fetchall(), key=repr) == sorted(views.expected("SELECT * FROM {sums}"), key=repr)
 
 
+def test_a_graph_of_the_same_name_in_another_schema_is_another_one(views: Views, warehouse: Path) -> None:
+    schema, sums = f"elsewhere_{views.graph}", f"spark_catalog.default.{views.names['sums']}"
+    with imp_driver.connect(warehouse=str(warehouse), graph=views.graph) as connection:
+        with connection.execute(f"SELECT kind FROM {sums}") as cursor:
+            wanted = sorted(cursor.fetchall())
+        connection.execute(f"CREATE SCHEMA {schema}")
+        connection.execute(f"USE {schema}")
+        connection.execute(f"CREATE GRAPH {views.graph}")
+        connection.execute(f"SPARQL {PREFIX} INSERT DATA {{ x:z x:kind x:other ; x:price 1 }}")
+        with connection.execute(f"SELECT kind FROM {sums}") as cursor:
+            assert sorted(cursor.fetchall()) == wanted
+            assert cursor.sketch_report is not None
+            assert cursor.sketch_report.served_by is ServedBy.SPARK
+
+
 def test_how_they_are_followed_is_told(views: Views) -> None:
     rows, _ = views.ask("SHOW INCREMENTAL VIEWS")
     told = next(row for row in rows if str(row[0]).endswith(f".{views.names['sums']}"))

@@ -35,6 +35,7 @@ from imp_driver.plan.context import Definition, TableDefinition, ViewDefinition
 from imp_driver.plan.nodes import Aggregate, OneRow, Plan, Scan, children, scans
 from imp_driver.plan.rebuild import with_inputs
 from imp_driver.plan.resolve import resolve
+from imp_driver.plan.zones import Times, types_in, zone_of
 from imp_driver.ports import RelationKind, ResultShape, View
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.comparison import Served
@@ -49,6 +50,7 @@ from imp_driver.values.refusal import Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import SchemaColumn
 from imp_driver.values.view_policy import SPARQL
+from imp_driver.values.zones import UTC
 
 MOST = 500
 """Views, and texts over them, of which one connection remembers what it has found."""
@@ -58,11 +60,12 @@ _TYPES = {"string": ("string", pa.string()), "bigint": ("long", pa.int64())}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """A view, and what its solutions are of."""
+    """A view, and what its solutions are of; ``graphs`` says which graphs of SQL those of the query were when it was translated."""
 
     view: View
     query: Query
     text: str
+    graphs: Mapping[str, str]
 
     def column(self, name: str, rows: Sequence[Row]) -> pa.Array:
         """Return the values of a column of the view."""
@@ -104,6 +107,8 @@ class _Names:
         asked = self.views.asked(relation.name, relation.view)
         if asked is None:
             return ViewDefinition(relation.name, relation.view)
+        if self.views.names_of(asked.query) != asked.graphs:
+            raise Refused(Reason.VIEW, f"{'.'.join(name)}: a graph that it names is another one in the current schema")
         self.found[relation.name] = asked
         schema = tuple(SchemaColumn(each.name, _TYPES[each.type_name][0], True) for each in asked.view.columns)
         return TableDefinition(relation.name, schema)
@@ -131,10 +136,14 @@ class SolutionViews:
         names = _Names(self)
         tree = checked_tree(statement)
         try:
-            plan = with_values(resolve(tree, names, keeps_order=True), execution.parameters)
+            plan = resolve(tree, names, keeps_order=True)
         except Refused as refused:
             raise Refused(Reason.VIEW) if not self._reads_one(tree) else refused  # noqa: B904
-        solutions = {name: self._solutions(each, means) for name, each in names.found.items()}
+        if not names.found:
+            raise Refused(Reason.VIEW)
+        zone = zone_of(dict(session.settings()))
+        plan = with_values(plan, execution.parameters, Times.of(types_in(plan), zone if zone == UTC else "").read)
+        solutions = {name: self._solutions(each.query, each.text, means) for name, each in names.found.items()}
         definitions = tuple(each.view.definition for each in names.found.values())
         key = typed_text(statement, execution.parameters), definitions, session.settings()
         shape = self._shapes.get(key)
@@ -165,7 +174,7 @@ class SolutionViews:
         found = self._read(text)
         if found is None or not all(each in _TYPES for each in types):
             raise Refused(Reason.VIEW, "a view in SPARQL of a form whose solutions are not kept")
-        self._solved(found, text, means)
+        self._solutions(found, text, means)
 
     def asked(self, name: tuple[str, ...], view: View) -> _Asked | None:
         """Return what a view is the solutions of; None where it is none in SPARQL, or was changed since it was made."""
@@ -189,7 +198,7 @@ class SolutionViews:
         with suppress(ProgrammingError, NotSupportedError):
             query = self._read(text)
             if query is not None and self._is_translation(view.text, query):
-                return _Asked(view, query, text)
+                return _Asked(view, query, text, self.names_of(query))
         return None
 
     def _read(self, text: str) -> Query | None:
@@ -202,15 +211,16 @@ class SolutionViews:
         names = [each.name.lower() for each in query.columns]
         return query if names and len({*names}) == len(names) else None
 
+    def names_of(self, query: Query) -> Mapping[str, str]:
+        """Return what the graphs of a query are in SQL now, by the names that it has for them. Raises ProgrammingError."""
+        return {name: graph.text for name, graph in self.graphs.graphs(query.pattern).items()}
+
     def _is_translation(self, text: str, query: Query) -> bool:
         """Say whether the text of a view is that of a query still, over the graphs that the query means in this session."""
         made = (translated(query, lambda name: self.graphs.graph(name).text, result=each) for each in (Result.SHOWN, Result.TYPED))
         return text in made
 
-    def _solutions(self, asked: _Asked, means: Means) -> _Solutions:
-        return self._solved(asked.query, asked.text, means)
-
-    def _solved(self, query: Query, text: str, means: Means) -> _Solutions:
+    def _solutions(self, query: Query, text: str, means: Means) -> _Solutions:
         graphs = self.graphs.graphs(query.pattern)
         identifier, upkeep, versions, rows = self.graphs.read(query.pattern, graphs, means, Circuit.ordered, text)
         return _Solutions(rows, upkeep, versions, identifier)
