@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from imp_driver.answer.graphs.answers import Graph, GraphAnswers
-from imp_driver.answer.graphs.results import column
+from imp_driver.answer.graphs.results import Column, column
 from imp_driver.answer.graphs.told import report_of_solutions
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
@@ -17,7 +17,7 @@ from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.sparql import read_sparql
-from imp_driver.ports import Outcome
+from imp_driver.ports import Outcome, ResultStream
 from imp_driver.sparql.algebra import Form, Pattern, Project, Quad, Query, Source, variables
 from imp_driver.sparql.functions.volatile import at_one_moment, is_volatile
 from imp_driver.sparql.given import bound
@@ -119,16 +119,20 @@ class SparqlQueries:
             identifier, upkeep, versions, rows = self._graphs.read(query.pattern, tables, means, reader, text)
         else:
             upkeep, versions, rows = self._graphs.once(query.pattern, tables, means, reader)
-        names = [each.name for each in query.columns]
-        columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         if query.form is Form.ASK:
-            columns = {"ask": (pa.bool_(), [bool(rows)])}
+            columns: dict[str, Column] = {"ask": (pa.bool_(), [bool(rows)])}
+        else:
+            names = [each.name for each in query.columns]
+            columns = {name: column(terms, self._options.terms) for name, terms in zip(names, _columns(rows, len(names)), strict=True)}
         return Outcome(LocalStream(columns), -1, report_of_solutions(upkeep, versions, execution.watch.times, identifier))
 
     def _by_spark(self, query: Query, tables: Mapping[str, Graph], execution: Execution, why: Grounds) -> Outcome:
-        text = self._sql(query, tables, why, Result.N_TRIPLES if self._options.terms is Terms.N3 else Result.SHOWN)
-        outcome = self._run_one(execution.of(text))
-        return replace(outcome, report=replace(outcome.report, not_answered=outcome.report.not_answered or why))
+        is_typed = self._options.terms is Terms.TYPED and query.form is not Form.ASK
+        forms = {Terms.N3: Result.N_TRIPLES, Terms.TYPED: Result.TERMS if is_typed else Result.SHOWN}
+        outcome = self._run_one(execution.of(self._sql(query, tables, why, forms.get(self._options.terms, Result.SHOWN))))
+        stream = _typed(outcome.stream) if is_typed and outcome.stream is not None else outcome.stream
+        # Why the translation is not answered as SQL says nothing of what was asked.
+        return replace(outcome, stream=stream, report=replace(outcome.report, not_answered=why))
 
     def _sql(self, query: Query, tables: Mapping[str, Graph], why: Grounds, result: Result) -> str:
         try:
@@ -145,6 +149,15 @@ def _result(query: Query, circuit: Circuit) -> list[Row]:
         return solutions
     made = rows_of([Quad(triple, _NOWHERE) for triple in query.template], circuit.variables, solutions, "made")
     return [row[:3] for row in made.get(_NOWHERE.table, ())]
+
+
+def _typed(stream: ResultStream) -> LocalStream:
+    """Return terms as values of types, which all values of a column decide."""
+    batches = []
+    while (batch := stream.next_batch()) is not None:
+        batches.append(batch)
+    rows = pa.Table.from_batches(batches, stream.schema)
+    return LocalStream({name: column(each.to_pylist(), Terms.TYPED) for name, each in zip(rows.column_names, rows.columns, strict=True)})
 
 
 def _columns(rows: Sequence[Row], count: int) -> Sequence[Sequence[Term | None]]:

@@ -22,7 +22,7 @@ from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangeSource
 from imp_driver.what_if.fork import Forks
 from imp_driver.what_if.hypothesis import Hypothesis, Moved
-from imp_driver.what_if.source import SupposedSource
+from imp_driver.what_if.source import SupposedSource, written_version
 
 _TRIES = 3
 """So often tables may move on while a change is evaluated."""
@@ -89,7 +89,7 @@ class WhatIfs:
                 raise Moved from None
             return refused.grounds
         report = replace(report_of_groups(answer.parts, query.watch.times), served_by=answer.served_by)
-        return Outcome(answer.rows, -1, report)
+        return Outcome(answer.rows, -1, _of_written(report))
 
     def _hypothesis(self, changes: tuple[str, ...], execution: Execution) -> Hypothesis:
         """Return the changes, evaluated; once for all queries while no table that they read has changed."""
@@ -102,3 +102,10 @@ class WhatIfs:
             found.suppose(each)
         self._known[name] = found
         return found
+
+
+def _of_written(report: SketchReport) -> SketchReport:
+    """Return a report with the versions that changes are supposed to follow in the place of those that nobody has written."""
+    version = None if report.version is None else written_version(report.version)
+    tables = {name: written_version(each) for name, each in report.tables.items()}
+    return replace(report, version=version, tables=tables, also=tuple(map(_of_written, report.also)))

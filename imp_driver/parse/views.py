@@ -192,7 +192,7 @@ class _Words(Words):
         count = self._next()
         text = count.text if count.token_type in (TokenType.NUMBER, TokenType.STRING) else ""
         unit = self.word().lower().removesuffix("s")
-        if not text.isdecimal() or len(text) > _MOST_DIGITS or unit not in LENGTHS:
+        if not text.isdecimal() or len(text) > _MOST_DIGITS or not int(text) or unit not in LENGTHS:
             self._place -= 1
             raise self.unexpected()
         self.expect("ON")

@@ -179,7 +179,7 @@ class Text:
     def _cut_blocks(self) -> CutBlocks:
         plan = self._resolved()
         if has_recursion(plan):
-            raise Refused(Reason.RECURSION)
+            raise Refused(Reason.RECURSION, "no sketch is made of a query with WITH RECURSIVE by UNION")
         if self.asked:
             # Spark would read the clock again.
             raise Refused(Reason.NON_DETERMINISTIC, ", ".join(sorted(self.asked)))

@@ -122,7 +122,7 @@ class _Document:
             name = predicate.removeprefix(R2RML)
             if name != predicate and name not in _KNOWN[what]:
                 known = ", ".join(f"rr:{each}" for each in sorted(_KNOWN[what]))
-                raise NotSupportedError(f"rr:{name} of a {what} is not followed here ({_shown(node)}); what is: {known}.")
+                raise NotSupportedError(f"rr:{name} of {_with_article(what)} is not followed here ({_shown(node)}); what is: {known}.")
 
 
 def _parsed(text: str) -> Iterator[tuple[Term, str, Term]]:
@@ -135,6 +135,10 @@ def _parsed(text: str) -> Iterator[tuple[Term, str, Term]]:
             yield term_of(subject), str(predicate.value), term_of(value)
     except SyntaxError as error:
         raise ProgrammingError(f"The mapping cannot be read: {error.msg}.") from error
+
+
+def _with_article(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def _shown(node: Term) -> str:
@@ -186,7 +190,7 @@ def _term_maps(document: _Document, node: Term, name: str, what: str) -> list[Te
 def _constant(value: Term, what: str) -> TermMap:
     found = kind(value)
     if found is TermKind.BLANK or (found is TermKind.LITERAL and what != "object map"):
-        raise ProgrammingError(f"The constant {value} of the mapping cannot be that of a {what}.")
+        raise ProgrammingError(f"The constant {value} of the mapping cannot be that of {_with_article(what)}.")
     return TermMap(found, value)
 
 
@@ -221,7 +225,7 @@ def _kind(wanted: Term | None, what: str, *, is_literal: bool) -> TermKind:
     found = _KINDS.get(lexical(wanted).removeprefix(R2RML))
     is_wrong = (found is TermKind.LITERAL and what != "object map") or (found is TermKind.BLANK and what in ("predicate map", "graph map"))
     if found is None or is_wrong:
-        raise ProgrammingError(f"The mapping has {wanted} as rr:termType of a {what}, which it cannot be.")
+        raise ProgrammingError(f"The mapping has {wanted} as rr:termType of {_with_article(what)}, which it cannot be.")
     return found
 
 

@@ -17,6 +17,11 @@ _BEYOND = 1 << 40
 """No table comes to have so many versions; where the engine is asked for one nevertheless, it refuses."""
 
 
+def written_version(version: int) -> int:
+    """Return the version that somebody has written, of one that may be supposed to follow it."""
+    return version % _BEYOND
+
+
 class SupposedSource:
     """Stands for one hypothesis; ``tables`` are those that it changes, by location."""
 

@@ -243,3 +243,20 @@ def test_text_that_is_no_utf8_is_not_read_here(cursor: imp_driver.Cursor) -> Non
     assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)"]
     cursor.execute("INSERT INTO bytes VALUES (2, 3, CAST(X'ff' AS STRING))")
     assert _rows(cursor, text + "SELECT a, b FROM p") == ["(1, 2)", "(1, 3)", "(2, 3)"]
+
+
+_DAYS = [f"TIMESTAMP_NTZ'2024-01-0{day} 00:00:00'" for day in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(("kind", "values"), [("BINARY", ["X'00'", "X'01'", "X'02'", "X'03'"]), ("TIMESTAMP_NTZ", _DAYS)])
+def test_values_that_are_not_handed_over_as_they_are_are_computed_anew(cursor: imp_driver.Cursor, kind: str, values: list[str]) -> None:
+    name = f"handed_{kind.lower()}"
+    cursor.execute(f"CREATE TABLE {name} (src {kind}, dst {kind})")
+    step = f"SELECT r.a, l.dst FROM r JOIN {name} l ON r.b = l.src"
+    text = f"WITH RECURSIVE r(a, b) AS (SELECT src, dst FROM {name} UNION {step}) SELECT a, b FROM r"
+    for number in (1, 2, 3):
+        cursor.execute(f"INSERT INTO {name} VALUES ({values[number - 1]}, {values[number]})")
+        cursor.execute(text)
+        assert len(set(map(str, cursor.fetchall()))) == number * (number + 1) // 2
+        assert cursor.sketch_report is not None
+        assert cursor.sketch_report.served_by is ServedBy.SPARK_BY_ROUNDS

@@ -33,6 +33,7 @@ QUERIES = [
     "SELECT ?v WHERE { { ?s x:age ?v FILTER (?v > 30) } UNION { ?s x:name ?v FILTER (lang(?v) = 'en') } }",
     "SELECT DISTINCT ?o WHERE { x:a x:knows+ ?o }",
     "ASK { x:a x:knows/x:knows x:d }",
+    "ASK { ?s x:age ?age FILTER (?age > 31) }",
     "CONSTRUCT { ?o x:knownBy ?s } WHERE { ?s x:knows ?o }",
     "SELECT ?s ?p ?o WHERE { VALUES ?s { x:b x:d } ?s ?p ?o }",
 ]
@@ -153,6 +154,13 @@ def test_terms_have_the_form_that_is_asked_for(graph: imp_driver.Connection, war
     for form in ("text", "typed", "n3"):
         with imp_driver.connect(warehouse=str(warehouse), graph=_name(graph), terms=form) as connection:
             (found[form],) = _ask(connection, text)[0]
+        # Who computes the rows makes no difference.
+        with imp_driver.connect(warehouse=str(warehouse), graph=_name(graph), terms=form, sketch="off") as connection:
+            rows, report = _ask(connection, text)
+            assert (*rows,) == (found[form],)
+            assert report.served_by is ServedBy.SPARK
+            assert report.not_answered is not None
+            assert report.not_answered.reason is Reason.SKETCH_OFF
     assert found == {
         "text": ("31.5", "Bob"),
         "typed": (Decimal("31.5"), "Bob"),

@@ -99,6 +99,10 @@ def test_markers_and_reports(cursor: imp_driver.Cursor, names: dict[str, str]) -
     report = cursor.sketch_report
     assert report is not None
     assert (report.served_by, report.delta_source, report.delta_rows) == (ServedBy.STATE, DeltaSource.SUPPOSED, 12)
+    # The versions are those that somebody has written.
+    [written, _] = versions(cursor, names)
+    assert report.version == written
+    assert set(report.tables.values()) == {written}
     assert cursor.execute(text, (3,)).fetchall() == [(3, 8)]
     assert cursor.execute("SELECT count(*) FROM {t} WHERE g = 2".format(**names)).fetchall() == [(10,)]
     # Made by another client meanwhile.

@@ -38,12 +38,11 @@ _KNOWN: tuple[Callable[[pa.DataType], bool], ...] = (
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_string,
-    pa.types.is_binary,
     pa.types.is_boolean,
     pa.types.is_date32,
-    pa.types.is_timestamp,
+    lambda kind: pa.types.is_timestamp(kind) and kind.tz is not None,
 )
-"""Types whose values are told apart here as the engine does."""
+"""Types whose values are told apart here as the engine does, and that it takes over as what they are, which it does not of local times."""
 
 
 @dataclass(frozen=True, slots=True)
