@@ -9,8 +9,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.sparql.algebra import Variable
@@ -25,6 +26,11 @@ _LOCK = threading.Lock()
 _OF_A_PREFIX = "a prefixed name"
 """What is expected behind a word that the grammar does not know."""
 _NO_IRI = "; what stands between < and > without spaces is an IRI, so write a space behind < to compare"
+_WORDS: Final = (
+    *("SELECT", "CONSTRUCT", "DESCRIBE", "PREFIX", "BASE", "INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "WHERE", "FROM", "OPTIONAL"),
+    *("FILTER", "UNION", "MINUS", "GRAPH", "BIND", "VALUES", "ORDER", "GROUP", "HAVING", "LIMIT", "OFFSET", "DISTINCT"),
+)
+"""What begins a clause: beside a word that is nearly one of these stands which."""
 _DEEP = 30_000
 """Calls that a long text may nest: the grammar recurs for each triple of a block."""
 
@@ -160,10 +166,18 @@ def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
         token = next(tokens(text[offset:]), None)
         found = "the end of the text" if token is None else repr(token.text[:30])
         is_less = token is not None and token.kind == "iri" and "'&&'" in expected
-        told = f"expected {expected}; found {found}{_NO_IRI if is_less else ''}"
+        told = f"expected {expected}; found {found}{_NO_IRI if is_less else _meant_word(token)}"
     line, column = line_and_column(text, offset)
     message = f"this is no SPARQL 1.1: line {line}, column {column}: {told}\n{excerpt(text, offset)}"
     return ProgrammingError(message, position=QueryPosition(line, column, offset))
+
+
+def _meant_word(token: Token | None) -> str:
+    """Return a question for the word that a token is nearly."""
+    if token is None or token.kind != "word" or token.text.upper() in _WORDS:
+        return ""
+    near = get_close_matches(token.text.upper(), _WORDS, 1, 0.75)
+    return f". Did you mean {near[0]}?" if near else ""
 
 
 def _called(text: str, offset: int) -> Token | None:

@@ -53,6 +53,24 @@ def test_bad_text_is_told_with_its_line_and_a_mark_below_the_place(text: str, sh
     assert str(raised.value).split("\n")[1:] == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("SELEC ?x { ?x ?p ?o }", "SELECT"),
+        ("INSRT DATA { <a> <b> 1 }", "INSERT"),
+        ("SELECT ?x { ?x ?p ?o OPTIONL { ?x ?q ?r } }", "OPTIONAL"),
+        ("SELECT ?x { ?x ?p ?o } ODER BY ?x", "ORDER"),
+        ("SELECT ?x { ?x ?p }", ""),
+        ("SELECT ?x { ?x ?p ?o } qqq", ""),
+    ],
+)
+def test_a_word_that_is_nearly_another_is_told(text: str, word: str) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_query(text, G)
+    told = str(raised.value).split("\n")[0]
+    assert told.endswith(f". Did you mean {word}?") if word else "Did you mean" not in told
+
+
 def test_a_sign_that_begins_an_iri_is_told() -> None:
     with pytest.raises(ProgrammingError) as raised:
         read_query("SELECT * { ?s ?p ?o FILTER(?o<2&&?o>0) }", G)
