@@ -15,6 +15,7 @@ from imp_driver.answer.graphs.views import SolutionViews
 from imp_driver.answer.named import Asked, NamedAnswers, NotAnswered
 from imp_driver.commands.followed import BY_SPARK, CAPTURED, IN_PROCESS, Followed, followed, why_captured_again
 from imp_driver.commands.local import LocalStream
+from imp_driver.commands.placed import placed
 from imp_driver.commands.running import RunOne, without_rows
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
@@ -71,11 +72,16 @@ class ViewCommands:
         if there is not None and there.kind is not RelationKind.VIEW:
             raise ProgrammingError(f"No incremental view can be made. {self._what_it_is(wanted.name, there)}")
         is_tried = wanted.policy.is_followed and not self._has_solutions(wanted, execution)
-        if is_tried:
-            self.check_followed(wanted, execution)
-        elif wanted.typed:
-            # Nobody else would compute it either.
-            self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
+        # Of a recursive one Spark is asked about another text.
+        with placed("" if wanted.typed else wanted.query, execution.text):
+            if is_tried:
+                self.check_followed(wanted, execution)
+            elif wanted.typed:
+                # Nobody else would compute it either.
+                self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
+            else:
+                # What Spark says of the statement that the catalog has would be about a text that nobody wrote.
+                self.describe(wanted.query, execution)
         if wanted.has_provenance:
             self._check_traced(wanted, execution)
         if there is not None:
