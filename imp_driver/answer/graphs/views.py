@@ -129,16 +129,21 @@ class SolutionViews:
             Refused: it reads something else, or its rows are not known for certain; VIEW without a detail where it reads no such view.
             Error: the engine failed.
         """
+        names = _Names(self)
+        try:
+            return self._served(statement, names, execution, means)
+        except Refused:
+            if names.found or (statement.tree is not None and self._reads_one(statement.tree)):
+                raise
+            # What other queries are left to Spark for is known already.
+            raise Refused(Reason.VIEW) from None
+
+    def _served(self, statement: Statement, names: _Names, execution: Execution, means: Means) -> Served:
         session, options = self.graphs.session, self.graphs.options
         if options.is_compared or not self.graphs.versions.reads_views or time_travel(statement) is not None:
-            raise Refused(Reason.VIEW)
+            raise Refused(Reason.VIEW, "rows that are compared, or of an old version, are not taken from solutions")
         check_settings(session.settings())
-        names = _Names(self)
-        tree = checked_tree(statement)
-        try:
-            plan = resolve(tree, names, keeps_order=True)
-        except Refused as refused:
-            raise Refused(Reason.VIEW) if not self._reads_one(tree) else refused  # noqa: B904
+        plan = resolve(checked_tree(statement), names, keeps_order=True)
         if not names.found:
             raise Refused(Reason.VIEW)
         zone = zone_of(dict(session.settings()))
