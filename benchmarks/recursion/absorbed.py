@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from benchmarks.recursion.maintained import Copies, Row
+from benchmarks.recursion.maintained import Copies, Row, whole
 from benchmarks.recursion.sensors import Field
 from imp_driver.dataflow.recursion import facts
 from imp_driver.provenance.diagrams import Diagrams
@@ -31,7 +31,7 @@ class Absorbed:
     def __init__(self, plan: Plan, strategy: Strategy, partitions: int, changing: str = "link", made: Made = iter) -> None:
         # Eager ones wait for the end of a batch, as those of the paper do for the end of a second.
         self._network = Network(
-            plan, partitions, strategy, window=1 << 30, diagrams=Diagrams(limit=MOST_NODES), place=lambda value: _whole(value) % partitions
+            plan, partitions, strategy, window=1 << 30, diagrams=Diagrams(limit=MOST_NODES), place=lambda value: whole(value) % partitions
         )
         self._changing, self._made = changing, made
         self._copies = Copies()
@@ -54,7 +54,7 @@ class Absorbed:
         self._network.settle()
 
     def rows(self) -> Iterator[Row]:
-        return (tuple(map(_whole, row)) for row in self._made(self._network.annotations()))
+        return (tuple(map(whole, row)) for row in self._made(self._network.annotations()))
 
     @property
     def touched(self) -> int:
@@ -104,8 +104,3 @@ def shortest_paths(aggregates: tuple[Aggregate, ...], partitions: int) -> Absorb
 
 def _least_costs(paths: Iterable[facts.Row]) -> Iterator[facts.Row]:
     return iter(dict.fromkeys((*row[:2], row[COST]) for row in best(paths, COST)))
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value

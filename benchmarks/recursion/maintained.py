@@ -79,6 +79,12 @@ class Counters:
     shipped_bytes: int = 0
 
 
+def whole(value: object) -> int:
+    """Return a value of a row of the product as what rows hold here."""
+    assert isinstance(value, int)
+    return value
+
+
 def fingerprint(rows: Iterable[Row]) -> tuple[int, int]:
     """Return the number of rows, which all have two columns or all more, and the sum of their hashes: that of the peer too."""
     listed = list(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from benchmarks.recursion.maintained import Copies, Maintained, Row
+from benchmarks.recursion.maintained import Copies, Maintained, Row, whole
 from benchmarks.recursion.sensors import Field
 from imp_driver.dataflow.recursion.dictionaries import NotVectorised
 from imp_driver.dataflow.recursion.levels import Levels, RowChanges
@@ -39,7 +39,7 @@ PATHS = (
         (BASE, VIEW),
         (3, 3),
         ((Place(0, 1), Place(1, 0)),),
-        lambda bodies: [(body[0], body[4], _whole(body[2]) + _whole(body[5])) for body in bodies],
+        lambda bodies: [(body[0], body[4], whole(body[2]) + whole(body[5])) for body in bodies],
     ),
 )
 """path(x, y, c) :- link(x, y, c). path(x, y, c0 + c1) :- link(x, z, c0), path(z, y, c1); of each pair those of the least cost."""
@@ -65,7 +65,7 @@ class Ours:
         self._levels.apply({BASE: RowChanges(gone, new)})
 
     def rows(self) -> Iterable[Row]:
-        return (tuple(map(_whole, row)) for row in self._levels.rows(VIEW))
+        return (tuple(map(whole, row)) for row in self._levels.rows(VIEW))
 
 
 def _levels(rules: Sequence[Rule], selection: Selection | None) -> Levels | VectorLevels:
@@ -75,11 +75,6 @@ def _levels(rules: Sequence[Rule], selection: Selection | None) -> Levels | Vect
         return VectorLevels(rules)
     except NotVectorised:
         return Levels(rules)
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value
 
 
 def reachable() -> Maintained:

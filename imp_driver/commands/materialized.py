@@ -19,14 +19,14 @@ import pyarrow as pa
 from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
 from imp_driver.commands.local import LocalStream
-from imp_driver.commands.running import RunOne, without_rows
+from imp_driver.commands.running import RunOne, rows_of_stream, without_rows
 from imp_driver.commands.views import typed_view
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_name, read_new_view
 from imp_driver.plan.result_keys import result_keys
-from imp_driver.ports import Outcome, RelationKind, ResultStream, Session
+from imp_driver.ports import Outcome, RelationKind, Session
 from imp_driver.reasons import ServedBy
 from imp_driver.state.named_views import Schedule
 from imp_driver.values.execution import Execution
@@ -189,7 +189,7 @@ class MaterializedViews:
         if policy is ViewPolicy.STRICT and outcome.report.served_by is not ServedBy.STATE:
             outcome.stream.close()
             raise OperationalError(f"{qualified(name)} has POLICY STRICT, and its rows are not answered from what is maintained.")
-        return _table(outcome.stream), outcome.report
+        return rows_of_stream(outcome.stream), outcome.report
 
     def _properties(self, name: tuple[str, ...]) -> Mapping[str, str]:
         properties = self._known(name)
@@ -259,13 +259,6 @@ def _as_columns_of(old: pa.Table, found: pa.Table, name: tuple[str, ...]) -> pa.
 
 def _row_view() -> str:
     return f"__imp_rows_{uuid4().hex}"
-
-
-def _table(stream: ResultStream) -> pa.Table:
-    try:
-        return pa.Table.from_batches(list(iter(stream.next_batch, None)), stream.schema)
-    finally:
-        stream.close()
 
 
 def _remark(report: SketchReport) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from imp_driver.ports import Outcome
+import pyarrow as pa
+
+from imp_driver.ports import Outcome, ResultStream
 from imp_driver.values.execution import Execution
 
 RunOne: TypeAlias = Callable[[Execution], Outcome]
@@ -17,3 +19,11 @@ def without_rows(run_one: RunOne, text: str, execution: Execution) -> Outcome:
     if outcome.stream is not None:
         outcome.stream.close()
     return outcome
+
+
+def rows_of_stream(stream: ResultStream) -> pa.Table:
+    """Return all rows of a result, which is closed then. Raises Error."""
+    try:
+        return pa.Table.from_batches(list(iter(stream.next_batch, None)), stream.schema)
+    finally:
+        stream.close()

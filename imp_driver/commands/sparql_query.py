@@ -12,7 +12,7 @@ from imp_driver.answer.graphs.results import Column, column
 from imp_driver.answer.graphs.told import report_of_solutions
 from imp_driver.changes import NO_SKETCH
 from imp_driver.commands.local import LocalStream
-from imp_driver.commands.running import RunOne
+from imp_driver.commands.running import RunOne, rows_of_stream
 from imp_driver.dataflow.mappings.circuit import Circuit, NotMaintained, Row
 from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.upkeep import means_of
@@ -43,11 +43,6 @@ class SparqlQueries:
         self._options = options
         self._run_one = run_one
 
-    @property
-    def default(self) -> tuple[Source, ...]:
-        """The graph that is meant where a text names none."""
-        return (Source(self._options.graph),) if self._options.graph else ()
-
     def run(self, text: str, execution: Execution) -> Outcome:
         """Run a query.
 
@@ -65,7 +60,7 @@ class SparqlQueries:
         return self._by_spark(query, tables, execution, served) if isinstance(served, Grounds) else served
 
     def _read(self, text: str, execution: Execution) -> Query:
-        return read_query(text, self.default, bound(execution.parameters, text))
+        return read_query(text, self._graphs.default, bound(execution.parameters, text))
 
     def in_sql(self, text: str) -> str:
         """Return a statement that begins with SPARQL as a query of SQL, whose columns have types by the option ``terms``.
@@ -74,7 +69,7 @@ class SparqlQueries:
         """
         found = read_sparql(text)
         assert found is not None
-        query = read_query(found.text, self.default)
+        query = read_query(found.text, self._graphs.default)
         return translated(
             query, lambda name: self._graphs.graph(name).text, result=Result.TYPED if self._options.terms is Terms.TYPED else Result.SHOWN
         )
@@ -153,10 +148,7 @@ def _result(query: Query, circuit: Circuit) -> list[Row]:
 
 def _typed(stream: ResultStream) -> LocalStream:
     """Return terms as values of types, which all values of a column decide."""
-    batches = []
-    while (batch := stream.next_batch()) is not None:
-        batches.append(batch)
-    rows = pa.Table.from_batches(batches, stream.schema)
+    rows = rows_of_stream(stream)
     return LocalStream({name: column(each.to_pylist(), Terms.TYPED) for name, each in zip(rows.column_names, rows.columns, strict=True)})
 
 

@@ -71,11 +71,11 @@ class ViewCommands:
             return
         if there is not None and there.kind is not RelationKind.VIEW:
             raise ProgrammingError(f"No incremental view can be made. {self._what_it_is(wanted.name, there)}")
-        is_tried = wanted.policy.is_followed and not self._has_solutions(wanted, execution)
+        is_tried = wanted.policy.is_followed
         # Of a recursive one Spark is asked about another text.
         with placed("" if wanted.typed else wanted.query, execution.text):
             if is_tried:
-                self.check_followed(wanted, execution)
+                is_tried = not self._is_of_solutions(wanted, execution)
             elif wanted.typed:
                 # Nobody else would compute it either.
                 self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
@@ -89,17 +89,17 @@ class ViewCommands:
         with self._tried(wanted, execution) if is_tried else nullcontext():
             self._make(wanted, execution)
 
-    def _has_solutions(self, wanted: NewView, execution: Execution) -> bool:
-        """Say whether a view is followed by its solutions in SPARQL, its translation not being; these are followed from then on."""
-        if not wanted.sparql or wanted.typed or not self._named.is_used:
-            return False
-        with suppress(NotSupportedError):
+    def _is_of_solutions(self, wanted: NewView, execution: Execution) -> bool:
+        """Say whether a view is followed by its solutions in SPARQL alone, which they are from then on. Raises as ``check_followed``."""
+        try:
             self.check_followed(wanted, execution)
-            return False
-        with suppress(Refused):
-            columns = self._session.describe(execution.with_text(wanted.query)).columns
-            self._solutions.follow(wanted.sparql, [each.type_name for each in columns], means_of(self._session, execution))
-            return True
+        except NotSupportedError:
+            if wanted.sparql and not wanted.typed and self._named.is_used:
+                with suppress(Refused):
+                    columns = self._session.describe(execution.with_text(wanted.query)).columns
+                    self._solutions.follow(wanted.sparql, [each.type_name for each in columns], means_of(self._session, execution))
+                    return True
+            raise
         return False
 
     def _check_traced(self, wanted: NewView, execution: Execution) -> None:

@@ -18,7 +18,7 @@ from imp_driver.parse.graphs import read_graph_name
 from imp_driver.ports import Relation, RelationKind, Session
 from imp_driver.reasons import Reason
 from imp_driver.snapshot.versions import Versions
-from imp_driver.sparql.algebra import Pattern
+from imp_driver.sparql.algebra import Pattern, Source
 from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.sparql.parts import tables_of
 from imp_driver.state.graph_states import GraphState
@@ -55,6 +55,11 @@ class GraphAnswers:
     sketches: Sketches
     permitted: Permitted
     options: Options
+
+    @property
+    def default(self) -> tuple[Source, ...]:
+        """The graph that is meant where a text names none."""
+        return (Source(self.options.graph),) if self.options.graph else ()
 
     def graphs(self, pattern: Pattern) -> Mapping[str, Graph]:
         """Return the graphs that a pattern reads, by the names that it has for them. Raises as ``graph``."""

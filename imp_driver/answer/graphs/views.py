@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from imp_driver.answer.finish import Finish
-from imp_driver.answer.graphs.answers import GraphAnswers, TableVersions
+from imp_driver.answer.graphs.answers import Graph, GraphAnswers, TableVersions
 from imp_driver.answer.graphs.results import column
 from imp_driver.answer.graphs.told import report_of_solutions
 from imp_driver.answer.shape import ShapedRows
@@ -39,7 +39,7 @@ from imp_driver.plan.zones import Times, types_in, zone_of
 from imp_driver.ports import RelationKind, ResultShape, View
 from imp_driver.reasons import Decision, Reason
 from imp_driver.rewrite.comparison import Served
-from imp_driver.sparql.algebra import Form, Query, Source
+from imp_driver.sparql.algebra import Form, Query
 from imp_driver.sparql.functions.volatile import is_volatile
 from imp_driver.sparql.read import read_query
 from imp_driver.sparql.sql.translate import Result, translated
@@ -97,6 +97,7 @@ class _Names:
 
     views: SolutionViews
     found: dict[tuple[str, ...], _Asked] = field(default_factory=dict)
+    graphs: dict[tuple[str, ...], Mapping[str, Graph]] = field(default_factory=dict)
 
     def find(self, name: tuple[str, ...]) -> Definition:
         relation = self.views.graphs.session.resolve(name)
@@ -107,9 +108,10 @@ class _Names:
         asked = self.views.asked(relation.name, relation.view)
         if asked is None:
             return ViewDefinition(relation.name, relation.view)
-        if self.views.names_of(asked.query) != asked.graphs:
+        graphs = self.views.graphs.graphs(asked.query.pattern)
+        if _texts(graphs) != asked.graphs:
             raise Refused(Reason.VIEW, f"{'.'.join(name)}: a graph that it names is another one in the current schema")
-        self.found[relation.name] = asked
+        self.found[relation.name], self.graphs[relation.name] = asked, graphs
         schema = tuple(SchemaColumn(each.name, _TYPES[each.type_name][0], True) for each in asked.view.columns)
         return TableDefinition(relation.name, schema)
 
@@ -148,7 +150,7 @@ class SolutionViews:
             raise Refused(Reason.VIEW)
         zone = zone_of(dict(session.settings()))
         plan = with_values(plan, execution.parameters, Times.of(types_in(plan), zone if zone == UTC else "").read)
-        solutions = {name: self._solutions(each.query, each.text, means) for name, each in names.found.items()}
+        solutions = {name: self._solutions(each.query, each.text, names.graphs[name], means) for name, each in names.found.items()}
         definitions = tuple(each.view.definition for each in names.found.values())
         key = typed_text(statement, execution.parameters), definitions, session.settings()
         shape = self._shapes.get(key)
@@ -179,7 +181,7 @@ class SolutionViews:
         found = self._read(text)
         if found is None or not all(each in _TYPES for each in types):
             raise Refused(Reason.VIEW, "a view in SPARQL of a form whose solutions are not kept")
-        self._solutions(found, text, means)
+        self._solutions(found, text, self.graphs.graphs(found.pattern), means)
 
     def asked(self, name: tuple[str, ...], view: View) -> _Asked | None:
         """Return what a view is the solutions of; None where it is none in SPARQL, or was changed since it was made."""
@@ -203,32 +205,31 @@ class SolutionViews:
         with suppress(ProgrammingError, NotSupportedError):
             query = self._read(text)
             if query is not None and self._is_translation(view.text, query):
-                return _Asked(view, query, text, self.names_of(query))
+                return _Asked(view, query, text, _texts(self.graphs.graphs(query.pattern)))
         return None
 
     def _read(self, text: str) -> Query | None:
         """Return a statement in SPARQL whose solutions are rows with names. Raises ProgrammingError."""
         statement = read_sparql(text)
-        options = self.graphs.options
-        query = None if statement is None else read_query(statement.text, (Source(options.graph),) if options.graph else ())
+        query = None if statement is None else read_query(statement.text, self.graphs.default)
         if query is None or query.form is not Form.SELECT or is_volatile(query.pattern):
             return None
         names = [each.name.lower() for each in query.columns]
         return query if names and len({*names}) == len(names) else None
-
-    def names_of(self, query: Query) -> Mapping[str, str]:
-        """Return what the graphs of a query are in SQL now, by the names that it has for them. Raises ProgrammingError."""
-        return {name: graph.text for name, graph in self.graphs.graphs(query.pattern).items()}
 
     def _is_translation(self, text: str, query: Query) -> bool:
         """Say whether the text of a view is that of a query still, over the graphs that the query means in this session."""
         made = (translated(query, lambda name: self.graphs.graph(name).text, result=each) for each in (Result.SHOWN, Result.TYPED))
         return text in made
 
-    def _solutions(self, query: Query, text: str, means: Means) -> _Solutions:
-        graphs = self.graphs.graphs(query.pattern)
+    def _solutions(self, query: Query, text: str, graphs: Mapping[str, Graph], means: Means) -> _Solutions:
         identifier, upkeep, versions, rows = self.graphs.read(query.pattern, graphs, means, Circuit.ordered, text)
         return _Solutions(rows, upkeep, versions, identifier)
+
+
+def _texts(graphs: Mapping[str, Graph]) -> Mapping[str, str]:
+    """Return what the graphs of a query are in SQL, by the names that it has for them."""
+    return {name: graph.text for name, graph in graphs.items()}
 
 
 def _finished(
