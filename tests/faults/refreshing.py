@@ -44,7 +44,7 @@ def _both(module: str, name: str, *numbers: int) -> list[Point]:
 POINTS = (
     *_both("commands.materialized", "MaterializedViews._properties", 2),
     *_both("commands.materialized", "MaterializedViews._rows", 1, 2),
-    *_both("commands.materialized", "_table", 1, 3),
+    *_both("commands.materialized", "rows_of_stream", 1, 3),
     *_both("commands.materialized", "bag_changes", 1, 2, 3),
     *_both("commands.materialized", "_merging", 1, 2, 3),
     *_both("changes", "Changes.write", 1, 2, 3),
