@@ -9,8 +9,12 @@ from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.dataflow.expression.evaluate import computed
 from imp_driver.plan.convert import row_expression
 from imp_driver.plan.minus_zero import NAME as MINUS_ZERO
-from imp_driver.values.expressions import Expression, Function, walk
+from imp_driver.values.bounded_cache import BoundedCache
+from imp_driver.values.expressions import Column, Expression, Function, Opaque, walk
 from imp_driver.values.result_types import type_of
+
+_CONVERTED: BoundedCache[int, tuple[exp.Expr, frozenset[str], Expression]] = BoundedCache(2_000)
+"""By the ``id`` of a node, which is held so that no other one has it; with the columns that it reads, all of which rows had."""
 
 
 def types_of(rows: pa.Table) -> dict[str, pa.DataType | None]:
@@ -19,9 +23,15 @@ def types_of(rows: pa.Table) -> dict[str, pa.DataType | None]:
 
 def expression_over(rows: pa.Table, node: exp.Expr) -> Expression:
     """Return an expression over such rows. Raises NotEvaluable where it asks for the sign of a zero, which extremes of doubles lose."""
+    known = _CONVERTED.get(id(node))
+    if known is not None and known[0] is node and known[1] <= frozenset(rows.column_names):
+        return known[2]
     found = row_expression(node, types_of(rows))
-    if any(isinstance(each, Function) and each.name == MINUS_ZERO for each in walk(found)):
+    parts = list(walk(found))
+    if any(isinstance(each, Function) and each.name == MINUS_ZERO for each in parts):
         raise NotEvaluable("the sign of a zero among groups is Spark's")
+    if not any(isinstance(each, Opaque) for each in parts):
+        _CONVERTED[id(node)] = node, frozenset(each.name for each in parts if isinstance(each, Column)), found
     return found
 
 

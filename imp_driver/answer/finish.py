@@ -117,8 +117,7 @@ class Finish:
                 known = self._groups.get(plan.name) if plan.output else None
                 return self._regrouped(plan) if known is None else known
             case Merge():
-                found = self._merges.rows(plan, self.rows, self._partials)
-                return merged(plan, self.rows(plan.child), self._partials) if found is None else found
+                return self._merges.rows(plan, self.rows, self._partials, lambda: merged(plan, self.rows(plan.child), self._partials))
             case Filter():
                 return _filtered(self.rows(with_equalities(plan.child, plan.conjuncts)), plan.conjuncts)
             case Project():

@@ -69,7 +69,7 @@ def spread_of(rows: pa.Table, name: str) -> FloatArray:
 
 def spread_of_expression(rows: pa.Table, expression: exp.Expr) -> FloatArray | None:
     """Return the spread of an expression's values; None where it reads nothing rounded. Raises NotEvaluable where it decides by them."""
-    if not identifiers(expression) & rounded_in(rows):
+    if not _reads(rows, expression):
         return None
     check_decided(rows, expression)
     if _is_step(expression.unnest()):
@@ -88,7 +88,7 @@ def check_comparable(rows: pa.Table, tolerance: float) -> None:
 
 def check_unread(rows: pa.Table, expressions: Iterable[exp.Expr], what: str) -> None:
     """Raise NotEvaluable where one of the expressions reads a rounded value."""
-    if any(identifiers(each) & rounded_in(rows) for each in expressions):
+    if any(_reads(rows, each) for each in expressions):
         raise NotEvaluable(f"{what} a sum of doubles")
 
 
@@ -98,7 +98,7 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
     Raises NotEvaluable.
     """
     inner = expression.unnest()
-    if not identifiers(inner) & rounded_in(rows):
+    if not _reads(rows, inner):
         return
     match inner:
         case exp.Is() if plain_identifier(inner.this) is not None:
@@ -127,7 +127,8 @@ def check_decided(rows: pa.Table, expression: exp.Expr) -> None:
 
 def _reads(rows: pa.Table, expression: exp.Expr) -> bool:
     """Say whether an expression reads a rounded value."""
-    return bool(identifiers(expression) & rounded_in(rows))
+    rounded = rounded_in(rows)
+    return bool(rounded) and not rounded.isdisjoint(identifiers(expression))
 
 
 def _is_step(expression: exp.Expr) -> bool:

@@ -37,6 +37,12 @@ def read_at_hand(relations: Relations, request: Request, read: Callable[[Request
     return found
 
 
+def is_at_hand(relations: Relations, request: Request) -> bool:
+    """Say whether there are groups at exactly the request's versions, though not all of their columns may be."""
+    relation = relations.registry.find(state_key(request))
+    return relation is not None and relation.columns.at(vector_of(request.tables)) is not None
+
+
 def still_at_hand(relations: Relations, request: Request, relation: Maintained) -> Upkeep | None:
     """Say that groups which were read before at the request's versions are still there at these; None where they are not."""
     vector = vector_of(request.tables)

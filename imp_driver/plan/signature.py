@@ -15,11 +15,16 @@ from imp_driver.values.bounded_cache import BoundedCache
 
 _TEXTS: BoundedCache[int, tuple[exp.Expr, Sequence[str], str]] = BoundedCache(2_000)
 """By the ``id`` of an expression, which is held so that no other one has it."""
+_SIGNATURES: BoundedCache[int, tuple[Plan, str]] = BoundedCache(500)
+"""By the ``id`` of a plan, likewise: one without markers is the same object each time that its text is asked."""
 
 
 def signature(plan: Plan) -> str:
     """Return the same text for two plans only where both have the same rows, in tables of the same versions and under the same settings."""
-    return hashlib.sha256(repr(_described(plan, {})).encode()).hexdigest()
+    known = _SIGNATURES.get(id(plan))
+    if known is None or known[0] is not plan:
+        known = _SIGNATURES[id(plan)] = plan, hashlib.sha256(repr(_described(plan, {})).encode()).hexdigest()
+    return known[1]
 
 
 def _described(part: Any, numbers: dict[str, str]) -> object:

@@ -86,11 +86,14 @@ class FollowedMerge:
             raise NotDescribed(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A merge that was asked for once, or that is not followed."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evaluated:
+    """A merge that was asked for once, or that is not followed: its groups, what they were read from, and how many finer ones these are."""
 
-    is_hopeless: bool = False
+    source: Sequence[object]
+    rows: pa.Table
+    count: int
+    is_hopeless: bool
 
 
 class FollowedMerges:
@@ -100,29 +103,37 @@ class FollowedMerges:
         self._known = known
         self._settings = settings
 
-    def rows(self, merge: Merge, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> pa.Table | None:
-        """Return the groups of a merge, None where they are to be evaluated. Raises NotEvaluable."""
+    def rows(self, merge: Merge, rows_of: Callable[[Plan], pa.Table], partials: Partials, evaluated: Callable[[], pa.Table]) -> pa.Table:
+        """Return the groups of a merge, which ``evaluated`` computes from all finer groups. Raises NotEvaluable."""
         finer = decided_by(merge).rows
         assert isinstance(finer, Aggregate)
         # What is computed from other groups has no numbers that last, and would be computed once more.
-        if self._known is None or finer.name not in partials or rows_of(finer).num_rows < LEAST_GROUPS:
-            return None
-        key = signature(merge), self._settings
-        known = self._known.get(key)
-        if not isinstance(known, FollowedMerge):
-            is_first = known is None
-            if is_first or (isinstance(known, _Asked) and known.is_hopeless):
-                self._known[key] = known or _Asked()
-                return None
-            known = FollowedMerge()
-        try:
-            found = known.results(merge, _source(merge, rows_of, partials), lambda tokens: Describer(rows_of, partials, tokens))
-        except NotDescribed:
-            self._known[key] = _Asked(is_hopeless=True)
-            return None
-        self._known[key] = known
-        self._known.trim(lambda each: each.count if isinstance(each, FollowedMerge) else 0, MOST_TOGETHER)
-        return _table(merge, found, known.tokens[0], rows_of(finer), partials)
+        if self._known is None or finer.name not in partials:
+            return evaluated()
+        key, source = (signature(merge), self._settings), _source(merge, rows_of, partials)
+        known, count = self._known.get(key), rows_of(finer).num_rows
+        is_hopeless = False
+        if isinstance(known, _Evaluated):
+            if source and _are_same(source, known.source):
+                return known.rows
+            is_hopeless = known.is_hopeless
+            known = None if is_hopeless or count < LEAST_GROUPS else FollowedMerge()
+        if isinstance(known, FollowedMerge):
+            try:
+                found = known.results(merge, source, lambda tokens: Describer(rows_of, partials, tokens))
+            except NotDescribed:
+                is_hopeless = True
+            else:
+                self._keep(key, known)
+                return _table(merge, found, known.tokens[0], rows_of(finer), partials)
+        rows = evaluated()
+        self._keep(key, _Evaluated(source, rows, count, is_hopeless))
+        return rows
+
+    def _keep(self, key: Hashable, merge: FollowedMerge | _Evaluated) -> None:
+        assert self._known is not None
+        self._known[key] = merge
+        self._known.trim(lambda each: each.count if isinstance(each, (FollowedMerge, _Evaluated)) else 0, MOST_TOGETHER)
 
 
 def _source(plan: Plan, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> Sequence[object]:

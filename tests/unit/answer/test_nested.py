@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 
+import pyarrow as pa
 import pytest
 
+from imp_driver.answer import finish
 from imp_driver.answer.nested import followed
 from imp_driver.answer.nested.described import Described, Describer
+from imp_driver.answer.nested.partial import Partials
 from imp_driver.plan.nodes import Merge
 from imp_driver.reasons import ServedBy
 from imp_driver.values.options import Policy
@@ -200,6 +203,25 @@ def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.Mon
         _changed(chance, world, table, 9, negative=False)
         world.checked(text)
         assert len(described) == 1
+
+
+def test_few_groups_are_merged_anew_only_after_changes_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated, plainly = list[str](), finish.merged
+
+    def noted(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
+        evaluated.append(plan.output[0].identifier)
+        return plainly(plan, rows, partials)
+
+    monkeypatch.setattr(finish, "merged", noted)
+    chance = random.Random(5)
+    world, text = _world(chance, negative=False), MORE_FORMS["product of longs"]
+    world.checked(text)
+    assert len(set(evaluated)) == len(evaluated) == 2
+    for step, table in enumerate("rsrs"):
+        evaluated.clear()
+        _changed(chance, world, table, step, negative=False)
+        world.checked(text)
+        assert len(evaluated) == 1
 
 
 def test_partitions_of_the_rows_of_a_subquery_are_not_those_of_the_row_around(monkeypatch: pytest.MonkeyPatch) -> None:
