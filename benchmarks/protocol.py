@@ -8,6 +8,7 @@ rounds are timed and written down, by stage.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -134,7 +135,12 @@ def take_turn(page: Page, work: Work, stage: Stage, number: int, first: int) -> 
     start = first % len(names)
     answers: dict[str, Rows] = {}
     for name in names[start:] + names[:start]:
-        turn = work.ways[name]()
+        # The answers of the others, millions of rows at times, are not looked through by the collector in this one's time.
+        gc.freeze()
+        try:
+            turn = work.ways[name]()
+        finally:
+            gc.unfreeze()
         page.add(name, stage, number, turn.spent)
         if turn.decision and stage is Stage.MEASURED:
             page.decide(name, turn.decision)

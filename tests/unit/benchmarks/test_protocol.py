@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -53,6 +54,18 @@ def test_systems_take_turns_after_one_change_for_all() -> None:
     # Cold start, warm-up without and with the change, then repetitions, in which another one is first each time.
     rounds = " ".join(stand.events).replace(" change", "\nchange").splitlines()
     assert rounds == ["NS IMP NS IMP", "change IMP NS", "change NS IMP", "change IMP NS", "change NS IMP"]
+
+
+def test_what_others_have_left_is_out_of_sight_of_the_collector_in_a_turn() -> None:
+    stand, frozen = Stand(), list[int]()
+
+    def ask() -> Turn:
+        frozen.append(gc.get_freeze_count())
+        return stand.way("IMP")()
+
+    take_turns(Page({"case": "of a test"}, 1), stand.plan(1), Work({"NS": stand.way("NS"), "IMP": ask}, stand.change))
+    assert len(frozen) == 4
+    assert min(frozen) > 0 == gc.get_freeze_count()
 
 
 def test_every_round_is_timed_by_its_stage() -> None:
