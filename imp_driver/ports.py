@@ -263,6 +263,9 @@ class KeptRows(Protocol):
     def keep(self, name: str, query: str) -> KeptSize:
         """Run a query and keep its rows under a new name. Raises an Error of this driver; nothing is kept then."""
 
+    def sort(self, name: str, query: str, by: str) -> None:
+        """Run a query and keep its rows under a new name, of which who asks for few values of a column reads few. Raises as ``keep``."""
+
     def drop(self, name: str) -> None:
         """Let rows go that no query reads any more. Raises nothing."""
 

@@ -54,8 +54,8 @@ class SparkKeptRows:
         self._running = running
         self._checkpoints = checkpoints
         self._execution = execution
-        # What is computed, to be freed, and what stands under each name.
-        self._frames: dict[str, Any] = {}
+        # How to free what is computed, and what stands under each name.
+        self._frames: dict[str, Callable[[], object]] = {}
         self._named: dict[str, Any] = {}
 
     def for_run(self, execution: Execution) -> SparkKeptRows:
@@ -92,7 +92,7 @@ class SparkKeptRows:
         with self._running(self._execution):
             # What counts the rows computes them: of a checkpoint that fails itself nobody would have the frame to free it.
             frame = self._checkpoints.checkpoint(self._spark.sql(query))
-            self._frames[name] = frame
+            self._frames[name] = partial(self._checkpoints.release, frame)
             try:
                 size = _size(frame)
                 # The estimate that Spark has of them is of the query behind the checkpoint.
@@ -102,17 +102,35 @@ class SparkKeptRows:
                 raise
         return size
 
+    def sort(self, name: str, query: str, by: str) -> None:
+        """Run a query and keep its rows under the name of a temporary view, in batches that Spark knows the values of ``by`` of."""
+        with self._running(self._execution):
+            key = quoted_name(by)
+            # Spark computes anew what it has cached of a table when it commits to it; a checkpoint is of no table.
+            made = self._checkpoints.checkpoint(self._spark.sql(query).repartitionByRange(key).sortWithinPartitions(key))
+            try:
+                frame = made.persist()
+                self._frames[name] = frame.unpersist
+                frame.count()
+                # To drop a view of the very frame would let its cached rows go, which rest without views between two runs.
+                self._show(name, frame.where("true"))
+            except BaseException:
+                self.drop(name)
+                raise
+            finally:
+                self._try(partial(self._checkpoints.release, made))
+
     def _show(self, name: str, frame: Any) -> None:
         frame.createOrReplaceTempView(name)
         self._named[name] = frame
 
     def drop(self, name: str) -> None:
         """Drop a view and free its rows, also in a run that was cancelled."""
-        frame = self._frames.pop(name, None)
+        free = self._frames.pop(name, None)
         if self._named.pop(name, None) is not None:
             self._try(partial(self._spark.catalog.dropTempView, name))
-        if frame is not None:
-            self._try(partial(self._checkpoints.release, frame))
+        if free is not None:
+            self._try(free)
 
     def close(self) -> None:
         """Drop all that is there."""

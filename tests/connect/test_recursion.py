@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import imp_driver
+from imp_driver.answer.recursion import sorting
 from imp_driver.reasons import ServedBy
 from tests.connect.server import Server
 
@@ -33,7 +34,13 @@ def test_rounds_at_the_server(server: Server) -> None:
         assert [row for row in cursor.execute("SHOW TABLES").fetchall() if "imp_rows" in str(row)] == []
 
 
-def test_rows_that_the_server_keeps_follow_commits_where_it_has_no_row_rules(server: Server) -> None:
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_rows_that_the_server_keeps_follow_commits_where_it_has_no_row_rules(
+    server: Server, is_copied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0 if is_copied else 1 << 40)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    copied = 0
     with imp_driver.connect(server.url, row_rules="none", recursion="spark") as connection:
         cursor = connection.cursor()
         cursor.execute("CREATE OR REPLACE TABLE links AS SELECT * FROM VALUES (1, 2), (2, 3), (3, 1), (3, 4), (1, 4) AS t(src, dst)")
@@ -49,3 +56,5 @@ def test_rows_that_the_server_keeps_follow_commits_where_it_has_no_row_rules(ser
             assert report is not None
             assert report.served_by is ServedBy.SPARK_BY_ROUNDS
             assert report.detail.startswith("followed: "), report.detail
+            copied += "copied: " in report.detail
+    assert copied == is_copied

@@ -78,6 +78,9 @@ class MemoryRows:
         self.engine.register(name, rows)
         return KeptSize(rows.num_rows, rows.nbytes, rows.num_rows < self.most)
 
+    def sort(self, name: str, query: str, by: str) -> None:
+        self.keep(name, query)
+
     def drop(self, name: str) -> None:
         if self.tables.pop(name, None) is not None:
             self.engine.unregister(name)

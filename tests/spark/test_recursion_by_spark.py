@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import imp_driver
+from imp_driver.answer.recursion import sorting
 from imp_driver.reasons import Reason, ServedBy
 
 _REACH = (
@@ -195,6 +196,39 @@ def test_commits_are_followed_from_the_rows_that_are_kept(cursor: imp_driver.Cur
     assert report is not None
     assert report.detail.startswith("followed: ")
     assert [row for row in cursor.execute("SHOW VIEWS").fetchall() if "imp_rows" in str(row)] == []
+
+
+def test_copies_are_asked_in_the_place_of_tables(
+    cursor: imp_driver.Cursor, other: imp_driver.Cursor, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 1)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    cursor.execute("CREATE TABLE steps (src INT, dst INT, `it's` STRING, day DATE, n DECIMAL(4, 1), id INT)")
+    cursor.execute("INSERT INTO steps SELECT id, id + 1, 'x', DATE'2026-01-01', 1.5, id FROM range(6)")
+    text = (
+        "WITH RECURSIVE p(a, b, n, d, m) AS (SELECT src, dst, `it's`, day, n FROM steps "
+        "UNION SELECT p.a, l.dst, l.`it's`, p.d, l.n FROM p JOIN steps l ON l.src = p.b) SELECT a, b, n, d, m FROM p"
+    )
+    assert _rows(cursor, text) == _rows(other, text)
+    cursor.execute("INSERT INTO steps VALUES (6, 0, 'it''s', NULL, NULL, 6), (6, 0, 'it''s', NULL, NULL, 7)")
+    assert _rows(cursor, text) == _rows(other, text)
+    report = cursor.sketch_report
+    assert report is not None
+    assert report.detail.split("; ")[1:] == ["copied: spark_catalog.default.steps by src, dst"]
+    for statement in (
+        "DELETE FROM steps WHERE id = 7",
+        "UPDATE steps SET dst = NULL, `it's` = NULL WHERE id IN (2, 6)",
+        "INSERT INTO steps VALUES (NULL, 3, 'y', NULL, 2, 8), (2, 3, 'x', DATE'2026-01-01', 1.5, 9)",
+        "DELETE FROM steps WHERE id = 1",
+    ):
+        cursor.execute(statement)
+        assert _rows(cursor, text) == _rows(other, text)
+        report = cursor.sketch_report
+        assert report is not None
+        assert report.detail.startswith("followed: ")
+        assert "copied" not in report.detail
+    cursor.connection.close()
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 _STEPS_THAT_TELL_APART = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -93,14 +94,14 @@ class Asking:
         form: the rule.
         few: the place of the input that is handed over, or HEADS.
         rows: the name of what is handed over: under the columns of a table, else ``c0``, ``c1`` ..
-        table: tells where the other tables are read.
+        table: tells where the table at a place is read.
         made: gives the rows of a relation with their levels, ``c0``, ``c1`` .. and LEVEL, by the place of the relation.
     """
 
     form: DerivationForm
     few: int
     rows: str
-    table: RelationOf
+    table: Callable[[int, Scan], str]
     made: Callable[[int], str]
 
     def query(self) -> str:
@@ -145,7 +146,7 @@ class Asking:
     def _input(self, place: int) -> _Input:
         plan = self.form.inputs[place]
         if isinstance(plan, Scan):
-            relation: RelationOf = (lambda scan: self.rows) if place == self.few else self.table
+            relation: RelationOf = (lambda scan: self.rows) if place == self.few else partial(self.table, place)
             names = frozenset(each.identifier for each in plan.output if each.identifier in self.form.wanted)
             return _Input(Renderer(relation, self.form.wanted).sql(plan), names)
         if isinstance(plan, OneRow):

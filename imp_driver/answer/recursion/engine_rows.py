@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,12 +12,14 @@ from imp_driver.answer.recursion.convert import as_column, as_rows
 from imp_driver.answer.recursion.derivation_texts import HEADS, Asking, DerivationForm
 from imp_driver.answer.recursion.kept_state import KeptRelation
 from imp_driver.answer.recursion.round_texts import LEVEL, column
+from imp_driver.answer.recursion.sorted_tables import ReadTables
+from imp_driver.answer.recursion.sought import sought
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import Derivation, Fact, TooMuchChanges
 from imp_driver.errors import cancelled
-from imp_driver.plan.render import RelationOf
 from imp_driver.ports import KeptRows, ResultTooLarge, Session
 from imp_driver.values.execution import Execution
+from imp_driver.values.tables import ZSet
 
 MOST_BYTES = 256 << 20
 """Of one answer of the engine."""
@@ -34,15 +37,22 @@ class Shipped:
 
 @dataclass(frozen=True, slots=True)
 class ChangedTable:
-    """Rows of a table that are gone, and those that are new, each with the columns that any rule reads."""
+    """Rows of a table that are gone and those that are new, each once with its weight and the columns that any rule reads."""
 
-    gone: pa.Table
-    new: pa.Table
+    net: ZSet
+
+    @property
+    def gone(self) -> pa.Table:
+        return self.net.rows.filter(pa.array(self.net.weights < 0))
+
+    @property
+    def new(self) -> pa.Table:
+        return self.net.rows.filter(pa.array(self.net.weights > 0))
 
 
 @dataclass(slots=True, eq=False)
 class EngineRows:
-    """An Elsewhere. ``shipped`` has what each question took; ``most`` is how many questions pay.
+    """An Elsewhere. ``shipped`` has what each question took, ``seconds`` is of all; ``most`` is how many questions pay.
 
     Attributes:
         own: the relations, by their places, as they were before.
@@ -57,11 +67,12 @@ class EngineRows:
     forms: Sequence[DerivationForm]
     own: Sequence[KeptRelation]
     changed: Mapping[tuple[str, ...], ChangedTable]
-    before: RelationOf
-    after: RelationOf
+    before: ReadTables
+    after: ReadTables
     names: Iterator[str]
     most: int
     shipped: list[Shipped] = field(default_factory=list)
+    seconds: float = 0.0
     _levels: dict[Fact, int] = field(default_factory=dict)
 
     def lost(self) -> Iterable[Derivation]:
@@ -97,26 +108,27 @@ class EngineRows:
             self._levels.update(zip(((place, row) for row in as_rows(columns)), found.column(LEVEL).to_pylist(), strict=True))
         return {fact: self._levels[fact] for fact in rows if fact in self._levels}
 
-    def _by_tables(self, changed: Mapping[tuple[str, ...], pa.Table], table: RelationOf) -> Iterator[Derivation]:
+    def _by_tables(self, changed: Mapping[tuple[str, ...], pa.Table], tables: ReadTables) -> Iterator[Derivation]:
         for form in self.forms:
             for place, scan in form.scans.items():
                 rows = changed.get(scan.table)
                 if rows is not None and rows.num_rows:
-                    yield from self._asked(form, place, rows, table, {})
+                    yield from self._asked(form, place, rows, tables, {})
 
-    def _by_rows(self, rows: Collection[Fact], more: Collection[Fact], table: RelationOf) -> Iterator[Derivation]:
+    def _by_rows(self, rows: Collection[Fact], more: Collection[Fact], tables: ReadTables) -> Iterator[Derivation]:
         found, beside = _by_relation(rows), _by_relation(more)
         for form in self.forms:
             for place, relation in form.made.items():
                 if relation in found:
                     others = {other for at, other in form.made.items() if at != place}
                     needed = {other: self._table(other, beside[other]) for other in others & beside.keys()}
-                    yield from self._asked(form, place, self._table(relation, found[relation]), table, needed)
+                    yield from self._asked(form, place, self._table(relation, found[relation]), tables, needed)
 
     def _asked(
-        self, form: DerivationForm, few: int, rows: pa.Table, table: RelationOf, more: Mapping[int, pa.Table]
+        self, form: DerivationForm, few: int, rows: pa.Table, tables: ReadTables, more: Mapping[int, pa.Table]
     ) -> Iterator[Derivation]:
         """Ask for derivations by a rule, some rows standing at a place of it; ``more`` are beside the kept ones, by relation."""
+        wanted = sought(form, few, rows)
         with _Handed(self, rows, more) as handed:
 
             def made(place: int) -> str:
@@ -125,7 +137,8 @@ class EngineRows:
                 items = ", ".join(column(number) for number in range(len(self.own[place].kinds)))
                 return own if beside is None else f"{own} UNION ALL SELECT {items}, CAST(NULL AS INT) AS {LEVEL} FROM {beside}"
 
-            found = handed.read(Asking(form, few, handed.name, table, made).query())
+            asking = Asking(form, few, handed.name, lambda place, scan: tables(scan, wanted.get(place)), made)
+            found = handed.read(asking.query())
         yield from self._derivations(form, found)
 
     def _derivations(self, form: DerivationForm, found: pa.Table) -> Iterator[Derivation]:
@@ -175,11 +188,12 @@ class _Handed:
             self._engine.kept.drop(name)
 
     def read(self, query: str) -> pa.Table:
-        engine = self._engine
+        engine, begin = self._engine, time.perf_counter()
         try:
             found = engine.session.read(query, engine.execution, MOST_BYTES)
         except ResultTooLarge as error:
             raise TooMuchChanges(f"what a change touches is more than {MOST_BYTES >> 20} MB") from error
+        engine.seconds += time.perf_counter() - begin
         over = [(each.num_rows, each.nbytes) for each in self._tables]
         engine.shipped.append(Shipped(sum(rows for rows, _ in over), sum(size for _, size in over), found.num_rows, found.nbytes))
         return found

@@ -14,6 +14,8 @@ from imp_driver.answer.recursion.kept_state import KeptRecursion, KeptRelation, 
 from imp_driver.answer.recursion.round_texts import LEVEL
 from imp_driver.answer.recursion.rounds import EndlessRecursion, endless
 from imp_driver.answer.recursion.shown import ShownTables
+from imp_driver.answer.recursion.sorted_tables import Changer, ReadTables
+from imp_driver.answer.recursion.sorting import Sorting
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.dataflow.recursion.frontier import MOST_ROWS, Frontier, TooMuchChanges
 from imp_driver.dataflow.recursion.levels import Endless
@@ -29,7 +31,7 @@ from imp_driver.values.options import RowRules
 from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot
 
 MOST_CHANGED = 50_000
-"""Changed rows of a relation that stay beside the others; then all are written anew."""
+"""Changed rows of a relation that stay beside the others; then all are written anew. Copies of a table with more changes are given up."""
 _QUESTIONS, _QUESTIONS_PER_ROUND = 12, 5
 """Beyond so many questions, and so many for each round that computed all rows, these are computed anew."""
 
@@ -67,6 +69,7 @@ class Following:
         row_rules: whether the engine may show other rows of a table than its changes have.
         why_not: why recursions were computed anew.
         progress: what it took to follow others.
+        sorted: the tables that were copied, each with the columns of the orders.
     """
 
     session: Session
@@ -80,6 +83,7 @@ class Following:
     row_rules: RowRules
     why_not: list[str] = field(default_factory=list)
     progress: list[Followed] = field(default_factory=list)
+    sorted: list[str] = field(default_factory=list)
 
     def followed(self, name: str, plan: Fixpoint) -> KeptRecursion | None:
         """Return a recursion at the versions of the reading; None where it is to be computed anew.
@@ -104,8 +108,8 @@ class Following:
         else:
             self.states[name] = state
             return state
-        for relation in state.relations:
-            self._drop(relation)
+        for each in state.names:
+            self.kept.drop(each)
         return None
 
     def keep(self, name: str, plan: Fixpoint, relations: list[KeptRelation], rounds: int) -> bool:
@@ -129,19 +133,40 @@ class Following:
             if len(relation.parts) > 1:
                 # Each question is planned over every part.
                 self._merge(relation)
-        before = ShownTables(self.kept, self.names, {name: each.version for name, each in state.tables.items()})
+        shown = ShownTables(self.kept, self.names, {name: each.version for name, each in state.tables.items()})
+        before = ReadTables(shown, state.sorted)
+        changer = Changer(self.kept, lambda text: self.session.read(text, self.execution), self.names)
         try:
+            state.sorted = changer.all_changed(state.sorted, {name: each.net for name, each in changed.items()})
             self._follow(state, forms, changed, before)
         finally:
-            before.drop()
+            shown.drop()
+            changer.drop([each for name, table in before.sorted.items() if state.sorted.get(name) is not table for each in table.beside])
         state.tables = {name: _version(self.tables[name]) for name in state.tables}
+        for name, table in list(state.sorted.items()):
+            if len(table.counts) > MOST_CHANGED:
+                changer.drop(state.sorted.pop(name).names)
+        if changed and not state.sorted:
+            self._sort(state, forms)
+
+    def _sort(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> None:
+        """Have copies of tables for the questions of the next readings, where these are worth it."""
+        sorting = Sorting(self.session, self.kept, self.execution, self.tables, self.names)
+        orders = sorting.worth(forms, state.asked)
+        try:
+            state.sorted = sorting.copied(forms, orders)
+        except Error as error:
+            # What was asked for is there; they are tried again after as many more questions.
+            raise_if_cancelled(error)
+        state.asked = 0.0
+        self.sorted += [f"{'.'.join(name)} by {', '.join(table.copies)}" for name, table in state.sorted.items()]
 
     def _follow(
         self,
         state: KeptRecursion,
         forms: Sequence[DerivationForm],
         changed: Mapping[tuple[str, ...], ChangedTable],
-        shown_before: RelationOf,
+        before: ReadTables,
     ) -> None:
         engine = EngineRows(
             self.session,
@@ -150,8 +175,8 @@ class Following:
             forms,
             state.relations,
             changed,
-            shown_before,
-            self.shown,
+            before,
+            ReadTables(self.shown, state.sorted),
             self.names,
             _QUESTIONS + _QUESTIONS_PER_ROUND * state.rounds,
         )
@@ -160,12 +185,13 @@ class Following:
         found: list[dict[Row, int | None]] = [{} for _ in state.relations]
         for (place, row), level in frontier.changes.items():
             found[place][row] = level
-        before = [frontier.before(place) for place in range(len(found))]
+        levels = [frontier.before(place) for place in range(len(found))]
         gone = sum(level is None for rows in found for level in rows.values())
-        new = sum(before[place][row] is None for place, rows in enumerate(found) for row in rows)
-        for relation, rows, earlier in zip(state.relations, found, before, strict=True):
+        new = sum(levels[place][row] is None for place, rows in enumerate(found) for row in rows)
+        for relation, rows, earlier in zip(state.relations, found, levels, strict=True):
             relation.rows += sum((level is not None) - (earlier[row] is not None) for row, level in rows.items())
             self._write(relation, rows)
+        state.asked += engine.seconds
         self.progress.append(Followed(gone, new, sum(map(len, found)) - gone - new, engine.shipped))
 
     def _check_rules(self) -> None:
@@ -201,8 +227,7 @@ class Following:
             raise NotFollowed(f"more than {MOST_ROWS} rows of a table have changed")
         _check_told_apart(signed.rows)
         # What came and went in between has both signs, and would be taken for a row of the table.
-        net = consolidated(signed)
-        return ChangedTable(net.rows.filter(pa.array(net.weights < 0)), net.rows.filter(pa.array(net.weights > 0)))
+        return ChangedTable(consolidated(signed))
 
     def _write(self, relation: KeptRelation, changes: Mapping[Row, int | None]) -> None:
         """Have changes of a relation among those that the engine has."""

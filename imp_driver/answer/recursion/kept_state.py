@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.answer.recursion.round_texts import RelationForm
+from imp_driver.answer.recursion.sorted_tables import SortedTable
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.ports import KeptRows
 
@@ -46,11 +47,27 @@ class KeptRelation:
 
 @dataclass(slots=True, eq=False)
 class KeptRecursion:
-    """Relations in the order of their recursion, the versions of the tables that they are of, and how many rounds made them."""
+    """Relations in the order of their recursion, the versions of the tables that they are of, and how many rounds made them.
+
+    ``asked`` are the seconds that questions have taken so far, ``sorted`` has tables of which there are copies then.
+    """
 
     relations: list[KeptRelation]
     tables: Mapping[tuple[str, ...], TableVersion]
     rounds: int
+    asked: float = 0.0
+    sorted: dict[tuple[str, ...], SortedTable] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """Rows that the engine keeps for it."""
+        return sum(each.rows for each in self.relations) + sum(each.rows for each in self.sorted.values())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names under which the engine has these."""
+        own = [name for each in self.relations for name in (*each.parts, each.changed) if name]
+        return frozenset(own).union(*(each.names for each in self.sorted.values()))
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +79,7 @@ class KeptRun:
 
     @property
     def rows(self) -> int:
-        return sum(relation.rows for state in self.states.values() for relation in state.relations)
+        return sum(state.rows for state in self.states.values())
 
 
 class KeptRuns:
@@ -77,8 +94,7 @@ class KeptRuns:
     def names(self) -> frozenset[str]:
         """The names under which the engine has what is kept here."""
         with self._lock:
-            relations = [each for run in self._runs.values() for state in run.states.values() for each in state.relations]
-        return frozenset(name for each in relations for name in (*each.parts, each.changed) if name)
+            return frozenset[str]().union(*(state.names for run in self._runs.values() for state in run.states.values()))
 
     def take(self, key: Hashable) -> KeptRun | None:
         """Return what is kept of a query, for the caller alone; None where there is nothing, or another one has it."""

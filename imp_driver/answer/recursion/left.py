@@ -84,6 +84,7 @@ class LeftToEngine:
             kept.close()
             raise
         told = [*map(_told, rounds.progress), *map(_told_followed, following.progress), *(f"anew: {each}" for each in following.why_not)]
+        told += [f"copied: {each}" for each in following.sorted]
         report = SketchReport(
             Decision.NOT_USED,
             Reason.RECURSION_BY_SPARK,

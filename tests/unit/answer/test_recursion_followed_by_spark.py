@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pytest
 
-from imp_driver.answer.recursion import by_spark, engine_rows, following, kept_state
+from imp_driver.answer.recursion import by_spark, engine_rows, following, kept_state, sorting
 from imp_driver.answer.recursion.round_texts import LEVEL
 from imp_driver.errors import DataError, NotSupportedError, OperationalError
 from imp_driver.reasons import ServedBy
 from imp_driver.values.execution import Execution
 from tests.soundness.engine import Row, drained
-from tests.unit.answer.keeping import Left
+from tests.unit.answer.keeping import Left, Watched
 from tests.unit.answer.test_recursion import MUTUAL, NON_LINEAR, QUERIES, SEVERAL, _changed
 
 REACH = QUERIES["reach"]
@@ -45,8 +45,17 @@ def _levels(world: Left) -> list[Mapping[tuple[object, ...], int]]:
     return found
 
 
+@pytest.fixture(params=[False, True], ids=["as tables are", "copied"])
+def copies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Have copies of tables made after the first changes, or none."""
+    is_copied: bool = request.param
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0 if is_copied else 1 << 40)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    return is_copied
+
+
 @pytest.mark.parametrize("text", [REACH, QUERIES["right"], NON_LINEAR, MUTUAL, SEVERAL, FROM_ONE, COMPUTED, OF_TWO_TABLES])
-def test_rows_and_levels_are_those_that_are_computed_anew(text: str) -> None:
+def test_rows_and_levels_are_those_that_are_computed_anew(text: str, copies: bool) -> None:
     world, anew, choice = Left(), Left(), random.Random(text)
     followed = 0
     for step in range(6):
@@ -63,6 +72,7 @@ def test_rows_and_levels_are_those_that_are_computed_anew(text: str) -> None:
         report = world.checked(text) if text not in (NON_LINEAR, MUTUAL, SEVERAL) else world.ask(text)[1]
         assert report.served_by is ServedBy.SPARK_BY_ROUNDS
         followed += report.detail.startswith("followed: ")
+        assert copies or "copied: " not in report.detail
         anew.path.kept_runs.close()
         anew.path.kept_runs._is_open = True
         anew.ask(text)
@@ -251,3 +261,54 @@ def test_no_more_is_kept_than_may_be_and_nothing_of_a_closed_connection(monkeypa
     assert outcome.stream is not None
     outcome.stream.close()
     assert not any(each.tables for each in world.keeping.kept)
+
+
+def test_copies_are_asked_in_the_place_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    world = Left()
+    world.warehouse.commit("r", LINKS)
+    world.ask(FROM_ONE)
+    world.warehouse.commit("r", [*LINKS, (7, 6, 7, 0)])
+    assert world.checked(FROM_ONE).detail.endswith("; copied: r by x, g")
+    (kept,) = world.keeping.kept
+    shown = len(kept.shown)
+    for rows in ([*LINKS, (7, 6, 8, 0), (8, 6, 8, 0)], [*LINKS[:3], *LINKS[4:], (8, 6, 8, 0)], [*LINKS, (8, 8, 1, 0)], LINKS):
+        world.warehouse.commit("r", rows)
+        report = world.checked(FROM_ONE)
+        assert report.detail.startswith("followed: ")
+        assert "copied" not in report.detail
+        assert world.is_clean()
+    assert len(kept.shown) == shown
+
+
+def test_copies_with_many_changes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    monkeypatch.setattr(following, "MOST_CHANGED", 1)
+    world = Left()
+    world.warehouse.commit("r", LINKS)
+    world.ask(FROM_ONE)
+    copied = []
+    for node in range(7, 12):
+        world.commit((node, node - 1, node, 0))
+        copied.append("; copied: " in world.checked(FROM_ONE).detail)
+        assert world.is_clean()
+    assert copied == [True, False, True, False, True]
+
+
+def test_a_copy_that_cannot_be_made_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+
+    def fails(self: Watched, name: str, query: str, by: str) -> None:
+        raise OperationalError("no room")
+
+    monkeypatch.setattr(Watched, "sort", fails)
+    world = Left()
+    world.warehouse.commit("r", LINKS)
+    world.ask(FROM_ONE)
+    for node in (7, 8):
+        world.commit((node, node - 1, node, 0))
+        assert world.checked(FROM_ONE).detail.startswith("followed: ")
+        assert world.is_clean()
