@@ -17,6 +17,7 @@ import imp_driver
 from imp_driver.cli.bad_rows import check_headers, first_bad_row
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
 from imp_driver.cli.load_progress import Progress, Written, rate
+from imp_driver.cli.load_text import check_text
 from imp_driver.cli.load_types import MAPPING, check_fit, mapped_columns, misfit_query, misfits
 from imp_driver.cli.records import counted, in_bytes, in_time, spinner
 from imp_driver.cli.warehouse import folder_of
@@ -77,6 +78,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     paths = [file.path for file in files]
     chosen = common_format(paths)
     separator = _separator(arguments.separator, chosen)
+    if chosen != "parquet":
+        check_text(paths)
     if chosen == "csv":
         check_headers(paths, separator, is_given=arguments.separator is not None)
     with TemporaryDirectory(prefix="imp_load_") as folder, _connected(arguments, folder) as connection:
