@@ -6,15 +6,22 @@ import re
 
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError, add_sentence
 from imp_driver.parse.commands import command_of
-from imp_driver.parse.misread import is_behind_a_semicolon, reads_itself
+from imp_driver.parse.misread import bounds_recursion, is_behind_a_semicolon, misspells_recursive, reads_itself
 from imp_driver.parse.nearest import nearest_form
 from imp_driver.parse.sparql import has_sparql_inside, is_bare_sparql
 
 _UNBOUND = "UNBOUND_SQL_PARAMETER"
 _NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
+_UNION = "UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE"
 _NAME_NOT_FOUND = re.compile(r"The table or view `((?:[^`]|``)+)` cannot be found")
 _SYNTAX = "42601"
 """SQLSTATE of texts that Spark cannot parse."""
+_WORD_MEANT = "Did you mean WITH RECURSIVE?"
+_BOUNDED = (
+    "WITH RECURSIVE with UNION is computed by this driver alone, which takes no MAX RECURSION LEVEL. Without it a UNION ends once no round "
+    "finds a new row, on a cycle too; to end it earlier, count the steps in a column and write the bound into the step: "
+    "SELECT .., r.steps + 1 FROM r JOIN .. WHERE r.steps < 5. UNION ALL takes MAX RECURSION LEVEL, and is Spark's own."
+)
 
 
 def suggest(error: Error, text: str) -> None:
@@ -22,11 +29,17 @@ def suggest(error: Error, text: str) -> None:
 
     Raises:
         ProgrammingError: the text is SPARQL, of which an error about markers or about SQL says nothing.
+        NotSupportedError: Spark was asked for a recursion by UNION, since its MAX RECURSION LEVEL is nothing that the driver reads.
     """
+    if error.error_class == _UNION and bounds_recursion(text):
+        raise NotSupportedError(_BOUNDED, query_id=error.query_id) from error
     if error.error_class == _NOT_FOUND:
         found = _NAME_NOT_FOUND.search(str(error))
         if found is not None and reads_itself(text, found[1].replace("``", "`")):
-            add_sentence(error, "Did you mean WITH RECURSIVE?")
+            add_sentence(error, _WORD_MEANT)
+        return
+    if error.sqlstate == _SYNTAX and misspells_recursive(text):
+        add_sentence(error, _WORD_MEANT)
         return
     if not _is_about_form(error) or command_of(text) is not None:
         return
