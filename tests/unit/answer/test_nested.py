@@ -10,6 +10,7 @@ import pytest
 from imp_driver.answer import finish
 from imp_driver.answer.nested import followed
 from imp_driver.answer.nested.described import Described, Describer
+from imp_driver.answer.nested.merged import merged
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.plan.nodes import Merge
 from imp_driver.reasons import ServedBy
@@ -206,7 +207,7 @@ def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.Mon
 
 
 def test_few_groups_are_merged_anew_only_after_changes_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluated, plainly = list[str](), finish.merged
+    evaluated, plainly = list[str](), merged
 
     def noted(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
         evaluated.append(plan.output[0].identifier)
