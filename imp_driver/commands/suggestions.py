@@ -20,7 +20,7 @@ _WORD_MEANT = "Did you mean WITH RECURSIVE?"
 _BOUNDED = (
     "WITH RECURSIVE with UNION is computed by this driver alone, which takes no MAX RECURSION LEVEL. Without it a UNION ends once no round "
     "finds a new row, on a cycle too; to end it earlier, count the steps in a column and write the bound into the step: "
-    "SELECT .., r.steps + 1 FROM r JOIN .. WHERE r.steps < 5. UNION ALL takes MAX RECURSION LEVEL, and is Spark's own."
+    "SELECT .., r.steps + 1 FROM r JOIN .. WHERE r.steps < 5. MAX RECURSION LEVEL goes with UNION ALL, in statements that are Spark's own."
 )
 
 
@@ -29,17 +29,18 @@ def suggest(error: Error, text: str) -> None:
 
     Raises:
         ProgrammingError: the text is SPARQL, of which an error about markers or about SQL says nothing.
-        NotSupportedError: Spark was asked for a recursion by UNION, since its MAX RECURSION LEVEL is nothing that the driver reads.
+        NotSupportedError: the driver does not read MAX RECURSION LEVEL, so that Spark was asked for UNION, or a view has no query.
     """
-    if error.error_class == _UNION and bounds_recursion(text):
+    is_own = error.error_class is None and isinstance(error, ProgrammingError) and command_of(text) is not None
+    if (is_own or error.error_class == _UNION) and bounds_recursion(text):
         raise NotSupportedError(_BOUNDED, query_id=error.query_id) from error
     if error.error_class == _NOT_FOUND:
         found = _NAME_NOT_FOUND.search(str(error))
         if found is not None and reads_itself(text, found[1].replace("``", "`")):
-            add_sentence(error, _WORD_MEANT)
+            _add_once(error, _WORD_MEANT)
         return
-    if error.sqlstate == _SYNTAX and misspells_recursive(text):
-        add_sentence(error, _WORD_MEANT)
+    if (is_own or error.sqlstate == _SYNTAX) and misspells_recursive(text):
+        _add_once(error, _WORD_MEANT)
         return
     if not _is_about_form(error) or command_of(text) is not None:
         return
@@ -52,6 +53,12 @@ def suggest(error: Error, text: str) -> None:
         return
     if error.sqlstate == _SYNTAX and (form := nearest_form(text)) is not None:
         add_sentence(error, f"Did you mean {form}?")
+
+
+def _add_once(error: Error, sentence: str) -> None:
+    """Add a sentence that the statement which a command ran may have got already."""
+    if sentence not in str(error):
+        add_sentence(error, sentence)
 
 
 def _is_about_form(error: Error) -> bool:

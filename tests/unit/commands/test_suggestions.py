@@ -6,6 +6,7 @@ import pytest
 
 from imp_driver.commands.suggestions import suggest
 from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError, QueryPosition
+from tests.unit.answer.test_answers import World
 
 
 def _syntax() -> ProgrammingError:
@@ -94,6 +95,18 @@ def test_a_word_that_is_nearly_recursive_is_told(text: str, is_told: bool) -> No
     error = ProgrammingError("Syntax error", error_class="PARSE_SYNTAX_ERROR", sqlstate="42601")
     suggest(error, text)
     assert str(error) == "Syntax error" + " Did you mean WITH RECURSIVE?" * is_told
+
+
+def test_both_are_told_of_a_view_whose_query_the_driver_cannot_read() -> None:
+    begin = "CREATE INCREMENTAL VIEW v AS WITH"
+    error = ProgrammingError("What follows AS in a view is to be a query.")
+    for _ in range(2):
+        suggest(error, f"{begin} RECURSIV {RECURSION}")
+    assert str(error) == "What follows AS in a view is to be a query. Did you mean WITH RECURSIVE?"
+    with pytest.raises(NotSupportedError, match="takes no MAX RECURSION LEVEL"):
+        suggest(error, f"{begin} RECURSIVE {RECURSION.replace('AS', 'MAX RECURSION LEVEL 5 AS', 1)}")
+    with pytest.raises(NotSupportedError, match="takes no MAX RECURSION LEVEL"):
+        World().ask(f"{begin} RECURSIVE {RECURSION.replace('AS', 'MAX RECURSION LEVEL 5 AS', 1)}")
 
 
 def _by_union() -> ProgrammingError:
