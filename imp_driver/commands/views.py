@@ -327,10 +327,7 @@ _NAMED = ("viewName", "isTemporary")
 _UNREADABLE = "it cannot be read: a table or column below it is gone, or this connection may not read it"
 _NOT_MET = Grounds(Reason.CAPTURE_DEFERRED)
 """Of a view that no query of this process has had held: it was not read, or only by queries that were left to Spark as they are."""
-_HELD_WHEN = (
-    "no query of this process has had its rows held yet; SELECT * FROM the view does, "
-    "or the report of that (sketch_report.not_answered) says why they cannot be"
-)
+_HELD_WHEN = "no query of this process has had its rows held yet; SELECT * FROM the view does, or its report (not_answered) says why not"
 
 
 def _rows(table: pa.Table, *names: str) -> list[tuple[str, ...]]:
