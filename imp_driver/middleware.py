@@ -19,6 +19,7 @@ from typing import NoReturn
 from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
+from imp_driver.answer.named import NotAnswered
 from imp_driver.answer.recursion.kept_state import KeptRuns
 from imp_driver.answer.recursion.left import LeftToEngine
 from imp_driver.changes import Changes
@@ -26,7 +27,7 @@ from imp_driver.commands.commands import Commands
 from imp_driver.commands.left_to_spark import check_recursion
 from imp_driver.commands.own_query import with_own_queries
 from imp_driver.commands.suggestions import suggest
-from imp_driver.errors import Error, NotSupportedError
+from imp_driver.errors import Error, NotSupportedError, OperationalError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
 from imp_driver.parse.markers import check_values
@@ -81,10 +82,17 @@ class Middleware:
         self._comparison = Comparison(self._session, self._sketches, options)
         changes, requests, answers = self._changes, self._cut.rewriter.requests, self._answers
         own = (self._session, self._sketches, self._advisor, self._transaction)
-        self._commands = Commands(*own, changes, requests, answers, self._reader, self._source, self.run, options)
+        self._commands = Commands(*own, changes, requests, answers, self._reader, self._source, self._run_one, options)
 
     def run(self, execution: Execution) -> Outcome:
-        """Run one statement. Raises only errors of this driver."""
+        """Run one statement. Raises only errors of PEP 249."""
+        try:
+            return self._run_one(execution)
+        except NotAnswered as error:
+            raise OperationalError(str(error), query_id=error.query_id) from None
+
+    def _run_one(self, execution: Execution) -> Outcome:
+        """Run one statement, be it on behalf of a command. Raises Error."""
         try:
             return self._run(execution)
         except Error as error:

@@ -190,7 +190,10 @@ class NamedAnswers:
 
 
 class NotAnswered(OperationalError):
-    """A query over a view that Spark would have to compute and may not, or cannot; ``grounds`` say why it is not answered."""
+    """A query over a view that Spark would have to compute and may not, or cannot; ``grounds`` say why it is not answered.
+
+    Commands know it by its class; the application gets an OperationalError.
+    """
 
     def __init__(self, name: Iterable[str], grounds: Grounds, *, is_recursive: bool = False) -> None:
         renew = " CREATE OR REPLACE INCREMENTAL VIEW captures its rows again." if grounds.reason is Reason.NOT_FOLLOWED else ""

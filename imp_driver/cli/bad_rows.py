@@ -28,9 +28,7 @@ def first_bad_row(paths: Sequence[Path], chosen: str, separator: str = ",") -> s
         try:
             with _opened(path) as file:
                 found = find(file)
-        except UnicodeDecodeError:
-            found = "is not text in UTF-8"
-        except (OSError, EOFError, csv.Error):
+        except (OSError, EOFError, UnicodeDecodeError, csv.Error):
             continue
         if found is not None:
             return f"{path} {found}"

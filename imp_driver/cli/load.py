@@ -16,7 +16,8 @@ from rich.console import Console
 import imp_driver
 from imp_driver.cli.bad_rows import check_headers, first_bad_row
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
-from imp_driver.cli.load_progress import Progress, Written
+from imp_driver.cli.load_progress import Progress, Written, rate
+from imp_driver.cli.load_text import check_text
 from imp_driver.cli.load_types import MAPPING, check_fit, mapped_columns, misfit_query, misfits
 from imp_driver.cli.records import counted, in_bytes, in_time, spinner
 from imp_driver.cli.warehouse import folder_of
@@ -77,6 +78,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     paths = [file.path for file in files]
     chosen = common_format(paths)
     separator = _separator(arguments.separator, chosen)
+    if chosen != "parquet":
+        check_text(paths)
     if chosen == "csv":
         check_headers(paths, separator, is_given=arguments.separator is not None)
     with TemporaryDirectory(prefix="imp_load_") as folder, _connected(arguments, folder) as connection:
@@ -176,7 +179,8 @@ def _load(connection: Connection, load: Load, url: str, console: Console) -> Non
         rows = _write(connection, load)
     [(total,)] = _rows(connection, f"SELECT count(*) FROM {qualified(load.table)}")
     seconds, loaded = time.perf_counter() - begin, total if rows is None else rows
-    lines = [f"Loaded {counted(loaded, 'row', 'rows')} in {in_time(seconds)} ({loaded / seconds:,.0f} rows a second)."]
+    how_fast = rate(loaded, seconds)
+    lines = [f"Loaded {counted(loaded, 'row', 'rows')} in {in_time(seconds)}{'' if how_fast is None else f' ({how_fast})'}."]
     files = _detail(connection, load.table)["numFiles"]
     clustered = "" if load.column is None else f"; what was loaded is clustered by {load.column}"
     lines.append(f"{load.name} has {counted(total, 'row', 'rows')} in {_files(files)}{clustered}.")

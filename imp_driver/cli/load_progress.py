@@ -13,6 +13,13 @@ from rich.console import Console
 
 _EACH = 0.5
 """Seconds between two looks."""
+_FEW = 10_000
+"""Rows whose number a second says nothing: the time went into what each statement takes, however few rows it has."""
+
+
+def rate(rows: int, seconds: float) -> str | None:
+    """Return how many rows a second were written; None where that says nothing of how long more rows take."""
+    return None if rows < _FEW or seconds <= 0 else f"{rows / seconds:,.0f} rows a second"
 
 
 class Written:
@@ -70,8 +77,8 @@ class Progress:
         seconds = time.perf_counter() - self._begin
         if not self._written.rows:
             return f"{self._text} {seconds:.0f} s"
-        rate = f"{self._written.rows / seconds:,.0f} rows a second"
-        return f"{self._text} {self._written.files} written, {self._written.rows:,} rows, {rate}"
+        parts = (f"{self._text} {self._written.files} written", f"{self._written.rows:,} rows", rate(self._written.rows, seconds))
+        return ", ".join(filter(None, parts))
 
     def _run(self) -> None:
         while not self._is_over.wait(_EACH):

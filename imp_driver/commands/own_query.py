@@ -1,4 +1,7 @@
-"""DESCRIBE and SHOW of recursive views: their own query in the place of what the catalog has for it, which fails wherever it is run."""
+"""DESCRIBE and SHOW of recursive views: their own query in the place of what the catalog has for it, which fails wherever it is run.
+
+The statement that makes a view has its query in SPARQL where it was written in that.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from imp_driver.errors import ProgrammingError
 from imp_driver.parse.views import read_name
 from imp_driver.ports import ResultStream, TableDefinition
 from imp_driver.values.quoting import qualified, quoted_text
-from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, SHOWN_END
+from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, SHOWN_END, SPARQL
 
 _CREATE = re.compile(r"\s*SHOW\s+CREATE\s+TABLE\s+(.+?)(?:\s+AS\s+SERDE)?\s*;?\s*", re.IGNORECASE | re.DOTALL)
 _DESCRIBE = re.compile(
@@ -73,9 +76,8 @@ def _made(found: TableDefinition, cell: str) -> str:
     columns = [qualified((each["name"],)) + _comment(each["metadata"].get("comment")) for each in fields]
     provenance = " WITH PROVENANCE" if PROVENANCE in found.properties else ""
     policy = f"POLICY {found.properties[PROPERTY]}{provenance} AS"
-    return "\n".join(
-        [f"CREATE INCREMENTAL VIEW {head[1]} (", f"  {', '.join(columns)}){_comment(found.comment)}", policy, found.properties[QUERY]]
-    )
+    query = found.properties.get(SPARQL) or found.properties[QUERY]
+    return "\n".join([f"CREATE INCREMENTAL VIEW {head[1]} (", f"  {', '.join(columns)}){_comment(found.comment)}", policy, query])
 
 
 def _comment(text: str | None) -> str:

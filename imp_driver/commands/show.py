@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
@@ -10,12 +11,14 @@ from imp_driver.advise.advice import Advice
 from imp_driver.commands.local import LocalStream
 from imp_driver.maintain.questions import Question
 from imp_driver.maintain.sketches import Sketches
+from imp_driver.parse.template import VIEW_MARK
 from imp_driver.plan.written import WrittenBlock, as_texts
 from imp_driver.safety.verdict import readable
 from imp_driver.state.graph_states import GraphState
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.aggregates import AccumulatorKind, ValueForm
 from imp_driver.values.redaction import redacted
+from imp_driver.values.view_policy import TRIED
 
 
 def shown(relations: Sequence[Maintained], graphs: Sequence[GraphState], sketches: Sketches) -> LocalStream:
@@ -76,8 +79,21 @@ def _relations(relations: Sequence[Maintained], sketches: Sketches) -> dict[str,
         "eager_ms": (pa.float64(), values(lambda r: ahead(r).milliseconds)),
         "eager_problem": (text, values(lambda r: ahead(r).problem or None)),
         "problem": (text, values(lambda r: None if r.attempts.failure is None else r.attempts.failure.detail)),
-        "statement": (text, values(lambda r: readable(r.identity.template_text))),
+        "statement": (text, values(_statement)),
     }
+
+
+def _statement(relation: Maintained) -> str:
+    """Return the query that a relation was captured for, with the views that it reads by their names alone."""
+    text = readable(relation.identity.template_text.partition(VIEW_MARK)[0])
+    if TRIED not in text or not relation.views:
+        return text
+    # Its rows are those of a view that was first tried under another name.
+    name = relation.views[0][-1].replace("`", "``")
+    return _OF_TRIED.sub(lambda _: name, text)
+
+
+_OF_TRIED = re.compile(f"{re.escape(TRIED)}[0-9a-f]+")
 
 
 def _keys(relation: Maintained) -> str | None:

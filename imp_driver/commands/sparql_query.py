@@ -83,7 +83,7 @@ class SparqlQueries:
         try:
             circuit = Circuit(query.pattern)
             lines = [f"Answered from solutions that follow the graphs: {', '.join(tables) or 'none'}."]
-            lines += [*_state(self._graphs.kept(query.pattern, tables)), *_kept(circuit)]
+            lines += [*_state(self._graphs.kept(query.pattern, tables, circuit.wanted)), *_kept(circuit)]
         except NotMaintained as error:
             lines = [f"Not followed in process: {error}."]
         except Refused as refused:

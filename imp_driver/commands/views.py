@@ -258,7 +258,7 @@ class ViewCommands:
         """Return what is told of a view: of one that cannot be read no more than its name, which SHOW VIEWS tells too."""
         if not self._session.may_read(name):
             return NamedView(name, replace(view, text=""), refused=Grounds(Reason.NOT_PERMITTED, _UNREADABLE))
-        return self._sketches.relations.views.find(name) or NamedView(name, view, refused=Grounds(Reason.CAPTURE_DEFERRED, _NOT_MET))
+        return self._sketches.relations.views.find(name) or NamedView(name, view, refused=_NOT_MET)
 
     def _view(self, name: tuple[str, ...]) -> tuple[tuple[str, ...], View] | None:
         relation = self._session.resolve(name)
@@ -325,7 +325,9 @@ _OF_SOLUTIONS = "its rows are the solutions of its SPARQL, which are followed as
 _CONSTANTS = "the value of a scalar subquery that decides which rows are grouped"
 _NAMED = ("viewName", "isTemporary")
 _UNREADABLE = "it cannot be read: a table or column below it is gone, or this connection may not read it"
-_NOT_MET = "it was not read in this process yet"
+_NOT_MET = Grounds(Reason.CAPTURE_DEFERRED)
+"""Of a view that no query of this process has had held: it was not read, or only by queries that were left to Spark as they are."""
+_HELD_WHEN = "no query of this process has had its rows held yet; SELECT * FROM the view does, or its report (not_answered) says why not"
 
 
 def _rows(table: pa.Table, *names: str) -> list[tuple[str, ...]]:
@@ -338,6 +340,8 @@ def _versions(named: NamedView) -> str | None:
 
 
 def _reason(named: NamedView) -> str | None:
+    if named.refused is _NOT_MET:
+        return _HELD_WHEN
     if named.refused is not None:
         return readable(named.refused.told)
     lost = next((relation.cause for relation in named.relations if relation.cause is not None and not relation.is_ready), None)

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from imp_driver.plan.attributes import identifiers, plain_identifier, reference, substituted
 from imp_driver.plan.nodes import (
-    Aggregate,
     Attribute,
     Distinct,
     Filter,
@@ -28,6 +27,7 @@ from imp_driver.plan.nodes import (
     UnionAll,
 )
 from imp_driver.plan.recursion import reads_recursion
+from imp_driver.plan.scalars import is_one_row
 
 
 class NoRule(Exception):
@@ -103,7 +103,7 @@ def flattened(plan: Plan, is_input: Callable[[Plan], bool]) -> list[Conjunction]
             return flattened(plan.child, is_input)
         case Join() if plan.kind is JoinKind.INNER:
             return _joined(plan, is_input)
-        case Scalar() if not plan.correlated and _is_one_row(plan.subquery):
+        case Scalar() if not plan.correlated and is_one_row(plan.subquery):
             value = Project(plan.subquery, (plan.value,), (reference(plan.subquery.output[0]),))
             return [replace(each, inputs=(*each.inputs, value)) for each in flattened(plan.child, is_input)]
         case SemiJoin() if not plan.anti:
@@ -114,11 +114,6 @@ def flattened(plan: Plan, is_input: Callable[[Plan], bool]) -> list[Conjunction]
             return [_named(each, plan.output, own) for each, own in both]
         case _:
             raise NoRule(type(plan).__name__)
-
-
-def _is_one_row(plan: Plan) -> bool:
-    """Say whether a plan always has one row: aggregates without keys."""
-    return _is_one_row(plan.child) if isinstance(plan, Project) else isinstance(plan, Aggregate) and not plan.key_attributes
 
 
 def _named(conjunction: Conjunction, output: Sequence[Attribute], values: Sequence[exp.Expr]) -> Conjunction:

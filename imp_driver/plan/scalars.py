@@ -85,6 +85,11 @@ def joined(plan: Scalar) -> Plan | None:
     return Project(joined, plan.output, values)
 
 
+def is_one_row(plan: Plan) -> bool:
+    """Say whether a plan always has one row: aggregates without keys."""
+    return is_one_row(plan.child) if isinstance(plan, Project) else isinstance(plan, Aggregate) and not plan.key_attributes
+
+
 def is_there(key: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.Paren(this=key), expression=exp.Null()))
 

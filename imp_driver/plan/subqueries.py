@@ -13,7 +13,7 @@ from imp_driver.plan.conjunctive import equality
 from imp_driver.plan.context import Context
 from imp_driver.plan.expressions import free_identifiers
 from imp_driver.plan.nodes import Aggregate, Attribute, Filter, Plan, Project, Scalar, SemiJoin
-from imp_driver.plan.scalars import are_alike
+from imp_driver.plan.scalars import are_alike, is_one_row
 from imp_driver.plan.scope import Scope
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
@@ -97,7 +97,7 @@ class Conditions:
         query = node.args["query"]
         rows = self.queries.rows(query, self.scope)
         if rows is None:
-            right = self._uncorrelated(query)
+            right = self._uncorrelated(query, comparison="<> in the place of NOT IN" if anti else "= in the place of IN")
             partners: list[exp.Expr] = [reference(attribute) for attribute in right.output]
             correlated: tuple[exp.Expr, ...] = ()
         else:
@@ -112,10 +112,17 @@ class Conditions:
         equal = tuple(exp.EQ(this=_operand(one), expression=_operand(other)) for one, other in zip(values, partners, strict=True))
         self.plan = SemiJoin(self.plan, right, (*equal, *correlated), anti, null_aware=anti)
 
-    def _uncorrelated(self, node: exp.Expr) -> Plan:
+    def _uncorrelated(self, node: exp.Expr, comparison: str = "") -> Plan:
+        """Return the plan of a subquery. Raises Refused where it reads the row around it.
+
+        Args:
+            comparison: what would do in the place of a membership if the subquery has one value.
+        """
         plan = self.queries.whole(node, self.scope)
         if free_identifiers(plan):
-            raise Refused(Reason.CORRELATED_SUBQUERY, "below groups, DISTINCT or LIMIT")
+            is_value = bool(comparison) and is_one_row(plan) and len(plan.output) == 1
+            instead = f"an aggregate that has one value for each row around it: write {comparison}"
+            raise Refused(Reason.CORRELATED_SUBQUERY, instead if is_value else "below groups, DISTINCT or LIMIT")
         return plan
 
     def _lifted(self, rows: Rows) -> tuple[exp.Expr, ...]:
@@ -160,7 +167,7 @@ class Conditions:
         is_plain = not isinstance(node.this.unnest(), exp.Tuple) and (rows is None or not rows.correlated)
         if not is_plain or not _is_asked_for_truth(node, is_condition=is_condition):
             raise Refused(Reason.SUBQUERY, "IN as a value, below NOT, of several columns, or that reads the row around it, beside OR")
-        found = self._uncorrelated(query) if rows is None else rows.plan
+        found = self._uncorrelated(query, comparison="= in the place of IN") if rows is None else rows.plan
         partners = [reference(attribute) for attribute in found.output] if rows is None else list(rows.items)
         if len(partners) != 1:
             raise Refused(Reason.UNSUPPORTED_EXPRESSION, "IN with another number of columns")

@@ -160,6 +160,11 @@ class Maintained:
         return bool(self._views)
 
     @property
+    def views(self) -> tuple[tuple[str, ...], ...]:
+        """The incremental views whose rows it holds, by their names."""
+        return tuple(sorted(self._views))
+
+    @property
     def policy(self) -> ViewPolicy | None:
         """The strictest of the views whose rows it holds; None where there is none."""
         return strictest(self._views.values())

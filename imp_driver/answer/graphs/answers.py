@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from imp_driver.answer.graphs.followed import FollowedPattern
 from imp_driver.answer.graphs.mapped import MappedTable, mapped_tables
+from imp_driver.answer.graphs.quads import Wanted
 from imp_driver.answer.graphs.tables import GraphTable
 from imp_driver.answer.permitted import Permitted
 from imp_driver.dataflow.mappings.circuit import Circuit
@@ -114,9 +115,19 @@ class GraphAnswers:
         self.sketches.relations.count(upkeep)
         return followed.identifier, upkeep, _versions(tables, vector), found
 
-    def kept(self, pattern: Pattern, graphs: Mapping[str, Graph]) -> GraphState | None:
-        """Return the state that a pattern would be answered from; None where there is none yet. Raises as ``read``."""
-        return self.sketches.relations.graphs.find(_key(pattern, self._tables(graphs)))
+    def kept(self, pattern: Pattern, graphs: Mapping[str, Graph], wanted: Mapping[str, Wanted]) -> GraphState | None:
+        """Return the state that a pattern would be answered from; None where there is none yet.
+
+        Args:
+            wanted: which triples the pattern can match, by graph.
+
+        Raises:
+            Refused: the pattern cannot be followed here, as far as that is known before rows are read.
+        """
+        tables = self._tables(graphs)
+        for each in tables.values():
+            each.columns(wanted[each.graph])
+        return self.sketches.relations.graphs.find(_key(pattern, tables))
 
     def _tables(self, graphs: Mapping[str, Graph]) -> dict[str, GraphTable]:
         if self.options.sketch is SketchMode.OFF or not self.options.answers:

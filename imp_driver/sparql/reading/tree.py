@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
 from imp_driver.sparql.algebra import Variable
 from imp_driver.sparql.functions.names import meant
+from imp_driver.sparql.reading.brackets import without_brackets
 from imp_driver.sparql.reading.expected import Expectations
 from imp_driver.sparql.reading.tokens import FIRST_NUMBER, INVERSE, WRITTEN, Prepared, Token, prepared, tokens
 from imp_driver.sparql.terms import RDF, XSD
@@ -160,7 +161,9 @@ def _refusal(text: str, offset: int, expected: str) -> ProgrammingError:
     offset = min(offset, len(text))
     offset += len(text[offset:]) - len(text[offset:].lstrip())
     called = _called(text, offset) if expected == _OF_A_PREFIX else None
-    if called is not None:
+    if (bare := without_brackets(text, offset)) is not None:
+        offset, told = bare
+    elif called is not None:
         offset, told = called.start, f"{called.text} is no function of SPARQL 1.1{meant(called.text)}"
     else:
         token = next(tokens(text[offset:]), None)

@@ -22,5 +22,5 @@ def test_a_condition_holds_for_its_values_alone(count: int, with_null: bool) -> 
 def test_texts_are_quoted() -> None:
     condition = Sought("c", ["", "it's", "ü"]).condition
     (text,) = sqlglot.transpile(condition, read="spark", write="duckdb")
-    found = duckdb.sql(f"SELECT c FROM (VALUES (''), ('it''s'), ('its'), ('ü'), ('u')) t(c) WHERE {text}")
+    found = duckdb.execute(f"SELECT c FROM (VALUES (''), ('it''s'), ('its'), ('ü'), ('u')) t(c) WHERE {text}")
     assert sorted(found.fetchall()) == [("",), ("it's",), ("ü",)]

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from imp_driver.cli.bad_rows import first_bad_row
-from imp_driver.cli.load_progress import Progress, Written
+from imp_driver.cli.load_progress import Progress, Written, rate
 
 
 def test_a_bad_row_of_a_packed_file_is_found(tmp_path: Path) -> None:
@@ -28,10 +28,19 @@ def test_rows_of_whole_files_are_counted_while_they_are_written(tmp_path: Path) 
     assert progress.line() == "Writing 2 files ... 0 s"
     pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "first.parquet")
     (tmp_path / "half.parquet").write_bytes(b"PAR1")
-    assert "1 written, 3 rows, " in progress.line()
+    assert progress.line() == "Writing 2 files ... 1 written, 3 rows"
     pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "half.parquet")
-    assert "2 written, 5 rows, " in progress.line()
+    assert progress.line() == "Writing 2 files ... 2 written, 5 rows"
+    pq.write_table(pa.table({"a": [0] * 20_000}), tmp_path / "large.parquet")
+    assert progress.line().startswith("Writing 2 files ... 3 written, 20,005 rows, ")
+    assert progress.line().endswith(" rows a second")
     assert Written(tmp_path / "none").files == 0
+
+
+def test_of_few_rows_no_rate_is_told() -> None:
+    assert rate(20_000, 2.0) == "10,000 rows a second"
+    assert rate(3, 7.0) is None
+    assert rate(20_000, 0.0) is None
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

@@ -13,7 +13,7 @@ from imp_driver.commands.views import typed_view
 from imp_driver.parse.views import NewView, read_new_view
 from imp_driver.ports import TableDefinition
 from imp_driver.values.execution import Execution
-from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, recursive_query
+from imp_driver.values.view_policy import PROPERTY, PROVENANCE, QUERY, SHOWN, SPARQL, recursive_query
 from tests.soundness.engine import DuckSession, TableStream, Warehouse, drained
 
 QUERY_TEXT = 'WITH RECURSIVE p(a) AS (SELECT 1 UNION SELECT a + 1 FROM p WHERE a < length("x\ny")) SELECT a FROM p'
@@ -58,6 +58,20 @@ def test_the_statement_that_makes_it() -> None:
     wanted = read_new_view(str(row["createtab_stmt"]))
     assert (wanted.name, wanted.query, wanted.policy.name, wanted.has_provenance) == (("c", "s", "v"), QUERY_TEXT, "STRICT", True)
     assert (wanted.columns, wanted.comment) == ("(\n  `a` COMMENT 'it\\'s')", "COMMENT 'all'")
+
+
+def test_the_statement_that_makes_it_has_its_text_in_sparql() -> None:
+    sparql = "SPARQL SELECT ?s FROM <people> { ?s <http://x/p>+ 'it''s;' }"
+    found = TableDefinition(
+        json.dumps({"fields": FIELDS}), (), {**PROPERTIES, SPARQL: sparql}, "all", recursive_query(INTERNAL, PROPERTIES)
+    )
+    made = f"CREATE VIEW c.s.v (\n  a)\nAS {INTERNAL}\n"
+    rows = pa.table({"createtab_stmt": pa.array([made], pa.string())})
+    (row,) = drained(with_own_queries("SHOW CREATE TABLE s.v", TableStream(rows.schema, rows.to_batches()), lambda _: found))
+    assert QUERY_TEXT not in str(row["createtab_stmt"])
+    wanted = read_new_view(str(row["createtab_stmt"]))
+    assert (wanted.name, wanted.sparql, wanted.query, wanted.policy.name) == (("c", "s", "v"), sparql, "", "STRICT")
+    assert wanted.columns == "(\n  `a` COMMENT 'it\\'s')"
 
 
 def test_listed_views_have_each_its_own() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from imp_driver.commands.suggestions import suggest
 from imp_driver.errors import DataError, Error, NotSupportedError, OperationalError, ProgrammingError, QueryPosition
+from tests.unit.answer.test_answers import World
 
 
 def _syntax() -> ProgrammingError:
@@ -72,6 +73,59 @@ def test_a_recursion_without_its_word_is_told(text: str, is_told: bool) -> None:
     error = ProgrammingError(told, error_class="TABLE_OR_VIEW_NOT_FOUND", sqlstate="42P01")
     suggest(error, text)
     assert str(error) == told + " Did you mean WITH RECURSIVE?" * is_told
+
+
+RECURSION = "r (a) AS (SELECT 1 UNION SELECT a + 1 FROM r WHERE a < 3) SELECT * FROM r"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        (f"WITH RECURSIV {RECURSION}", True),
+        (f"CREATE INCREMENTAL VIEW v AS WITH recusrive {RECURSION.replace('(a)', '')}", True),
+        (f"SELECT * FROM (WITH RECURSIVELY `R` AS (SELECT 1) SELECT 2) q JOIN ({RECURSION})", True),
+        (f"WITH RECURSIVE {RECURSION} SELECT", False),
+        ("WITH recursiv AS (SELECT 1) SELECT FROM FROM", False),
+        ("WITH recursiv (a) AS (SELECT 1) SELECT FROM FROM", False),
+        (f"WITH RECORDS {RECURSION}", False),
+        ("WITH RECURSIV", False),
+    ],
+)
+def test_a_word_that_is_nearly_recursive_is_told(text: str, is_told: bool) -> None:
+    error = ProgrammingError("Syntax error", error_class="PARSE_SYNTAX_ERROR", sqlstate="42601")
+    suggest(error, text)
+    assert str(error) == "Syntax error" + " Did you mean WITH RECURSIVE?" * is_told
+
+
+def test_both_are_told_of_a_view_whose_query_the_driver_cannot_read() -> None:
+    begin = "CREATE INCREMENTAL VIEW v AS WITH"
+    error = ProgrammingError("What follows AS in a view is to be a query.")
+    for _ in range(2):
+        suggest(error, f"{begin} RECURSIV {RECURSION}")
+    assert str(error) == "What follows AS in a view is to be a query. Did you mean WITH RECURSIVE?"
+    with pytest.raises(NotSupportedError, match="takes no MAX RECURSION LEVEL"):
+        suggest(error, f"{begin} RECURSIVE {RECURSION.replace('AS', 'MAX RECURSION LEVEL 5 AS', 1)}")
+    with pytest.raises(NotSupportedError, match="takes no MAX RECURSION LEVEL"):
+        World().ask(f"{begin} RECURSIVE {RECURSION.replace('AS', 'MAX RECURSION LEVEL 5 AS', 1)}")
+
+
+def _by_union() -> ProgrammingError:
+    return ProgrammingError("[UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE] no", error_class="UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE", query_id="q")
+
+
+@pytest.mark.parametrize("begin", ["", "EXPLAIN ", "CREATE VIEW v AS ", "CREATE INCREMENTAL VIEW v AS "])
+def test_a_bound_beside_union_is_told_with_what_to_write(begin: str) -> None:
+    error = _by_union()
+    with pytest.raises(NotSupportedError, match=r"takes no MAX RECURSION LEVEL\. .*WHERE r\.steps < 5") as raised:
+        suggest(error, f"{begin}WITH RECURSIVE {RECURSION.replace('AS', 'max recursion level 5 AS', 1)}")
+    assert (raised.value.__cause__, raised.value.query_id) == (error, "q")
+
+
+@pytest.mark.parametrize("text", [f"WITH RECURSIVE {RECURSION}", f"WITH RECURSIVE {RECURSION} WHERE 'MAX RECURSION LEVEL 5' = `MAX`"])
+def test_other_recursions_that_spark_refuses_keep_its_error(text: str) -> None:
+    error = _by_union()
+    suggest(error, text)
+    assert str(error) == "[UNION_NOT_SUPPORTED_IN_RECURSIVE_CTE] no"
 
 
 @pytest.mark.parametrize(

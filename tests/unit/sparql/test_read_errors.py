@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from imp_driver.errors import NotSupportedError, ProgrammingError, QueryPosition
-from imp_driver.sparql.read import is_update, read_query
+from imp_driver.sparql.read import is_update, read_query, read_updates
 from tests.unit.sparql.shapes import PREFIXES, G, bgp, names, where
 
 
@@ -69,6 +69,65 @@ def test_a_word_that_is_nearly_another_is_told(text: str, word: str) -> None:
         read_query(text, G)
     told = str(raised.value).split("\n")[0]
     assert told.endswith(f". Did you mean {word}?") if word else "Did you mean" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "name"),
+    [
+        ("DROP GRAPH people", 12, "people"),
+        ("CLEAR SILENT GRAPH sales.people ;", 20, "sales.people"),
+        ("COPY people TO <other>", 6, "people"),
+        ("MOVE SILENT <other> TO people", 24, "people"),
+        ("LOAD <x.ttl> INTO GRAPH people", 25, "people"),
+        ("WITH 'people' DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", 6, "people"),
+        ("INSERT DATA { GRAPH people { <a> <b> 1 } }", 21, "people"),
+        ("DELETE { ?s ?p ?o } USING people WHERE { ?s ?p ?o }", 27, "people"),
+    ],
+)
+def test_a_graph_without_brackets_is_told_in_updates(text: str, column: int, name: str) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_updates(text, G[0])
+    told = f"this is no SPARQL 1.1: line 1, column {column}: the name of a graph stands in angle brackets: write <{name}>"
+    assert str(raised.value).split("\n")[0] == told
+    assert raised.value.position == QueryPosition(1, column, column - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("SELECT * FROM people { ?s ?p ?o }", "column 15: the name of a graph stands in angle brackets: write <people>"),
+        ("SELECT * FROM NAMED `sales`\n{ ?s ?p ?o }", "column 21: the name of a graph stands in angle brackets: write <sales>"),
+        ("SELECT * { GRAPH people { ?s ?p ?o } }", "column 18: the name of a graph stands in angle brackets: write <people>"),
+        ("SELECT * FROM { ?s ?p ?o }", "found '{'"),
+        ("SELECT * { GRAPH { ?s ?p ?o } }", "found '{'"),
+        ("SELECT * FROM WHERE { ?s ?p ?o }", "found '{'"),
+        ("SELECT * FROM NAMED", "found the end of the text"),
+        ("SELECT * FROM <people> { ?s ?p }", "found '}'"),
+        ("SELECT * { ?s ?p people }", "found '}'"),
+    ],
+)
+def test_a_graph_without_brackets_is_told_in_queries(text: str, told: str) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_query(text, G)
+    assert str(raised.value).split("\n")[0].endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "iri"),
+    [
+        ("LOAD /data/a.ttl", "file:///data/a.ttl"),
+        ("LOAD SILENT '/data/a b.ttl' INTO GRAPH <g>", "file:///data/a%20b.ttl"),
+        ("LOAD data.ttl", "data.ttl"),
+        ('LOAD "../data.ttl";', "../data.ttl"),
+        ("LOAD file:///data/a.ttl INTO GRAPH <g>", "file:///data/a.ttl"),
+    ],
+)
+def test_a_file_without_brackets_is_told(text: str, iri: str) -> None:
+    with pytest.raises(ProgrammingError) as raised:
+        read_updates(text, G[0])
+    assert str(raised.value).split("\n")[0].endswith(f": the place of a file stands in angle brackets: write LOAD <{iri}>")
+    with pytest.raises(ProgrammingError, match="expected"):
+        read_updates("LOAD ", G[0])
 
 
 def test_a_sign_that_begins_an_iri_is_told() -> None:

@@ -5,7 +5,22 @@ from __future__ import annotations
 import pytest
 
 from imp_driver.errors import NotSupportedError, ProgrammingError
-from imp_driver.sparql.algebra import Bgp, Clear, EachNamed, Join, LeftJoin, Load, Modify, Pattern, Project, Quad, Source, Update, Values
+from imp_driver.sparql.algebra import (
+    Bgp,
+    Clear,
+    EachNamed,
+    Join,
+    LeftJoin,
+    Load,
+    Modify,
+    Pattern,
+    Project,
+    Quad,
+    Source,
+    Triple,
+    Update,
+    Values,
+)
 from imp_driver.sparql.read import read_updates
 from tests.unit.sparql.shapes import PREFIXES, bgp, integer, names, triple, var
 
@@ -158,3 +173,13 @@ def test_tables_are_not_created_here() -> None:
     with pytest.raises(NotSupportedError, match="makes no table"):
         read_updates("CREATE GRAPH <h>")
     assert read_updates("CREATE SILENT GRAPH <h>") == ()
+
+
+def test_relative_iris_are_resolved_against_a_base_and_stay_without_one() -> None:
+    [plain] = read_updates("INSERT DATA { GRAPH <h> { <a> <p> <b> } }", G)
+    assert plain == Modify((), (Quad(Triple("<a>", "<p>", "<b>"), H),), ONCE)
+    based = "BASE <http://x/> INSERT DATA { GRAPH <h> { <a> <p> <b> } } ; DELETE DATA { GRAPH <h> { <a> <p> <http://y/b> } }"
+    assert read_updates(based, G) == (
+        Modify((), (Quad(Triple("<http://x/a>", "<http://x/p>", "<http://x/b>"), H),), ONCE),
+        Modify((Quad(Triple("<http://x/a>", "<http://x/p>", "<http://y/b>"), H),), (), ONCE),
+    )

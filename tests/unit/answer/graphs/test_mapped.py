@@ -13,6 +13,7 @@ import pytest
 
 from imp_driver.answer.graphs.answers import GraphAnswers
 from imp_driver.answer.permitted import Permitted
+from imp_driver.commands.sparql_query import SparqlQueries
 from imp_driver.dataflow.mappings.circuit import Circuit
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
@@ -25,11 +26,12 @@ from imp_driver.sparql.graph_table import MAPPING, MAPPING_TEXT, PROPERTY
 from imp_driver.sparql.mapping import read_mapping
 from imp_driver.sparql.mapping_sql import query_text
 from imp_driver.sparql.read import read_query
+from imp_driver.values.execution import Execution
 from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 from imp_driver.values.stopwatch import Stopwatch
 from imp_driver.values.tables import ChangePlan, SchemaColumn, TableSnapshot, ZSet
-from tests.soundness.engine import DuckSession, Warehouse
+from tests.soundness.engine import DuckSession, Warehouse, drained
 from tests.unit.answer.graphs.test_followed import NoFiles
 
 PREFIXES = "@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix e: <http://e/> ."
@@ -206,3 +208,19 @@ def test_a_column_of_a_type_with_a_text_of_the_engines_own_is_named() -> None:
         world.ask()
     assert raised.value.grounds.detail.startswith("triples of knows are not made here: the column weight is of type double")
     assert world.ask("SELECT ?x { ?x a <http://e/Person> }")[0] is Decision.CAPTURED
+
+
+def _explained(world: World, text: str) -> list[str]:
+    queries = SparqlQueries(world.answers, world.answers.options, lambda execution: pytest.fail("nothing is run"))
+    return [str(row["plan"]) for row in drained(queries.explain(text, Execution(text)).stream)]
+
+
+def test_what_is_explained_is_what_happens_to_a_column_of_such_a_type() -> None:
+    world = World(replace(Catalog(Warehouse()), mapping=MAPPED.replace("{other}", "{weight}")))
+    world.lake.columns["knows"] = ("id", "weight")
+    lines = _explained(world, QUERY.replace("SELECT ?n ?m", "SELECT ?n ?m FROM <g>"))
+    told = "LEFT_TO_SPARK: triples of knows are not made here: the column weight is of type double, whose text is the engine's"
+    assert lines[0] == f"Not followed in process: {told}."
+    assert [line.partition(":")[0] for line in lines[1:]] == ["Spark alone would run"]
+    lines = _explained(world, "SELECT ?x FROM <g> { ?x a <http://e/Person> }")
+    assert lines[:2] == ["Answered from solutions that follow the graphs: g.", "State: to be captured."]
