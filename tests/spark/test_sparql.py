@@ -154,6 +154,9 @@ def test_terms_have_the_form_that_is_asked_for(graph: imp_driver.Connection, war
     for form in ("text", "typed", "n3"):
         with imp_driver.connect(warehouse=str(warehouse), graph=_name(graph), terms=form) as connection:
             (found[form],) = _ask(connection, text)[0]
+        if form == "text":
+            # Spark's own are compared by the other tests.
+            continue
         # Who computes the rows makes no difference.
         with imp_driver.connect(warehouse=str(warehouse), graph=_name(graph), terms=form, sketch="off") as connection:
             rows, report = _ask(connection, text)

@@ -14,7 +14,7 @@ from imp_driver.answer.recursion.sought import MOST_RANGES, Sought
 def test_a_condition_holds_for_its_values_alone(count: int, with_null: bool) -> None:
     condition = Sought("a b", [3 * number - 50 for number in range(count)], with_null=with_null).condition
     table = '(SELECT unnest(range(-100, 700)) AS "a b" UNION ALL SELECT NULL)'
-    found = duckdb.sql(f'SELECT "a b" FROM {table} WHERE {condition.replace("`", chr(34))} ORDER BY 1 NULLS LAST').fetchall()
+    found = duckdb.execute(f'SELECT "a b" FROM {table} WHERE {condition.replace("`", chr(34))} ORDER BY 1 NULLS LAST').fetchall()
     assert [value for (value,) in found] == [*(3 * number - 50 for number in range(count)), *[None] * with_null]
     assert condition.count(" BETWEEN ") <= MOST_RANGES
 
