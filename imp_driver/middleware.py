@@ -43,7 +43,8 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.versions import ReadTransaction, text_at
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangeSource

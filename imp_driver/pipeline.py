@@ -24,7 +24,8 @@ from imp_driver.parse.dialect import check_installation
 from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Session
 from imp_driver.refresher import Refresher
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 
 _LOG = logging.getLogger("imp_driver")
 _lock = threading.Lock()

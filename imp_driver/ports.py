@@ -11,7 +11,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.view_policy import ViewPolicy
 
@@ -89,9 +89,9 @@ class RelationKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ViewColumn:
-    """``source`` is the column of the view's query, ``name`` what the view calls it, ``type_name`` the type to which it is converted.
+    """``source`` is the column of the view's query, ``name`` what the view calls it.
 
-    Types are named as in a Delta schema; one that has no name there has its SQL form.
+    It is converted to the type ``type_name``, named as in a Delta schema, or by its SQL form where it has no name there.
     """
 
     source: str
@@ -252,7 +252,7 @@ class KeptRows(Protocol):
         """Return rows that rest for another run, under the same names; this object is of no use then. Raises an Error of this driver."""
 
     def rest(self) -> None:
-        """Have no names until another run has the rows: nobody who lists the names of the session sees them meanwhile. Raises nothing."""
+        """Have no names until another run has the rows, so that nobody who lists those of the session sees them. Raises nothing."""
 
     def hand_over(self, name: str, rows: pa.Table) -> KeptSize:
         """Have a few rows of this process under a new name. Raises an Error of this driver; nothing is kept then."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from imp_driver.errors import InterfaceError
-from imp_driver.values.options import DEFAULT_PORT, Options, has_control
+from imp_driver.values.option_reader import DEFAULT_PORT, has_control
+from imp_driver.values.options import Options
 from imp_driver.values.redaction import shown_url
 
 _EXPECTED = "Expected imp:///folder?sketch=lazy or imp+connect://host:15002/schema?sketch=lazy."

@@ -31,7 +31,7 @@ from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, Pipeline, TableDefinition
 from imp_driver.reasons import Decision, DeltaSource, Reason
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.report import SketchReport
 
 STATEMENTS = 2_000

@@ -40,7 +40,8 @@ from imp_driver.snapshot.reader import Reader
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options, RecursionPlace
+from imp_driver.values.option_kinds import Floats, RecursionPlace
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.view_policy import ViewPolicy
 

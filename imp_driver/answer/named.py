@@ -32,7 +32,8 @@ from imp_driver.snapshot.text import Grouped
 from imp_driver.snapshot.versions import of_recursion
 from imp_driver.state.named_views import Below, LastAction, NamedView
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.quoting import qualified
 from imp_driver.values.refusal import Grounds, Refused
 from imp_driver.values.report import SketchReport

@@ -43,7 +43,8 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Cause
 from imp_driver.values.codes import one_array
 from imp_driver.values.execution import Parameters
-from imp_driver.values.options import Floats, Options
+from imp_driver.values.option_kinds import Floats
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 from imp_driver.values.view_policy import ViewPolicy
 

@@ -8,7 +8,8 @@ from imp_driver.plan.nodes import Scan, scans
 from imp_driver.ports import Session
 from imp_driver.reasons import Reason
 from imp_driver.snapshot.text import Grouped
-from imp_driver.values.options import Options, RowRules
+from imp_driver.values.option_kinds import RowRules
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 
 

@@ -28,7 +28,8 @@ from imp_driver.sparql.terms import Term
 from imp_driver.state.graph_states import GraphState
 from imp_driver.values.attempt import tried
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, Terms
+from imp_driver.values.option_kinds import Terms
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Grounds, Refused
 
 _NOWHERE = Source("")

@@ -20,7 +20,8 @@ from imp_driver.dbapi.typeobjects import Description, describe
 from imp_driver.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
 from imp_driver.ports import Outcome, Pipeline
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import SketchMode, read_mode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.option_reader import read_mode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.shown import html_table
 

@@ -40,7 +40,8 @@ from imp_driver.state.thresholds import Thresholds
 from imp_driver.state.unique_keys import UniqueKeys
 from imp_driver.state.values import CaptureFailure
 from imp_driver.values.bounded_cache import BoundedCache
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangeSource, TableSnapshot
 

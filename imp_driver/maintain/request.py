@@ -24,7 +24,8 @@ from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Blocks
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.option_kinds import Policy, SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import TableSnapshot
 

@@ -23,7 +23,7 @@ from imp_driver.ports import Outcome, Pipeline, ResultColumn, ResultStream, Tabl
 from imp_driver.reasons import Reason
 from imp_driver.values.execution import Execution, Parameters
 from imp_driver.values.failures import described
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.report import SketchReport
 from imp_driver.values.stopwatch import Stopwatch
 

@@ -14,7 +14,8 @@ from imp_driver.rewrite.shadow import Answer, check_same
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.execution import Execution
 from imp_driver.values.failures import described
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 

@@ -26,7 +26,8 @@ from imp_driver.persist.tables import DeltaRepository
 from imp_driver.ports import Moment, Relation, RelationKind, ResultColumn, ResultShape, ResultStream, TableDefinition
 from imp_driver.reasons import Reason
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.faults.lake_buckets import LakeBuckets
 from tests.soundness.engine import TableStream, connect_engine, counted, drained

@@ -16,7 +16,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.reasons import Decision, RecaptureReason
 from imp_driver.state import checkpoint
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from tests.faults.lake import Lake, Process
 from tests.faults.scenario import JOIN, QUERIES, SUMS, make_tables
 from tests.soundness.engine import drained

@@ -19,7 +19,8 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.sketch import balance
 from imp_driver.values import stopwatch
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.pairs.cover import Attack, Outcome
 from tests.pairs.grammar import CLUSTERING, DIMENSIONS, OUT_OF_REACH, Choice, asked_before, text_of

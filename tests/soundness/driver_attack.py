@@ -37,7 +37,8 @@ from imp_driver.sketch.cut_groups import Cut
 from imp_driver.state import group_columns, thresholds
 from imp_driver.values import stopwatch
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.ranges import RangePartition
 from imp_driver.values.tables import TableSnapshot
 from tests.pairs.grammar import STATES, asked_before, random_choice, text_of

@@ -14,7 +14,8 @@ from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, Policy
+from imp_driver.values.option_kinds import Policy
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.faults.lake import Lake, LakeSession
 from tests.soundness.engine import connect_engine, drained, new_engine

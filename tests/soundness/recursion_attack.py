@@ -174,7 +174,8 @@ def _of_best(chance: random.Random, tally: Recursions) -> None:
     from imp_driver.maintain.sketches import Sketches
     from imp_driver.middleware import Middleware
     from imp_driver.values.execution import Execution
-    from imp_driver.values.options import Options, Policy, RecursionPlace
+    from imp_driver.values.option_kinds import Policy, RecursionPlace
+    from imp_driver.values.options import Options
 
     warehouse = Warehouse()
     options = Options(policy=Policy.INCREMENTAL, recursion=RecursionPlace.PROCESS)

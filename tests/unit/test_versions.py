@@ -21,7 +21,8 @@ from imp_driver.reasons import Decision, Reason
 from imp_driver.snapshot.versions import Newest, TextVersions
 from imp_driver.url import options_from_url
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.refusal import Refused
 from tests.soundness.engine import DuckSession, TableStream, Warehouse
 

@@ -23,7 +23,8 @@ from imp_driver.sparql.algebra import Pattern, Source
 from imp_driver.sparql.graph_table import COLUMNS
 from imp_driver.sparql.parts import tables_of
 from imp_driver.state.graph_states import GraphState
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.quoting import qualified
 from imp_driver.values.redaction import redacted
 from imp_driver.values.refusal import Refused

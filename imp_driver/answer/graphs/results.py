@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from imp_driver.sparql.functions.values import typed
 from imp_driver.sparql.terms import Term, n_triples, shown
-from imp_driver.values.options import Terms
+from imp_driver.values.option_kinds import Terms
 
 Column: TypeAlias = tuple[pa.DataType, Sequence[object]]
 _KINDS: dict[type, pa.DataType] = {bool: pa.bool_(), float: pa.float64(), str: pa.string(), datetime.date: pa.date32()}

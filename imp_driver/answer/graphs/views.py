@@ -45,7 +45,7 @@ from imp_driver.sparql.read import read_query
 from imp_driver.sparql.sql.translate import Result, translated
 from imp_driver.values.bounded_cache import BoundedCache
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Terms
+from imp_driver.values.option_kinds import Floats, Terms
 from imp_driver.values.refusal import Refused
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import SchemaColumn

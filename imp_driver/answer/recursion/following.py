@@ -27,7 +27,7 @@ from imp_driver.plan.render import RelationOf
 from imp_driver.ports import COLLATED, NESTED_CHAR, KeptRows, Session
 from imp_driver.reasons import DeltaSource, Reason
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import RowRules
+from imp_driver.values.option_kinds import RowRules
 from imp_driver.values.tables import ChangeSource, ChangesUnavailable, TableSnapshot
 
 MOST_CHANGED = 50_000

@@ -22,7 +22,7 @@ from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
 from imp_driver.snapshot.reading import Reading
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import RowRules
+from imp_driver.values.option_kinds import RowRules
 from imp_driver.values.refusal import Grounds
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangeSource

@@ -8,7 +8,7 @@ from imp_driver.answer.patience import Patience
 from imp_driver.answer.recursion.rounds import EndlessRecursion, TooLarge
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
 from imp_driver.reasons import Reason
-from imp_driver.values.options import RecursionPlace
+from imp_driver.values.option_kinds import RecursionPlace
 from imp_driver.values.refusal import FoundT, Refused
 
 

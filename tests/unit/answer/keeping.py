@@ -12,7 +12,8 @@ from imp_driver.answer.recursion.round_texts import LEVEL
 from imp_driver.middleware import Middleware
 from imp_driver.ports import KeptSize, ResultStream
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, Policy, RecursionPlace
+from imp_driver.values.option_kinds import Policy, RecursionPlace
+from imp_driver.values.options import Options
 from tests.soundness.kept_rows import MemoryRows
 from tests.unit.answer.test_answers import Asked, World
 

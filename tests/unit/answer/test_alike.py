@@ -8,7 +8,7 @@ from imp_driver.parse import statement as statements
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.snapshot.reader import Reader
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.refusal import Refused
 from tests.unit.answer.test_answers import World
 

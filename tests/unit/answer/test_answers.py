@@ -19,7 +19,8 @@ from imp_driver.ports import ResultShape, ResultStream
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.state.returning import FEWEST
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import Options, Policy, RowRules, SketchMode
+from imp_driver.values.option_kinds import Policy, RowRules, SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.soundness.engine import DuckSession, Files, Row, Warehouse, drained
 

@@ -7,7 +7,7 @@ import pytest
 from imp_driver.parse.statement import parse
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.snapshot.text import known_text
-from imp_driver.values.options import Policy
+from imp_driver.values.option_kinds import Policy
 from imp_driver.values.refusal import Refused
 from tests.soundness.engine import Row
 from tests.soundness.tables import Catalog

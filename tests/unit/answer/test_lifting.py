@@ -10,7 +10,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.maintain import relations
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Policy
+from imp_driver.values.option_kinds import Policy
 from tests.soundness.engine import DuckSession, Row
 from tests.unit.answer.test_answers import Asked, World
 

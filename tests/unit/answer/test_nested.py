@@ -13,7 +13,7 @@ from imp_driver.answer.nested.merged import merged
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.plan.nodes import Merge
 from imp_driver.reasons import ServedBy
-from imp_driver.values.options import Policy
+from imp_driver.values.option_kinds import Policy
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 

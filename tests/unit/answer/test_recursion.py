@@ -14,7 +14,7 @@ from imp_driver.errors import NotSupportedError
 from imp_driver.plan.nodes import Fixpoint
 from imp_driver.plan.rule_forms import NoRule
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.options import RecursionPlace
+from imp_driver.values.option_kinds import RecursionPlace
 from tests.soundness.engine import Row
 from tests.unit.answer.keeping import Left
 from tests.unit.answer.test_answers import World

@@ -16,7 +16,8 @@ from imp_driver.errors import DataError, InterfaceError, NotSupportedError, Oper
 from imp_driver.plan.best_rows import Best
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, RecursionPlace
+from imp_driver.values.option_kinds import RecursionPlace
+from imp_driver.values.options import Options
 from tests.soundness.engine import Row, drained
 from tests.unit.answer.keeping import Left
 from tests.unit.answer.test_answers import World

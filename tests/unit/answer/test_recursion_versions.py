@@ -8,7 +8,7 @@ from imp_driver.errors import Error, NotSupportedError, OperationalError
 from imp_driver.ports import View, ViewColumn
 from imp_driver.reasons import Decision, ServedBy
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import RecursionPlace
+from imp_driver.values.option_kinds import RecursionPlace
 from tests.unit.answer.viewing import Viewed
 
 REACH = "WITH RECURSIVE p(a, b) AS (SELECT g, x FROM {} UNION SELECT l.g, p.b FROM {} l JOIN p ON l.x = p.a) SELECT a, b FROM p"

@@ -14,7 +14,8 @@ from imp_driver.parse.moment import TODAY
 from imp_driver.plan.nodes import Plan
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Floats, Options, SketchMode
+from imp_driver.values.option_kinds import Floats, SketchMode
+from imp_driver.values.options import Options
 from tests.soundness.engine import drained
 from tests.unit.answer.lake_table import LakeTable
 from tests.unit.answer.test_answers import QUERY, World

@@ -8,7 +8,7 @@ import pytest
 
 from imp_driver.answer import answers, join, rest, states
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.refusal import Refused
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World

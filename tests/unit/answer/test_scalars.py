@@ -9,7 +9,7 @@ import sqlglot
 
 from imp_driver.plan.resolve import resolve
 from imp_driver.reasons import Decision, Reason, ServedBy
-from imp_driver.values.options import Policy
+from imp_driver.values.option_kinds import Policy
 from imp_driver.values.refusal import Refused
 from tests.soundness.engine import Row
 from tests.soundness.tables import Catalog

@@ -9,7 +9,7 @@ import pytest
 from imp_driver.answer import tops
 from imp_driver.reasons import Decision, Reason, ServedBy
 from imp_driver.state import thresholds
-from imp_driver.values.options import Policy
+from imp_driver.values.option_kinds import Policy
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 from imp_driver.middleware import Middleware
 from imp_driver.plan.recursive_form import unrolled_text
 from imp_driver.ports import Relation, RelationKind, View, ViewColumn
-from imp_driver.values.options import Options, Policy
+from imp_driver.values.option_kinds import Policy
+from imp_driver.values.options import Options
 from imp_driver.values.view_policy import ViewPolicy
 from tests.soundness.engine import in_duckdb
 from tests.unit.answer.test_answers import Asked, World

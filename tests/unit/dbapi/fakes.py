@@ -9,7 +9,7 @@ import pyarrow as pa
 from imp_driver.ports import Outcome, ResultColumn, TableDefinition
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_driver.values.report import SketchReport
 
 REPORT = SketchReport(Decision.NOT_USED, Reason.SKETCH_OFF)

@@ -8,7 +8,8 @@ import pytest
 
 import imp_driver
 from imp_driver.url import options_from_url
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from tests.unit.dbapi.fakes import FakePipeline
 
 

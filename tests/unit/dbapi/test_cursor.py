@@ -21,7 +21,7 @@ from imp_driver.dbapi.parameters import checked
 from imp_driver.dbapi.rows import Rows
 from imp_driver.ports import Outcome
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 
 

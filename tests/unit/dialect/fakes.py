@@ -11,7 +11,7 @@ import pyarrow as pa
 import imp_driver
 from imp_driver.ports import Outcome, TableDefinition
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from tests.unit.dbapi.fakes import REPORT, FakeStream, numbers
 
 PATIENCE = 20.0

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 import imp_driver
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import SketchMode
+from imp_driver.values.option_kinds import SketchMode
 from imp_sqlalchemy import ImpAsyncDialect
 from imp_sqlalchemy.aio_connection import AwaitedConnection
 from imp_sqlalchemy.aio_dialect import ImpAsyncModule

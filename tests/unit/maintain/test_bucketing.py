@@ -19,7 +19,8 @@ from imp_driver.reasons import Decision, Reason, RecaptureReason
 from imp_driver.state.checkpoint import Checkpoint
 from imp_driver.state.recovery import Recovery
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.soundness.buckets import MemoryBuckets
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained

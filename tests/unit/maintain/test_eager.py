@@ -22,7 +22,8 @@ from imp_driver.reasons import Decision, DeltaSource, Reason, RecaptureReason
 from imp_driver.sketch.cut_groups import CutGroups
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from imp_driver.values.tables import ChangePlan, ChangesUnavailable, TableSnapshot, ZSet
 from tests.soundness.engine import DuckSession, Row, TableStream, Warehouse

@@ -9,7 +9,8 @@ from imp_driver.errors import DataError
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision, Reason
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from tests.soundness.engine import DuckSession
 from tests.unit.maintain.test_sharing import World
 

@@ -13,7 +13,8 @@ from imp_driver.middleware import Middleware
 from imp_driver.reasons import Decision
 from imp_driver.state.maintained import Maintained
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.soundness.engine import DuckSession, Warehouse, drained
 

@@ -18,7 +18,8 @@ from imp_driver.observe.registry import Observer, metrics, observer_of
 from imp_driver.reasons import Decision, Reason, RecaptureReason
 from imp_driver.values.execution import Execution
 from imp_driver.values.failures import described
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.option_kinds import Policy, SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.unit.dbapi.fakes import REPORT, numbers
 from tests.unit.observe.watched import SECRET, BreakingStream, FakeWatched, World, observed, rows_of

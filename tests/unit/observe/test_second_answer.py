@@ -14,7 +14,8 @@ from imp_driver.middleware import Middleware
 from imp_driver.ports import ResultColumn, ResultStream
 from imp_driver.reasons import Reason
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, Policy, SketchMode
+from imp_driver.values.option_kinds import Policy, SketchMode
+from imp_driver.values.options import Options
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.observe.watched import rows_of
 

@@ -18,7 +18,8 @@ from imp_driver.observe import spans
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, Policy
+from imp_driver.values.option_kinds import Policy
+from imp_driver.values.options import Options
 from tests.unit.dbapi.fakes import numbers
 from tests.unit.observe.watched import SECRET, FakeWatched, World, observed
 

@@ -14,7 +14,8 @@ from imp_driver.observe.registry import Observer
 from imp_driver.observe.spans import Spans
 from imp_driver.ports import Outcome, ResultStream
 from imp_driver.values.execution import Execution, Parameters
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from tests.soundness.engine import DuckSession, Warehouse
 from tests.unit.dbapi.fakes import REPORT, FakePipeline, FakeStream, numbers
 

@@ -15,7 +15,8 @@ from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
 from imp_driver.reasons import Reason
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from tests.soundness.engine import DuckSession, Warehouse
 
 PAIRS = Path(__file__).with_name("pairs")

@@ -11,7 +11,8 @@ from sqlalchemy import URL
 
 from imp_driver.errors import InterfaceError
 from imp_driver.url import options_from_url
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_sqlalchemy.url import connect_arguments
 from tests.hostile import strings
 from tests.seeds import WIDE

@@ -24,7 +24,8 @@ from imp_driver.state import checkpoint
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.values import Identity
 from imp_driver.values.execution import Execution
-from imp_driver.values.options import Options, SketchMode
+from imp_driver.values.option_kinds import SketchMode
+from imp_driver.values.options import Options
 from imp_driver.values.report import SketchReport
 from tests.soundness.engine import DuckSession, Row, Warehouse, drained
 

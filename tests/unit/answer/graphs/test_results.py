@@ -18,7 +18,7 @@ from imp_driver.sparql.given import Iri, bound, term_of
 from imp_driver.sparql.parts import tables_of
 from imp_driver.sparql.templates import rows_of
 from imp_driver.sparql.terms import XSD, Term, literal, n_triples
-from imp_driver.values.options import Terms
+from imp_driver.values.option_kinds import Terms
 from imp_driver.values.refusal import Refused
 
 ONE, TWO = literal("1", f"{XSD}integer"), literal("2.50", f"{XSD}decimal")
