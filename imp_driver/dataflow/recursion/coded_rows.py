@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imp_driver.dataflow.recursion.keys import ABSENT, GIVEN, Layout, LevelArray, Projection, Source, contains, extended
+from imp_driver.dataflow.recursion.keys import (
+    ABSENT,
+    GIVEN,
+    Layout,
+    LevelArray,
+    Source,
+    contains,
+    extended,
+    projection,
+    put_in,
+    taken_out,
+)
 from imp_driver.values.codes import IntegerArray
 
 _FEW_PREFIXES, _PREFIXES_PER_QUERY = 1 << 14, 16
@@ -47,10 +58,10 @@ class Index:
         self.prefix = Layout(tuple(layout.bits[column] for column in columns))
         self.ordered = Layout(tuple(layout.bits[column] for column in order))
         self.free_bits = layout.size - self.prefix.size
-        self.to_ordered = Projection([layout], [Source(0, column) for column in order], self.ordered.shifts)
-        self.from_ordered = Projection([self.ordered], [Source(0, place) for place in np.argsort(order).tolist()], layout.shifts)
+        self.to_ordered = projection([layout], [Source(0, column) for column in order], self.ordered.shifts)
+        self.from_ordered = projection([self.ordered], [Source(0, place) for place in np.argsort(order).tolist()], layout.shifts)
         known = [Source(0, place) for place in range(len(columns))]
-        self.from_prefix = Projection([self.prefix], known, [layout.shifts[column] for column in columns])
+        self.from_prefix = projection([self.prefix], known, [layout.shifts[column] for column in columns])
 
     def extents(self, ordered: IntegerArray, prefixes: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
         """Return from where to where ascending keys, known columns first, have each prefix."""
@@ -71,12 +82,16 @@ class _Sorted:
     def change(self, removed: IntegerArray, added: IntegerArray) -> None:
         if len(removed):
             places = self._ordered.searchsorted(self._index.to_ordered(removed))
-            self._ordered, self._keys = np.delete(self._ordered, places), np.delete(self._keys, places)
+            self._ordered, self._keys = taken_out(self._ordered, places), taken_out(self._keys, places)
         if len(added):
             ordered = self._index.to_ordered(added)
             order = np.argsort(ordered)
             places = self._ordered.searchsorted(ordered[order])
-            self._ordered, self._keys = np.insert(self._ordered, places, ordered[order]), np.insert(self._keys, places, added[order])
+            self._ordered, self._keys = put_in(self._ordered, places, ordered[order]), put_in(self._keys, places, added[order])
+        if self._begins is not None and len(removed) + len(added) == 1:
+            prefix = int(self._index.to_ordered(removed if len(removed) else added)[0] >> self._index.free_bits)
+            self._begins[prefix + 1 :] += 1 if len(added) else -1
+            return
         self._begins = None
 
     def extents(self, prefixes: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
@@ -125,9 +140,9 @@ class GivenRows:
     def change(self, removed: IntegerArray, added: IntegerArray) -> None:
         """Take away rows that are there and add others that are not; both ascend."""
         if len(removed):
-            self.keys = np.delete(self.keys, self.keys.searchsorted(removed))
+            self.keys = taken_out(self.keys, self.keys.searchsorted(removed))
         if len(added):
-            self.keys = np.insert(self.keys, self.keys.searchsorted(added), added)
+            self.keys = put_in(self.keys, self.keys.searchsorted(added), added)
         for known in self._sorted.values():
             known.change(removed, added)
 

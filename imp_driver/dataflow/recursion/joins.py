@@ -12,7 +12,7 @@ import numpy as np
 
 from imp_driver.dataflow.recursion.coded_rows import Found, GivenRows, Index
 from imp_driver.dataflow.recursion.equal_places import EqualPlaces
-from imp_driver.dataflow.recursion.keys import ABSENT, PIECE, Condition, Layout, LevelArray, Projection, Source
+from imp_driver.dataflow.recursion.keys import ABSENT, PIECE, Condition, Layout, LevelArray, Source, projection
 from imp_driver.dataflow.recursion.products import Product, product
 from imp_driver.dataflow.recursion.recursive_rows import RecursiveRows
 from imp_driver.values.codes import BooleanArray, IntegerArray
@@ -46,7 +46,7 @@ class _LookUp:
         self._rows = relations.rows(relation)
         if isinstance(self._rows, RecursiveRows):
             self._rows.expect(self._index)
-        self._prefix = Projection(layouts, [known[column] for column in columns], self._index.prefix.shifts)
+        self._prefix = projection(layouts, [known[column] for column in columns], self._index.prefix.shifts)
         self._condition = Condition(layout, *places.unchecked(read, known.keys()))
 
     def find(self, *keys: IntegerArray, below: int = ABSENT, best: LevelArray | None = None) -> Iterator[Found]:
@@ -83,7 +83,7 @@ class Forward:
             self._other = _LookUp(places, 1 - read, relations, known=known, layouts=[layouts[read]])
             layouts = [layouts[read], layouts[1 - read]]
         sources = [Source(int(place.read != read), place.column) for place in places.head]
-        self._heads = Projection(layouts, sources, relations.layouts[rule.head].shifts)
+        self._heads = projection(layouts, sources, relations.layouts[rule.head].shifts)
 
     def heads(self, keys: IntegerArray, level: int) -> Iterator[tuple[IntegerArray, LevelArray | int]]:
         """Yield the heads of all bodies with rows of a level, and the level of each derivation, or of all."""

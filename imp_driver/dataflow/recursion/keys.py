@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -74,27 +75,39 @@ class Source:
     column: int
 
 
-class Projection:
-    """Keys of some layouts -> keys of another, each column of which is one of theirs; columns are moved together where they can be."""
+Projection: TypeAlias = Callable[..., IntegerArray]
+"""Takes keys of some layouts, all as long, and returns keys of another."""
 
-    def __init__(self, layouts: Sequence[Layout], sources: Sequence[Source], shifts: Sequence[int]) -> None:
-        """Take where each column is, and how many bits stand below it in the new key."""
-        masks: dict[tuple[int, int], int] = {}
-        for source, shift in zip(sources, shifts, strict=True):
-            layout = layouts[source.key]
-            moved = source.key, shift - layout.shifts[source.column]
-            masks[moved] = masks.get(moved, 0) | layout.mask(source.column)
-        self._moves = tuple((key, _needed(mask, shift, layouts[key].size), shift) for (key, shift), mask in masks.items())
 
-    def __call__(self, *keys: IntegerArray) -> IntegerArray:
-        found = None
-        for key, mask, shift in self._moves:
-            part = keys[key] if mask is None else keys[key] & mask
-            if shift:
-                part = part << shift if shift > 0 else part >> -shift
-            found = part if found is None else found | part
-        assert found is not None
-        return found
+def projection(layouts: Sequence[Layout], sources: Sequence[Source], shifts: Sequence[int]) -> Projection:
+    """Return what makes keys of which each column is one of others; columns are moved together where they can be.
+
+    Args:
+        sources: where each column is.
+        shifts: how many bits stand below each in the new key.
+    """
+    masks: dict[tuple[int, int], int] = {}
+    for source, shift in zip(sources, shifts, strict=True):
+        layout = layouts[source.key]
+        moved = source.key, shift - layout.shifts[source.column]
+        masks[moved] = masks.get(moved, 0) | layout.mask(source.column)
+    moves = [_move(key, _needed(mask, shift, layouts[key].size), shift) for (key, shift), mask in masks.items()]
+    return reduce(_both, moves)
+
+
+def _both(one: Projection, other: Projection) -> Projection:
+    return lambda *keys: one(*keys) | other(*keys)
+
+
+def _move(key: int, mask: int | None, shift: int) -> Projection:
+    # A few microseconds each time are most of what a step takes that finds little.
+    if mask is None:
+        if not shift:
+            return lambda *keys: keys[key]
+        return (lambda *keys: keys[key] << shift) if shift > 0 else (lambda *keys: keys[key] >> -shift)
+    if not shift:
+        return lambda *keys: keys[key] & mask
+    return (lambda *keys: (keys[key] & mask) << shift) if shift > 0 else (lambda *keys: (keys[key] & mask) >> -shift)
 
 
 def _needed(mask: int, shift: int, size: int) -> int | None:
@@ -134,6 +147,22 @@ def distinct(keys: IntegerArray) -> IntegerArray:
     return found[is_first]
 
 
+def taken_out(array: IntegerArray, places: IntegerArray) -> IntegerArray:
+    """Return an array without the values at some places."""
+    if len(places) != 1:
+        return np.delete(array, places)
+    place = int(places[0])
+    return np.concatenate((array[:place], array[place + 1 :]))
+
+
+def put_in(array: IntegerArray, places: IntegerArray, values: IntegerArray) -> IntegerArray:
+    """Return an array with values before those at some places."""
+    if len(places) != 1:
+        return np.insert(array, places, values)
+    place = int(places[0])
+    return np.concatenate((array[:place], values, array[place:]))
+
+
 def contains(ascending: IntegerArray, keys: IntegerArray) -> BooleanArray:
     """Return which keys are among others, which ascend."""
     if not len(ascending):
@@ -148,8 +177,18 @@ def extended(begins: IntegerArray, ends: IntegerArray) -> Iterator[tuple[Integer
 
     Together they are no more than ``PIECE`` in one go, unless one query has more.
     """
+    if len(begins) == 1:
+        begin, end = int(begins[0]), int(ends[0])
+        if end > begin:
+            yield np.zeros(end - begin, dtype=np.int64), np.arange(begin, end)
+        return
     counts = ends - begins
     totals = counts.cumsum()
+    total = int(totals[-1]) if len(totals) else 0
+    if total <= PIECE:
+        if total:
+            yield np.arange(len(counts)).repeat(counts), (begins - totals + counts).repeat(counts) + np.arange(total)
+        return
     begin, done = 0, 0
     while begin < len(counts):
         end = len(counts)
