@@ -15,6 +15,7 @@ import pyarrow as pa
 from imp_driver.answer.nested.described import COUNTS, Described, Describer
 from imp_driver.answer.nested.exact_columns import NotDescribed, Numbers, Tokens
 from imp_driver.answer.nested.partial import Partials
+from imp_driver.answer.rounding import renamed
 from imp_driver.dataflow.nested.maintained import Maintained, maintained
 from imp_driver.dataflow.nested.masks import TooManyPairsError
 from imp_driver.plan.attributes import plain_identifier
@@ -90,10 +91,16 @@ class FollowedMerge:
 class _Evaluated:
     """A merge that was asked for once, or that is not followed: its groups, what they were read from, and how many finer ones these are."""
 
+    merge: Merge
     source: Sequence[object]
     rows: pa.Table
     count: int
     is_hopeless: bool
+
+    def named(self, merge: Merge) -> pa.Table:
+        """Return the groups for another plan of the same rows, whose attributes may have other names."""
+        pairs = zip(self.merge.output, merge.output, strict=True)
+        return renamed(self.rows, {one.identifier: other.identifier for one, other in pairs})
 
 
 class FollowedMerges:
@@ -115,7 +122,7 @@ class FollowedMerges:
         is_hopeless = False
         if isinstance(known, _Evaluated):
             if source and _are_same(source, known.source):
-                return known.rows
+                return known.named(merge)
             is_hopeless = known.is_hopeless
             known = None if is_hopeless or count < LEAST_GROUPS else FollowedMerge()
         if isinstance(known, FollowedMerge):
@@ -127,7 +134,7 @@ class FollowedMerges:
                 self._keep(key, known)
                 return _table(merge, found, known.tokens[0], rows_of(finer), partials)
         rows = evaluated()
-        self._keep(key, _Evaluated(source, rows, count, is_hopeless))
+        self._keep(key, _Evaluated(merge, source, rows, count, is_hopeless))
         return rows
 
     def _keep(self, key: Hashable, merge: FollowedMerge | _Evaluated) -> None:

@@ -224,6 +224,21 @@ def test_few_groups_are_merged_anew_only_after_changes_of_theirs(monkeypatch: py
         assert len(evaluated) == 1
 
 
+def test_groups_that_were_merged_for_one_text_have_the_names_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated = list[str]()
+
+    def noted(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
+        evaluated.append(plan.output[0].identifier)
+        return merged(plan, rows, partials)
+
+    monkeypatch.setattr("imp_driver.answer.finish.merged", noted)
+    world = _world(random.Random(6), negative=False)
+    few = "SELECT g, sum(a) AS v FROM r WHERE 3 > (SELECT count(*) FROM r q WHERE q.x > r.x) GROUP BY g"
+    world.checked(few)
+    assert world.checked(f"SELECT k, count(*) AS n FROM s GROUP BY k UNION ALL {few}").served_by is ServedBy.STATE
+    assert len(evaluated) == 1
+
+
 def test_partitions_of_the_rows_of_a_subquery_are_not_those_of_the_row_around(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows of the subquery are of all values of g, though another one is asked about those of one value alone."""
     monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
