@@ -153,6 +153,8 @@ class Following:
         """Have copies of tables for the questions of the next readings, where these are worth it."""
         sorting = Sorting(self.session, self.kept, self.execution, self.tables, self.names)
         orders = sorting.worth(forms, state.asked)
+        if not orders:
+            return
         try:
             state.sorted = sorting.copied(forms, orders)
         except Error as error:

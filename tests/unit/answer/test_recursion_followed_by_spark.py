@@ -282,6 +282,25 @@ def test_copies_are_asked_in_the_place_of_tables(monkeypatch: pytest.MonkeyPatch
     assert len(kept.shown) == shown
 
 
+def test_the_time_of_questions_is_added_up_until_copies_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 1e6)
+    world = Left()
+    world.warehouse.commit("r", LINKS)
+    world.ask(FROM_ONE)
+    asked = [0.0]
+    for node in (7, 8, 9):
+        world.commit((node, node - 1, node, 0))
+        if node == 9:
+            # As much as was asked in all is now what the copies cost.
+            monkeypatch.setattr(sorting, "SECONDS_PER_ROW", asked[-1] / 1e3)
+        assert ("copied" in world.checked(FROM_ONE).detail) == (node == 9)
+        (run,) = world.path.kept_runs._runs.values()
+        asked += [state.asked for state in run.states.values()]
+    assert asked[0] < asked[1] < asked[2]
+    assert asked[3] == 0.0
+
+
 def test_copies_with_many_changes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
     monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
