@@ -78,7 +78,10 @@ NESTED_MUTANTS = (
     Mutant("factors of subqueries are left out", _DESCRIBED, "factor=inner.factor * found.factor", "factor=inner.factor"),
     Mutant("COALESCE is forgotten", _LINEAR, "found.kind, True)", "found.kind, False)"),
     Mutant(
-        "other constants have the same merge", _FOLLOWED, "key = signature(merge), self._settings", "key = merge.output, self._settings"
+        "other constants have the same merge",
+        _FOLLOWED,
+        "(signature(merge), self._settings), _source",
+        "(tuple(each.identifier for each in merge.output), self._settings), _source",
     ),
     Mutant("a whole that has changed is as it was", _FOLLOWED, "one.equals(other)", "True"),
     Mutant(
