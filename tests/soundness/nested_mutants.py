@@ -80,8 +80,8 @@ NESTED_MUTANTS = (
     Mutant(
         "other constants have the same merge",
         _FOLLOWED,
-        "(signature(merge), self._settings), _source",
-        "(tuple(each.identifier for each in merge.output), self._settings), _source",
+        "key = signature(merge), self._settings,",
+        "key = tuple(each.identifier for each in merge.output), self._settings,",
     ),
     Mutant("a whole that has changed is as it was", _FOLLOWED, "one.equals(other)", "True"),
     Mutant(

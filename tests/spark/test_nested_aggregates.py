@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import imp_driver
+from imp_driver.answer.nested import followed
 from imp_driver.reasons import ServedBy
 from tests.seeds import of_today
 
@@ -73,6 +74,22 @@ def test_a_view_and_what_would_be(both: tuple[imp_driver.Cursor, imp_driver.Curs
         assert driver.execute("SELECT vwap FROM vwap").fetchall() == [(before,)]
     finally:
         driver.execute("DROP INCREMENTAL VIEW vwap")
+
+
+def test_a_table_of_other_types_is_not_followed_from_the_one_before(
+    both: tuple[imp_driver.Cursor, imp_driver.Cursor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(followed, "LEAST_GROUPS", 0)
+    driver, plain = both
+    text = "SELECT sum(b.volume) AS v, count(*) AS n FROM typed b WHERE 10 < (SELECT sum(c.volume) FROM typed c WHERE c.price <= b.price)"
+    for kind in ("DECIMAL(12, 2)", "DECIMAL(12, 3)", "BIGINT", "DECIMAL(20, 0)"):
+        driver.execute(f"CREATE OR REPLACE TABLE typed (price INT, volume {kind})")
+        driver.execute("INSERT INTO typed VALUES (1, 2), (2, 3), (3, 4), (4, 5), (5, 30)")
+        for price in (9, 8, 7):
+            assert driver.execute(text).fetchall() == plain.execute(text).fetchall()
+            assert _served_by(driver) is ServedBy.STATE
+            driver.execute(f"INSERT INTO typed VALUES ({price}, 1)")
+        assert driver.execute(text).fetchall() == plain.execute(text).fetchall()
 
 
 def test_explain_says_what_the_page_says(both: tuple[imp_driver.Cursor, imp_driver.Cursor]) -> None:

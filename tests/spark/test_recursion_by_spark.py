@@ -231,6 +231,50 @@ def test_copies_are_asked_in_the_place_of_tables(
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
+_FAR = "date_add(DATE'9999-12-31', 400)"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "statements", "step"),
+    [
+        (
+            "imp_count INT, b INT",
+            ("VALUES (1, 2), (1, 2), (2, 3), (NULL, 1)", "VALUES (3, 4)", "VALUES (1, 9)"),
+            "SELECT imp_count, b FROM strange UNION SELECT l.imp_count, r.d FROM strange l JOIN r ON l.b = r.s",
+        ),
+        (
+            "a DATE, b DATE",
+            (
+                f"VALUES (DATE'2020-01-01', DATE'9999-12-31'), (DATE'9999-12-31', {_FAR})",
+                "VALUES (DATE'2020-01-02', NULL)",
+                f"VALUES ({_FAR}, NULL)",
+            ),
+            "SELECT a, a FROM strange WHERE a < DATE'2021-01-01' UNION SELECT f.b, r.d FROM strange f JOIN r ON f.a = r.s",
+        ),
+        (
+            "a STRING, t STRING",
+            ("VALUES ('a', 'b'), ('b', CAST(X'ff41' AS STRING)), ('c', 'd')", "VALUES ('d', 'e')", "VALUES ('e', 'a')"),
+            "SELECT a, a FROM strange WHERE a = 'a' UNION SELECT u.t, r.d FROM strange u JOIN r ON u.a = r.s",
+        ),
+    ],
+    ids=["a name of ours", "dates beyond the years of Python", "text that is no UTF-8"],
+)
+def test_values_that_the_process_does_not_read_are_computed_anew(
+    cursor: imp_driver.Cursor, warehouse: Path, kinds: str, statements: tuple[str, ...], step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+    text = f"WITH RECURSIVE r(s, d) AS ({step}) SELECT d IS NULL AS is_null, count(*) AS n, count(s) AS s FROM r GROUP BY d IS NULL"
+    cursor.execute(f"CREATE OR REPLACE TABLE strange ({kinds})")
+    for statement in (*statements, "DELETE"):
+        cursor.execute(
+            f"INSERT INTO strange {statement}" if statement != "DELETE" else f"DELETE FROM strange WHERE {kinds.split()[0]} IS NOT NULL"
+        )
+        found = _rows(cursor, text)
+    with imp_driver.connect(warehouse=str(warehouse), policy="incremental", recursion="spark") as anew:
+        assert found == _rows(anew.cursor(), text)
+
+
 _STEPS_THAT_TELL_APART = {
     "CREATE TABLE apart (s INT, d INT, w DOUBLE) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')": "",
     "INSERT INTO apart VALUES (1, 2, 1), (2, 3, 1), (3, 4, 0.0)": "",

@@ -117,7 +117,9 @@ class FollowedMerges:
         # What is computed from other groups has no numbers that last, and would be computed once more.
         if self._known is None or finer.name not in partials:
             return evaluated()
-        key, source = (signature(merge), self._settings), _source(merge, rows_of, partials)
+        # Columns of the same name may have other types once a table was replaced, and sums other digits.
+        key = signature(merge), self._settings, tuple(_kinds(merge, rows_of, partials))
+        source = _source(merge, rows_of, partials)
         known, count = self._known.get(key), rows_of(finer).num_rows
         is_hopeless = False
         if isinstance(known, _Evaluated):
@@ -155,6 +157,14 @@ def _source(plan: Plan, rows_of: Callable[[Plan], pa.Table], partials: Partials)
     if held or plan.keys or plan.is_finer:
         return held
     return [rows_of(plan)]
+
+
+def _kinds(plan: Plan, rows_of: Callable[[Plan], pa.Table], partials: Partials) -> list[pa.DataType]:
+    """Return the types of the groups below a merge."""
+    if not isinstance(plan, Aggregate):
+        return [kind for child in children(plan) for kind in _kinds(child, rows_of, partials)]
+    is_read = plan.name in partials or not (plan.keys or plan.is_finer)
+    return list(rows_of(plan).schema.types) if is_read else []
 
 
 def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:

@@ -105,6 +105,8 @@ class Following:
             # Rows that an engine keeps may go with the machine that has them, and files of old versions by VACUUM.
             raise_if_cancelled(error)
             self.why_not.append(f"the engine could not follow it ({type(error).__name__})")
+        except (OverflowError, UnicodeDecodeError, pa.ArrowException) as error:
+            self.why_not.append(f"some values are not read in process: {type(error).__name__}")
         else:
             self.states[name] = state
             return state

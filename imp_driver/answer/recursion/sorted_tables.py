@@ -20,8 +20,6 @@ from imp_driver.ports import KeptRows
 from imp_driver.values.quoting import quoted_name
 from imp_driver.values.tables import ZSet
 
-_COUNT = "imp_count"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SortedTable:
@@ -70,9 +68,10 @@ class SortedTable:
         among = Sought(name, sorted(values.drop_null().to_pylist()), with_null=values.null_count > 0)
         where = f" WHERE {among.condition}" if len(values) <= MOST_VALUES else ""
         items = ", ".join(f"few.{each}" for each in self._names)
+        named = ", ".join(f"few.{each} AS k{place}" for place, each in enumerate(self._names))
         same = " AND ".join(f"few.{each} <=> many.{each}" for each in self._names)
         many = f"(SELECT {self._columns} FROM {copy}{where}) AS many"
-        return f"SELECT {items}, count(*) AS {_COUNT} FROM {many} INNER JOIN {few} AS few ON {same} GROUP BY {items}"
+        return f"SELECT {named}, count(*) AS n FROM {many} INNER JOIN {few} AS few ON {same} GROUP BY {items}"
 
     @property
     def _names(self) -> list[str]:
@@ -137,8 +136,9 @@ class Changer:
             found = self.read(table.counted(name, few))
         finally:
             self.kept.drop(name)
-        known = found.select(table.schema.names).cast(table.schema)
-        return dict(zip(as_rows(known.columns), found.column(_COUNT).to_pylist(), strict=True))
+        *columns, counts = found.columns
+        known = [column.cast(kind) for column, kind in zip(columns, table.schema.types, strict=True)]
+        return dict(zip(as_rows(known), counts.to_pylist(), strict=True))
 
     def _handed_over(self, schema: pa.Schema, rows: Collection[Row]) -> str:
         if not rows:
