@@ -164,6 +164,12 @@ class Answers:
         """
         if reading.is_pinned:
             raise Refused(Reason.OLD_VERSION)
+        if reading.text.has_recursion:
+            # What is supposed steps copies of rows that are held, as they are from the first reading on.
+            try:
+                self._recursions.held(reading, execution, means)
+            except NotEvaluable as error:
+                raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
         parts = self._parts.over(forks)
         first: Refused | None = None
         ways: tuple[Callable[[], Grouped | None], ...] = (partial(over_views, reading), reading.text.with_rows, reading.text.grouped)

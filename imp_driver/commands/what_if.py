@@ -80,13 +80,18 @@ class WhatIfs:
         if not self._answers.named.is_used:
             return Grounds(Reason.SKETCH_OFF)
         forks = Forks(SupposedSource(self._source, hypothesis.tables))
+        has_recursion = False
         try:
             reading = self._reader.read(statement, query)
             hypothesis.check(reading)
+            has_recursion = reading.text.has_recursion
             answer = self._answers.supposed(reading, forks, query, means_of(self._session, query))
         except Refused as refused:
             if refused.reason is Reason.TABLE_CHANGED_MEANWHILE:
                 raise Moved from None
+            if has_recursion:
+                # Spark does not know it.
+                raise NotSupportedError(f"WHAT IF does not follow this recursion: {refused.grounds.told}.") from None
             return refused.grounds
         report = replace(report_of_groups(answer.parts, query.watch.times), served_by=answer.served_by)
         return Outcome(answer.rows, -1, _of_written(report))

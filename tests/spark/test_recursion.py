@@ -126,6 +126,15 @@ def test_a_view_is_shown_by_its_own_query(cursor: imp_driver.Cursor, table: str)
     assert "raise_error" not in listed
 
 
+def test_what_if_of_what_nobody_has_read_or_the_process_does_not_know(cursor: imp_driver.Cursor, table: str) -> None:
+    view = f"{table}_supposed"
+    cursor.execute(f"CREATE INCREMENTAL VIEW {view} POLICY STRICT AS {REACH.format(t=table)}")
+    cursor.execute("DROP STATE ALL")
+    assert cursor.execute(f"WHAT IF (DELETE FROM {table} WHERE src = 2 AND dst = 1) SELECT count(*) FROM {view}").fetchall() == [(3,)]
+    with pytest.raises(imp_driver.NotSupportedError, match="WHAT IF does not follow this recursion: LEFT_TO_SPARK: CONCAT_WS"):
+        cursor.execute(f"WHAT IF (DELETE FROM {table} WHERE src = 2) SELECT concat_ws('-', src, dst) FROM {view}")
+
+
 def test_what_if(cursor: imp_driver.Cursor, table: str) -> None:
     assert cursor.execute(REACH.format(t=table)).fetchall()
     rows = cursor.execute(f"WHAT IF (DELETE FROM {table} WHERE src = 2 AND dst = 1) {REACH.format(t=table)}").fetchall()
