@@ -34,7 +34,10 @@ def read(text: str) -> Query | None:
 @pytest.mark.parametrize("part", range(4))
 def test_random_queries_follow_random_streams(part: int) -> None:
     found = 0
-    for number in range(QUERIES // 4):
+    for number in range(QUERIES):
+        # Of some days' queries few have a solution.
+        if number >= QUERIES // 4 and found > QUERIES // 16:
+            break
         random = Random(f"{SEED} {part} {number}")
         asked = RandomQuery(random)
         query = read(asked.text)
