@@ -205,14 +205,20 @@ def test_groups_that_are_as_they_were_are_not_read_again(monkeypatch: pytest.Mon
         assert len(described) == 1
 
 
-def test_few_groups_are_merged_anew_only_after_changes_of_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluated = list[str]()
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that the merges come into, by their first columns, whenever one is computed from all finer groups."""
+    found = list[str]()
 
     def noted(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
-        evaluated.append(plan.output[0].identifier)
+        found.append(plan.output[0].identifier)
         return merged(plan, rows, partials)
 
     monkeypatch.setattr("imp_driver.answer.finish.merged", noted)
+    return found
+
+
+def test_few_groups_are_merged_anew_only_after_changes_of_theirs(evaluated: list[str]) -> None:
     chance = random.Random(5)
     world, text = _world(chance, negative=False), MORE_FORMS["product of longs"]
     world.checked(text)
@@ -224,14 +230,7 @@ def test_few_groups_are_merged_anew_only_after_changes_of_theirs(monkeypatch: py
         assert len(evaluated) == 1
 
 
-def test_groups_that_were_merged_for_one_text_have_the_names_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluated = list[str]()
-
-    def noted(plan: Merge, rows: pa.Table, partials: Partials) -> pa.Table:
-        evaluated.append(plan.output[0].identifier)
-        return merged(plan, rows, partials)
-
-    monkeypatch.setattr("imp_driver.answer.finish.merged", noted)
+def test_groups_that_were_merged_for_one_text_have_the_names_of_another(evaluated: list[str]) -> None:
     world = _world(random.Random(6), negative=False)
     few = "SELECT g, sum(a) AS v FROM r WHERE 3 > (SELECT count(*) FROM r q WHERE q.x > r.x) GROUP BY g"
     world.checked(few)
