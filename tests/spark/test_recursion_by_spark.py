@@ -203,23 +203,23 @@ def test_copies_are_asked_in_the_place_of_tables(
 ) -> None:
     monkeypatch.setattr(sorting, "LEAST_ROWS", 1)
     monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
-    cursor.execute("CREATE TABLE steps (src INT, dst INT, `it's` STRING, day DATE, n DECIMAL(4, 1), id INT)")
-    cursor.execute("INSERT INTO steps SELECT id, id + 1, 'x', DATE'2026-01-01', 1.5, id FROM range(6)")
+    cursor.execute("CREATE OR REPLACE TABLE sought_steps (src INT, dst INT, `it's` STRING, day DATE, n DECIMAL(4, 1), id INT)")
+    cursor.execute("INSERT INTO sought_steps SELECT id, id + 1, 'x', DATE'2026-01-01', 1.5, id FROM range(6)")
     text = (
-        "WITH RECURSIVE p(a, b, n, d, m) AS (SELECT src, dst, `it's`, day, n FROM steps "
-        "UNION SELECT p.a, l.dst, l.`it's`, p.d, l.n FROM p JOIN steps l ON l.src = p.b) SELECT a, b, n, d, m FROM p"
+        "WITH RECURSIVE p(a, b, n, d, m) AS (SELECT src, dst, `it's`, day, n FROM sought_steps "
+        "UNION SELECT p.a, l.dst, l.`it's`, p.d, l.n FROM p JOIN sought_steps l ON l.src = p.b) SELECT a, b, n, d, m FROM p"
     )
     assert _rows(cursor, text) == _rows(other, text)
-    cursor.execute("INSERT INTO steps VALUES (6, 0, 'it''s', NULL, NULL, 6), (6, 0, 'it''s', NULL, NULL, 7)")
+    cursor.execute("INSERT INTO sought_steps VALUES (6, 0, 'it''s', NULL, NULL, 6), (6, 0, 'it''s', NULL, NULL, 7)")
     assert _rows(cursor, text) == _rows(other, text)
     report = cursor.sketch_report
     assert report is not None
-    assert report.detail.split("; ")[1:] == ["copied: spark_catalog.default.steps by src, dst"]
+    assert report.detail.split("; ")[1:] == ["copied: spark_catalog.default.sought_steps by src, dst"]
     for statement in (
-        "DELETE FROM steps WHERE id = 7",
-        "UPDATE steps SET dst = NULL, `it's` = NULL WHERE id IN (2, 6)",
-        "INSERT INTO steps VALUES (NULL, 3, 'y', NULL, 2, 8), (2, 3, 'x', DATE'2026-01-01', 1.5, 9)",
-        "DELETE FROM steps WHERE id = 1",
+        "DELETE FROM sought_steps WHERE id = 7",
+        "UPDATE sought_steps SET dst = NULL, `it's` = NULL WHERE id IN (2, 6)",
+        "INSERT INTO sought_steps VALUES (NULL, 3, 'y', NULL, 2, 8), (2, 3, 'x', DATE'2026-01-01', 1.5, 9)",
+        "DELETE FROM sought_steps WHERE id = 1",
     ):
         cursor.execute(statement)
         assert _rows(cursor, text) == _rows(other, text)
