@@ -23,7 +23,7 @@ from imp_driver.answer.summary import Groups
 from imp_driver.answer.tops import First, Tops
 from imp_driver.answer.wider import NotOneToOne
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.maintain.at_hand import is_at_hand, read_at_hand
+from imp_driver.maintain.at_hand import AtHand, at_hand, read_at_hand
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means, Upkeep
@@ -113,12 +113,16 @@ class Parts:
         """
         if not all(reading.is_constant(analysis) for _, analysis in grouped.parts):
             return None
+        every: list[AtHand] = []
+        for request in self._requests(grouped, reading, parameters):
+            own = at_hand(self._relations, request)
+            if own is None:
+                # Nothing is read of some parts where others are not there.
+                return None
+            every.append(own)
         found: dict[str, Groups] = {}
-        requests = list(self._requests(grouped, reading, parameters))
-        if not all(is_at_hand(self._relations, each) for each in requests):
-            return None
-        for request, (aggregate, _) in zip(requests, grouped.parts, strict=True):
-            part = read_at_hand(self._relations, request, partial(self._whole, aggregate))
+        for own, (aggregate, _) in zip(every, grouped.parts, strict=True):
+            part = own.read(self._relations, partial(self._whole, aggregate))
             if part is None:
                 return None
             found[aggregate.name] = part

@@ -4,6 +4,7 @@ a step to newer versions that is under way."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from imp_driver.maintain.identity import state_key
@@ -18,29 +19,42 @@ from imp_driver.state.maintained import Maintained
 ReadT = TypeVar("ReadT")
 
 
-def read_at_hand(relations: Relations, request: Request, read: Callable[[Request, Maintained, Upkeep, ReadGroups], ReadT]) -> ReadT | None:
-    """Return what a reader makes of groups at exactly the request's versions; None where the relation must be held for them.
+@dataclass(frozen=True, slots=True, eq=False)
+class AtHand:
+    """Groups at exactly a request's versions, though not all of their columns may be there."""
 
-    Raises what ``read`` raises.
-    """
+    request: Request
+    relation: Maintained
+    upkeep: Upkeep
+    groups: ReadGroups
+
+    def read(self, relations: Relations, read: Callable[[Request, Maintained, Upkeep, ReadGroups], ReadT]) -> ReadT | None:
+        """Return what a reader makes of the groups; None where it needs a column that is to be made. Raises what ``read`` raises."""
+        try:
+            found = read(self.request, self.relation, self.upkeep, self.groups)
+        except NotThere:
+            return None
+        _note_use(relations, self.request, self.relation)
+        return found
+
+
+def at_hand(relations: Relations, request: Request) -> AtHand | None:
+    """Return the groups of a request where they stand for its versions as they are; None elsewhere."""
     relation = relations.registry.find(state_key(request))
     vector = vector_of(request.tables)
     groups = None if relation is None else relation.columns.at(vector)
     if relation is None or groups is None:
         return None
-    version = vector[relation.identity.location].version
-    try:
-        found = read(request, relation, Upkeep(Decision.FRESH, version), groups)
-    except NotThere:
-        return None
-    _note_use(relations, request, relation)
-    return found
+    return AtHand(request, relation, Upkeep(Decision.FRESH, vector[relation.identity.location].version), groups)
 
 
-def is_at_hand(relations: Relations, request: Request) -> bool:
-    """Say whether there are groups at exactly the request's versions, though not all of their columns may be."""
-    relation = relations.registry.find(state_key(request))
-    return relation is not None and relation.columns.at(vector_of(request.tables)) is not None
+def read_at_hand(relations: Relations, request: Request, read: Callable[[Request, Maintained, Upkeep, ReadGroups], ReadT]) -> ReadT | None:
+    """Return what a reader makes of groups at exactly the request's versions; None where the relation must be held for them.
+
+    Raises what ``read`` raises.
+    """
+    found = at_hand(relations, request)
+    return None if found is None else found.read(relations, read)
 
 
 def still_at_hand(relations: Relations, request: Request, relation: Maintained) -> Upkeep | None:

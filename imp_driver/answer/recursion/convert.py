@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
@@ -32,6 +32,12 @@ def as_column(values: Sequence[object], kind: pa.DataType) -> pa.Array:
     """Return a column of values that ``as_rows`` has given."""
     stored = _stored(kind)
     return pa.array(values, kind) if stored is None else pa.array(values, stored).view(kind)
+
+
+def as_table(rows: Collection[Row], schema: pa.Schema) -> pa.Table:
+    """Return rows, of which there may be none, as a table."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return pa.table([as_column(values, kind) for values, kind in zip(columns, schema.types, strict=True)], schema=schema)
 
 
 def is_same_kind(one: pa.DataType, other: pa.DataType) -> bool:

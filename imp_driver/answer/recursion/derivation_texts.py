@@ -6,7 +6,7 @@ recursion is joined first, so that these need not be sent around.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from sqlglot import exp
 from imp_driver.answer.recursion.round_texts import LEVEL, column
 from imp_driver.parse.statement import DIALECT
 from imp_driver.plan.attributes import identifiers
-from imp_driver.plan.nodes import Fixpoint, OneRow, Plan, Recurrence, Scan
+from imp_driver.plan.nodes import Attribute, Fixpoint, OneRow, Plan, Recurrence, Scan
 from imp_driver.plan.render import RelationOf, Renderer, condition_sql
 from imp_driver.plan.rule_forms import NoRule, RuleForm, rule_forms
 from imp_driver.values.quoting import quoted_name
@@ -53,9 +53,14 @@ class DerivationForm:
     def wanted(self) -> frozenset[str]:
         return frozenset(name for each in (*self.conjuncts, *self.values) for name in identifiers(each))
 
-    def columns(self, place: int) -> tuple[str, ...]:
-        """Return the columns of a table that are read."""
-        return tuple(each.name for each in self.inputs[place].output if each.identifier in self.wanted)
+
+def columns_read(forms: Iterable[DerivationForm]) -> dict[tuple[str, ...], dict[str, Attribute]]:
+    """Return the columns that rules read of tables, by the names of both."""
+    found: dict[tuple[str, ...], dict[str, Attribute]] = {}
+    for form in forms:
+        for scan in form.scans.values():
+            found.setdefault(scan.table, {}).update((each.name, each) for each in scan.output if each.identifier in form.wanted)
+    return found
 
 
 def derivation_forms(plan: Fixpoint) -> tuple[DerivationForm, ...]:

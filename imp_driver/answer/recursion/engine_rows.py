@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from imp_driver.answer.recursion.convert import as_column, as_rows
+from imp_driver.answer.recursion.convert import as_rows, as_table
 from imp_driver.answer.recursion.derivation_texts import HEADS, Asking, DerivationForm
 from imp_driver.answer.recursion.kept_state import KeptRelation
 from imp_driver.answer.recursion.round_texts import LEVEL, column
@@ -201,8 +201,7 @@ class _Handed:
 
 def rows_table(rows: Collection[Row], kinds: Sequence[pa.DataType]) -> pa.Table:
     """Return rows as a table under ``c0``, ``c1`` .."""
-    columns = list(zip(*rows, strict=True)) if rows else [() for _ in kinds]
-    return pa.table({column(number): as_column(values, kind) for number, (values, kind) in enumerate(zip(columns, kinds, strict=True))})
+    return as_table(rows, pa.schema([(column(number), kind) for number, kind in enumerate(kinds)]))
 
 
 def _by_relation(facts: Collection[Fact]) -> dict[int, list[Row]]:

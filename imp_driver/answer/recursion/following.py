@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.answer.recursion.derivation_texts import DerivationForm, NotFollowed, derivation_forms
+from imp_driver.answer.recursion.derivation_texts import DerivationForm, NotFollowed, columns_read, derivation_forms
 from imp_driver.answer.recursion.engine_rows import ChangedTable, EngineRows, Shipped, rows_table
 from imp_driver.answer.recursion.kept_state import KeptRecursion, KeptRelation, TableVersion
 from imp_driver.answer.recursion.round_texts import LEVEL
@@ -204,7 +204,7 @@ class Following:
 
     def _changed(self, state: KeptRecursion, forms: Sequence[DerivationForm]) -> dict[tuple[str, ...], ChangedTable]:
         """Return the changed rows of tables. Raises NotFollowed and ChangesUnavailable."""
-        found = {}
+        found, read = {}, columns_read(forms)
         for name, before in state.tables.items():
             after = self.tables[name]
             if (before.location, before.table_id) != (after.location, after.table_id):
@@ -212,7 +212,7 @@ class Following:
             if before.version > after.version:
                 raise NotFollowed(f"{'.'.join(name)} is read at an older version than before")
             if before.version < after.version:
-                columns = _columns(name, forms) or (after.schema[0].name,)
+                columns = tuple(read[name]) or (after.schema[0].name,)
                 changed = self._rows(before, after.version, columns)
                 if changed is not None:
                     found[name] = changed
@@ -260,13 +260,6 @@ class Following:
 
 def _version(table: TableSnapshot) -> TableVersion:
     return TableVersion(table.location, table.table_id, table.version)
-
-
-def _columns(name: tuple[str, ...], forms: Sequence[DerivationForm]) -> tuple[str, ...]:
-    """Return the columns of a table that rules read."""
-    return tuple(
-        dict.fromkeys(each for form in forms for place, scan in form.scans.items() if scan.table == name for each in form.columns(place))
-    )
 
 
 def _is_known(kind: pa.DataType) -> bool:

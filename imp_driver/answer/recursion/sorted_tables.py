@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from imp_driver.answer.recursion.convert import as_column, as_rows
-from imp_driver.answer.recursion.sought import MOST_VALUES, Sought
+from imp_driver.answer.recursion.convert import as_rows, as_table
+from imp_driver.answer.recursion.sought import Sought
 from imp_driver.dataflow.recursion.facts import Row
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.render import RelationOf
@@ -57,25 +57,26 @@ class SortedTable:
             return None
         found = f"SELECT {self._columns} FROM {copy} WHERE {sought.condition}"
         if self.gone:
-            same = " AND ".join(f"few.{name} <=> many.{name}" for name in self._names)
-            found = f"SELECT {self._columns} FROM ({found}) AS many LEFT ANTI JOIN {self.gone} AS few ON {same}"
+            found = f"SELECT {self._columns} FROM ({found}) AS many LEFT ANTI JOIN {self.gone} AS few ON {self._is_same}"
         return f"({found} UNION ALL SELECT {self._columns} FROM {self.new})" if self.new else f"({found})"
 
     def counted(self, few: str, rows: pa.Table) -> str:
         """Return how often the copies have each of a few rows, which are under a name."""
         name, copy = next(iter(self.copies.items()))
-        values = rows.column(name).combine_chunks().unique()
-        among = Sought(name, sorted(values.drop_null().to_pylist()), with_null=values.null_count > 0)
-        where = f" WHERE {among.condition}" if len(values) <= MOST_VALUES else ""
+        among = Sought.of(name, rows.column(name), may_be_null=True)
+        where = "" if among is None else f" WHERE {among.condition}"
         items = ", ".join(f"few.{each}" for each in self._names)
         named = ", ".join(f"few.{each} AS k{place}" for place, each in enumerate(self._names))
-        same = " AND ".join(f"few.{each} <=> many.{each}" for each in self._names)
         many = f"(SELECT {self._columns} FROM {copy}{where}) AS many"
-        return f"SELECT {named}, count(*) AS n FROM {many} INNER JOIN {few} AS few ON {same} GROUP BY {items}"
+        return f"SELECT {named}, count(*) AS n FROM {many} INNER JOIN {few} AS few ON {self._is_same} GROUP BY {items}"
 
     @property
     def _names(self) -> list[str]:
         return [quoted_name(name) for name in self.schema.names]
+
+    @property
+    def _is_same(self) -> str:
+        return " AND ".join(f"few.{each} <=> many.{each}" for each in self._names)
 
     @property
     def _columns(self) -> str:
@@ -129,7 +130,7 @@ class Changer:
             self.kept.drop(name)
 
     def _counted(self, table: SortedTable, rows: Collection[Row]) -> Mapping[Row, int]:
-        few = _table(table.schema, rows)
+        few = as_table(rows, table.schema)
         name = next(self.names)
         self.kept.hand_over(name, few)
         try:
@@ -144,7 +145,7 @@ class Changer:
         if not rows:
             return ""
         name = next(self.names)
-        self.kept.hand_over(name, _table(schema, rows))
+        self.kept.hand_over(name, as_table(rows, schema))
         return name
 
 
@@ -160,8 +161,3 @@ class ReadTables:
         table = self.sorted.get(scan.table)
         found = None if table is None or sought is None else table.read(sought)
         return self.shown(scan) if found is None else found
-
-
-def _table(schema: pa.Schema, rows: Collection[Row]) -> pa.Table:
-    columns = list(zip(*rows, strict=True))
-    return pa.table([as_column(values, kind) for values, kind in zip(columns, schema.types, strict=True)], schema=schema)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from imp_driver.answer.recursion.derivation_texts import DerivationForm
+from imp_driver.answer.recursion.derivation_texts import DerivationForm, columns_read
 from imp_driver.answer.recursion.sorted_tables import SortedTable
 from imp_driver.answer.recursion.sought import is_told_apart, orders_of
 from imp_driver.ports import KeptRows, Session
@@ -72,9 +72,5 @@ class Sorting:
 
 def _columns(forms: Sequence[DerivationForm]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that rules read of tables, without the tables of which values may be equal and not the same."""
-    found: dict[tuple[str, ...], dict[str, bool]] = {}
-    for form in forms:
-        for scan in form.scans.values():
-            own = {each.name: is_told_apart(each) for each in scan.output if each.identifier in form.wanted}
-            found.setdefault(scan.table, {}).update(own)
-    return {name: tuple(columns) for name, columns in found.items() if columns and all(columns.values())}
+    every = columns_read(forms)
+    return {name: tuple(columns) for name, columns in every.items() if columns and all(map(is_told_apart, columns.values()))}

@@ -40,6 +40,15 @@ class Sought:
     values: Sequence[object]
     with_null: bool = False
 
+    @classmethod
+    def of(cls, column: str, rows: pa.Array | pa.ChunkedArray, *, may_be_null: bool) -> Sought | None:
+        """Return the values that some rows have, NULL only where it ``may_be_null``; None where they are too many."""
+        values = one_array(rows)
+        different = values.unique().drop_null()
+        if len(different) > MOST_VALUES:
+            return None
+        return cls(column, sorted(different.to_pylist()), with_null=may_be_null and values.null_count > 0)
+
     @property
     def condition(self) -> str:
         """Return what is true for these values alone, as SQL.
@@ -68,7 +77,6 @@ def pairs_of(form: DerivationForm, few: int) -> dict[int, tuple[Attribute, str]]
     """
     found: dict[int, tuple[Attribute, str]] = {}
     scans = {place: {each.identifier: each for each in scan.output} for place, scan in form.scans.items() if place != few}
-    own = dict[str, str]()
     if few == HEADS:
         equal = [(plain_identifier(value), column(place)) for place, value in enumerate(form.values)]
     else:
@@ -97,9 +105,8 @@ def sought(form: DerivationForm, few: int, rows: pa.Table) -> dict[int, Sought]:
     """Return what is sought of tables beside few rows, by the places of the tables in the rule; nothing where these are too many."""
     found: dict[int, Sought] = {}
     for place, (attribute, name) in pairs_of(form, few).items():
-        values = one_array(rows.column(name))
-        different = values.unique().drop_null().to_pylist()
-        if values.type == _KINDS[attribute.type_name or ""] and len(different) <= MOST_VALUES:
+        if rows.schema.field(name).type == _KINDS[attribute.type_name or ""]:
             # An equality meets no NULL, and a row that follows may have one.
-            found[place] = Sought(attribute.name, sorted(different), with_null=few == HEADS and values.null_count > 0)
+            own = Sought.of(attribute.name, rows.column(name), may_be_null=few == HEADS)
+            found |= {} if own is None else {place: own}
     return found

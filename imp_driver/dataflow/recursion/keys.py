@@ -184,11 +184,6 @@ def extended(begins: IntegerArray, ends: IntegerArray) -> Iterator[tuple[Integer
         return
     counts = ends - begins
     totals = counts.cumsum()
-    total = int(totals[-1]) if len(totals) else 0
-    if total <= PIECE:
-        if total:
-            yield np.arange(len(counts)).repeat(counts), (begins - totals + counts).repeat(counts) + np.arange(total)
-        return
     begin, done = 0, 0
     while begin < len(counts):
         end = len(counts)

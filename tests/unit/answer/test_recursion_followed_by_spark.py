@@ -45,6 +45,13 @@ def _levels(world: Left) -> list[Mapping[tuple[object, ...], int]]:
     return found
 
 
+@pytest.fixture
+def copied_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have copies of tables made after the first changes."""
+    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+
+
 @pytest.fixture(params=[False, True], ids=["as tables are", "copied"])
 def copies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Have copies of tables made after the first changes, or none."""
@@ -263,9 +270,8 @@ def test_no_more_is_kept_than_may_be_and_nothing_of_a_closed_connection(monkeypa
     assert not any(each.tables for each in world.keeping.kept)
 
 
-def test_copies_are_asked_in_the_place_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
-    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
+@pytest.mark.usefixtures("copied_at_once")
+def test_copies_are_asked_in_the_place_of_tables() -> None:
     world = Left()
     world.warehouse.commit("r", LINKS)
     world.ask(FROM_ONE)
@@ -301,9 +307,8 @@ def test_the_time_of_questions_is_added_up_until_copies_are_worth_it(monkeypatch
     assert asked[3] == 0.0
 
 
+@pytest.mark.usefixtures("copied_at_once")
 def test_copies_with_many_changes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
-    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
     monkeypatch.setattr(following, "MOST_CHANGED", 1)
     world = Left()
     world.warehouse.commit("r", LINKS)
@@ -316,9 +321,8 @@ def test_copies_with_many_changes_are_given_up(monkeypatch: pytest.MonkeyPatch) 
     assert copied == [True, False, True, False, True]
 
 
+@pytest.mark.usefixtures("copied_at_once")
 def test_a_copy_that_cannot_be_made_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "LEAST_ROWS", 0)
-    monkeypatch.setattr(sorting, "SECONDS_PER_ROW", 0.0)
 
     def fails(self: Watched, name: str, query: str, by: str) -> None:
         raise OperationalError("no room")
