@@ -297,6 +297,8 @@ BUCKET_ROW = pa.schema(
 """One bucket of a state: its groups as bytes, how many they are, how many of them a capture would know better, and, as little-endian
 int64 per fragment, rows and groups that pass. With ``problem`` the rest has no meaning."""
 BUCKET_SUMMARY = pa.schema([field for field in BUCKET_ROW if field.name not in ("data", "checksum")])
+BUCKET_STATE = pa.schema([field for field in BUCKET_ROW if field.name in (BUCKET, "data", "checksum")])
+"""What the groups of a bucket are read from."""
 
 
 class BucketKernel(Protocol):
@@ -326,6 +328,9 @@ class BucketEngine(Protocol):
 
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         """Return the BUCKET_SUMMARY rows of every bucket."""
+
+    def fetch(self, target: str, version: int, number: int) -> pa.Table:
+        """Return the BUCKET_STATE row of a bucket, none where it has no groups."""
 
 
 class Pipeline(Protocol):

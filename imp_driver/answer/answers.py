@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from imp_driver.answer.finish import Finish
+from imp_driver.answer.group_reader import Forks
 from imp_driver.answer.held import Held
 from imp_driver.answer.inner import InnerRows
 from imp_driver.answer.named import NamedAnswers, over_views
 from imp_driver.answer.nested.followed import FollowedMerges
 from imp_driver.answer.nested.told import told_nested
-from imp_driver.answer.parts import Forks, Parts
+from imp_driver.answer.parts import Parts
 from imp_driver.answer.patience import Patience
 from imp_driver.answer.permitted import Permitted
 from imp_driver.answer.recursion.left import LeftToEngine
@@ -190,7 +191,8 @@ class Answers:
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         check_one_moment(held.parts)
         shape = self._shape(held.parts, reading, execution)
-        rows = Finish(held.rows, may_round=self._may_round, partials=held.partials).answer(held.plan, may_tie=not self._options.is_compared)
+        finish = Finish(held.rows, may_round=self._may_round, partials=held.partials, known=held.merges)
+        rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
@@ -271,6 +273,8 @@ class Answers:
                 raise NotEvaluable("a table that is not grouped")
             return self._of_groups(held, reading, shape, execution)
         except NotEvaluable as error:
+            if held.merges:
+                raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
             may_round, may_tie = self._may_round, not self._options.is_compared
             check_left(held.plan, held.rows, may_round=may_round, may_tie=may_tie, why=str(error))
             return self._rest_by_spark(held, reading, shape, execution)
@@ -289,7 +293,15 @@ class Answers:
             inner = self._inner(held, reading)
             recursions = self._recursions.followed(held, reading, execution) if reading.text.has_recursion else None
             merges = FollowedMerges(self._sketches.relations.merges, reading.settings)
-            finish = Finish(held.rows, may_round=self._may_round, inner=inner, recursions=recursions, partials=held.partials, merges=merges)
+            finish = Finish(
+                held.rows,
+                may_round=self._may_round,
+                inner=inner,
+                recursions=recursions,
+                partials=held.partials,
+                merges=merges,
+                known=held.merges,
+            )
             rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)

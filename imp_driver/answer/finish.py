@@ -70,7 +70,7 @@ class Finish:
 
     ``may_round`` says that sums of doubles may be the correctly rounded ones; ``inner`` has what other queries have computed,
     ``recursions`` the recursive relations that are followed from one reading to the next, ``partials`` what is held of groups from which
-    others are merged, and ``merges`` those that are followed too.
+    others are merged, ``merges`` those that are followed too, and ``known`` the rows of some, by the identifiers of their ``copies``.
     """
 
     def __init__(
@@ -82,10 +82,12 @@ class Finish:
         recursions: Recursions | None = None,
         partials: Partials | None = None,
         merges: FollowedMerges | None = None,
+        known: Mapping[str, pa.Table] | None = None,
     ) -> None:
         self._groups = groups
         self._partials = dict(partials or {})
         self._merges = FollowedMerges() if merges is None else merges
+        self._known = known or {}
         self._correlated = Correlated(self.rows, self._with_scalar, _filtered, self._partials)
         self._inner = inner
         self._recursions = Recursions() if recursions is None else recursions
@@ -116,6 +118,8 @@ class Finish:
             case Aggregate():
                 known = self._groups.get(plan.name) if plan.output else None
                 return self._regrouped(plan) if known is None else known
+            case Merge() if plan.copies.identifier in self._known:
+                return self._known[plan.copies.identifier]
             case Merge():
                 return self._merges.rows(plan, self.rows, self._partials, lambda: merged(plan, self.rows(plan.child), self._partials))
             case Filter():

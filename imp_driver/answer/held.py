@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -22,12 +22,14 @@ class Held:
         plan: the same with values for its markers.
         rows: those of its aggregations, by the identifier of the first attribute of each.
         parts: the groups that they come from, those of its constants included.
+        merges: rows of merges of groups that are in buckets, by the identifiers of their ``copies``.
     """
 
     grouped: Grouped
     plan: Plan
     rows: Mapping[str, pa.Table]
     parts: tuple[Groups, ...]
+    merges: Mapping[str, pa.Table] = field(default_factory=dict)
 
     @property
     def partials(self) -> Partials:

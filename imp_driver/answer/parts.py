@@ -3,73 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
 from imp_driver.answer.finish import Finish, bounds_of
-from imp_driver.answer.groups import check_keys, check_maintained, partials_of, repeated, rows_of
+from imp_driver.answer.group_reader import Forks, GroupReader
+from imp_driver.answer.groups import check_keys, check_maintained, repeated
 from imp_driver.answer.held import Held
-from imp_driver.answer.matching import HeldWhere, own_match
-from imp_driver.answer.nested.partial import Partials, with_places
-from imp_driver.answer.rounding import check_comparable, rounded_in
+from imp_driver.answer.nested.sliced import sliced_merges
+from imp_driver.answer.rounding import rounded_in
 from imp_driver.answer.states import Source, States
 from imp_driver.answer.summary import Groups
 from imp_driver.answer.tops import First, Tops
-from imp_driver.answer.wider import NotOneToOne
+from imp_driver.buckets.sums import ADDITIVE, EXTREMES
+from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
-from imp_driver.maintain.at_hand import AtHand, at_hand, read_at_hand
+from imp_driver.errors import Error, raise_if_cancelled
+from imp_driver.maintain.at_hand import AtHand, at_hand
+from imp_driver.maintain.identity import state_key
 from imp_driver.maintain.request import Request, request_of
 from imp_driver.maintain.sketches import Sketches
-from imp_driver.maintain.upkeep import Means, Upkeep
+from imp_driver.maintain.upkeep import Means
 from imp_driver.parse.literals import typed_literal
 from imp_driver.parse.statement import with_named
+from imp_driver.persist.record import StoreDamaged
 from imp_driver.plan.attributes import plain_identifier
-from imp_driver.plan.bind import with_values
-from imp_driver.plan.nodes import Aggregate, TopK
+from imp_driver.plan.bind import BoundBlock, with_values
+from imp_driver.plan.nodes import Aggregate, Plan, TopK
+from imp_driver.plan.slices import slice_key
 from imp_driver.plan.tops import Top
 from imp_driver.ports import Session
-from imp_driver.reasons import BESIDE_GROUPS, Reason, RecaptureReason
-from imp_driver.rewrite.shadow import TOLERANCE
+from imp_driver.reasons import BESIDE_GROUPS, Reason
 from imp_driver.snapshot.reading import Reading
 from imp_driver.snapshot.text import Grouped
-from imp_driver.state.group_columns import NotThere, ReadGroups
-from imp_driver.state.maintained import Maintained
-from imp_driver.state.values import Cause
 from imp_driver.values.codes import one_array
 from imp_driver.values.execution import Parameters
 from imp_driver.values.option_kinds import Floats
 from imp_driver.values.options import Options
+from imp_driver.values.ranges import RangePartition
 from imp_driver.values.refusal import Refused
 from imp_driver.values.view_policy import ViewPolicy
-
-_FEW_GROUPS = 50_000
-"""So many rows are filtered as soon as those that pass are picked from columns."""
-_MOST_TRIES = 8
-"""States over more tables that turn out not to serve a query."""
-
-
-def _groups(
-    request: Request, relation: Maintained, upkeep: Upkeep, rows: pa.Table, partials: Callable[[], Partials], aggregate: Aggregate
-) -> Groups:
-    if not aggregate.is_finer:
-        return Groups(request, relation, upkeep, rows)
-    return Groups(request, relation, upkeep, with_places(rows, aggregate), partials())
-
-
-class Forks(Protocol):
-    """Steps copies of relations by changes that nobody makes (what_if/fork.py)."""
-
-    def concerns(self, request: Request) -> bool:
-        """Say whether these changes are of a table of a request."""
-
-    def stepped(self, request: Request, relation: Maintained, means: Means) -> tuple[Request, Maintained, Upkeep]:
-        """Return a copy that stands for the changed tables, and the request at their versions. Raises Refused."""
 
 
 class Parts:
@@ -83,12 +61,12 @@ class Parts:
         ahead = Ahead(sketches.relations.background, session, options.background_share)
         self._states = States(sketches, session, ahead)
         self._tops = Tops(sketches.relations.thresholds, ahead)
-        self._forks: Forks | None = None
+        self._reader = GroupReader(self._states, sketches.relations, options)
 
     def over(self, forks: Forks) -> Parts:
         """Return what reads copies of relations, after changes that nobody makes."""
         other = copy(self)
-        other._forks = forks
+        other._reader = self._reader.over(forks)
         return other
 
     def of(self, grouped: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
@@ -122,22 +100,12 @@ class Parts:
             every.append(own)
         found: dict[str, Groups] = {}
         for own, (aggregate, _) in zip(every, grouped.parts, strict=True):
-            part = own.read(self._relations, partial(self._whole, aggregate))
+            part = own.read(self._relations, partial(self._reader.whole, aggregate))
             if part is None:
                 return None
             found[aggregate.name] = part
         rows = {name: part.rows for name, part in found.items()}
         return Held(grouped, reading.with_values(grouped.plan, parameters), rows, tuple(found.values()))
-
-    def _whole(self, aggregate: Aggregate, request: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
-        if groups.groups > _FEW_GROUPS:
-            raise NotThere
-        # Other texts may ask for other groups of the same columns.
-        found = own_match(request.block)
-        rows = groups.table((aggregate, request.zone), lambda: rows_of(groups, found, request.block, aggregate))
-        return self._checked(
-            _groups(request, relation, upkeep, rows, lambda: partials_of(groups, found, request.block, aggregate), aggregate)
-        )
 
     def _first_rows(self, grouped: Grouped, top: Top, whole: Grouped, reading: Reading, parameters: Parameters, means: Means) -> Held:
         """Return what the first rows of an order are finished from: the rows up to a threshold, or all of them where they are few."""
@@ -169,22 +137,33 @@ class Parts:
             return self.of(grouped.otherwise, reading, parameters, means)
         parameters = with_named(parameters, values)
         parts = self._parts(grouped, reading, parameters, means)
-        if self._forks is None:
+        if self._reader.forks is None:
             self.note_answered(parts)
+        named = {aggregate.name: (aggregate, part) for (aggregate, _), part in zip(grouped.parts, parts, strict=True)}
         rows = {
-            aggregate.name: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
-            for (aggregate, _), part in zip(grouped.parts, parts, strict=True)
+            name: repeated(part.rows, aggregate) if aggregate in grouped.bags else part.rows
+            for name, (aggregate, part) in named.items()
+            if part.in_buckets is None
         }
-        return Held(
-            grouped,
-            reading.with_values(grouped.plan, parameters),
-            rows,
-            (*(part for each in held for part in each.parts), *parts),
-        )
+        plan = reading.with_values(grouped.plan, parameters)
+        merges = self._merges(plan, {name: part for name, (_, part) in named.items()}, reading, means) if len(rows) < len(parts) else {}
+        return Held(grouped, plan, rows, (*(part for each in held for part in each.parts), *parts), merges)
+
+    def _merges(self, plan: Plan, parts: Mapping[str, Groups], reading: Reading, means: Means) -> dict[str, pa.Table]:
+        """Return what is merged from groups in buckets. Raises Refused."""
+        try:
+            with means.watch.stage("answer"):
+                return sliced_merges(plan, parts, reading.settings, self._relations.slices)
+        except (Error, StateCorrupt, StoreDamaged) as error:
+            raise_if_cancelled(error)
+            self._relations.drop([part.relation for part in parts.values() if part.in_buckets is not None])
+            raise Refused(Reason.RECAPTURE_DEFERRED, str(error).split("\n", 1)[0]) from error
 
     def _constant(self, held: Held) -> object:
         """Return what a marker of a subquery stands for. Raises NotEvaluable where it has no one value that is known exactly."""
-        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED, partials=held.partials).rows(held.plan)
+        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED, partials=held.partials, known=held.merges).rows(
+            held.plan
+        )
         if held.grouped.others or rows.num_rows > 1 or rounded_in(rows):
             raise NotEvaluable("a scalar subquery of more than one row, or of a sum of doubles")
         found = typed_literal(one_array(rows.column(0))[0] if rows.num_rows else pa.scalar(None))
@@ -200,28 +179,29 @@ class Parts:
             hosts = [request for request in requests if request.is_finer]
             own = [self._states.among(request, hosts) for request in requests]
             every = zip(requests, grouped.parts, own, strict=True)
-            return [self._groups_of(request, aggregate, source, means) for request, (aggregate, _), source in every]
+            return [self._reader.of(request, aggregate, source, means) for request, (aggregate, _), source in every]
         kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
         # Others follow from finer groups (plan/shared.py) once these are there.
         order = sorted(range(len(requests)), key=lambda place: not requests[place].is_finer)
-        found = {place: self._groups_of(requests[place], grouped.parts[place][0], kept.get(place), means) for place in order}
+        found: dict[int, Groups] = {}
+        ranges = self._ranges(requests)
+        for place in order:
+            request, source = requests[place], kept.get(place)
+            if request.is_finer:
+                request = replace(request, bucket_ranges=ranges)
+                # What is in buckets of the same rows is not captured once more.
+                others = [each.request for each in found.values() if each.in_buckets is not None]
+                source = source or (self._states.among(request, others) if others else None)
+            found[place] = part = self._reader.of(request, grouped.parts[place][0], source, means)
+            if part.in_buckets is not None:
+                ranges = part.in_buckets.view.coarse
         return [found[place] for place in range(len(requests))]
 
-    def _groups_of(self, request: Request, aggregate: Aggregate, kept: Source | None, means: Means) -> Groups:
-        """Return the groups of a request; those of a state over more tables only where they turn out to be the query's."""
-        source = kept or self._states.source(request)
-        if aggregate.is_finer and any(isinstance(each, HeldWhere) for each in source.found.aggregates):
-            # What is held of some rows of a group is not held of each.
-            source = Source(request, own_match(request.block))
-        for _ in range(_MOST_TRIES):
-            try:
-                return self._groups(request, aggregate, source, means)
-            except NotOneToOne:
-                assert source.wide is not None
-                # It is not asked again until another of its tables changes, but there may be more such states.
-                self._states.wider.note_lost(source.wide)
-                source = self._states.source(request) if kept is None else self._states.kept(request)
-        raise Refused(Reason.TABLE_CHANGED_MEANWHILE)
+    def _ranges(self, requests: Iterable[Request]) -> RangePartition | None:
+        """Return by which ranges groups of a query are in buckets already: others are to be looked at beside them."""
+        relations = [self._relations.registry.find(state_key(each)) for each in requests if each.bucket_key]
+        bucketed = (None if relation is None else relation.bucketed for relation in relations)
+        return next((each.coarse for each in bucketed if each is not None), None)
 
     def _requests(self, grouped: Grouped, reading: Reading, parameters: Parameters) -> Iterator[Request]:
         for place, (aggregate, analysis) in enumerate(grouped.parts, grouped.first):
@@ -238,7 +218,15 @@ class Parts:
             # Without the threshold these would be all rows.
             keeps_conditions = grouped.top is not None
             lifted = None if keeps_conditions else request.lifted
-            yield replace(request, lifted=lifted, keeps_conditions=keeps_conditions, is_finer=aggregate.is_finer)
+            request = replace(request, lifted=lifted, keeps_conditions=keeps_conditions, is_finer=aggregate.is_finer)
+            yield replace(request, bucket_key=self._bucket_key(grouped, aggregate, block))
+
+    def _bucket_key(self, grouped: Grouped, aggregate: Aggregate, block: BoundBlock) -> str:
+        """Return by which key an aggregation's groups may be kept in buckets, as SQL; empty where by none."""
+        found = slice_key(grouped.plan, aggregate) if aggregate.is_finer and self._policy is None else None
+        if found is None:
+            return ""
+        return block.keys_sql[found] if all(each.specification.kind in ADDITIVE | EXTREMES for each in block.aggregates) else ""
 
     def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
         """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""
@@ -252,58 +240,6 @@ class Parts:
         if missing is not None:
             raise missing
         return found
-
-    def _groups(self, request: Request, aggregate: Aggregate, source: Source, means: Means) -> Groups:
-        def read(own: Request, relation: Maintained) -> Groups:
-            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
-            if relation.state is None:
-                raise Refused(Reason.STATE_TOO_LARGE, "the groups are in buckets")
-            if self._forks is not None and self._forks.concerns(own):
-                return forked(own, relation)
-            try:
-                return rows(own, relation, upkeep, columns(relation, means))
-            except Refused as refused:
-                if refused.reason is not Reason.NOT_EXACT or not relation.is_named:
-                    raise
-            # Of a view all groups are wanted, so that one whose extreme is not known is one too many.
-            relation.invalidated(Cause(RecaptureReason.INEXACT_STATE, "a group whose minimum or maximum was deleted"))
-            own, upkeep = self._relations.brought_up_to_date(own, relation, means)
-            return rows(own, relation, upkeep, columns(relation, means))
-
-        def columns(relation: Maintained, means: Means) -> ReadGroups:
-            assert relation.state is not None
-            with means.watch.stage("answer"):
-                return relation.columns.of(relation.state, relation.vector)
-
-        def forked(own: Request, relation: Maintained) -> Groups:
-            assert self._forks is not None
-            if source.wide is not None:
-                raise Refused(Reason.NOT_SUPPOSED, "groups over more tables")
-            own, fork, upkeep = self._forks.stepped(own, relation, means)
-            assert fork.state is not None
-            return rows(own, fork, upkeep, fork.columns.of(fork.state, fork.vector))
-
-        def rows(own: Request, relation: Maintained, upkeep: Upkeep, groups: ReadGroups) -> Groups:
-            with means.watch.stage("answer"):
-                if source.wide is not None:
-                    source.wide.check(own, groups, self._relations)
-                found = rows_of(groups, source.found, request.block, aggregate)
-                partials = partial(partials_of, groups, source.found, request.block, aggregate)
-                return self._checked(_groups(own, relation, upkeep, found, partials, aggregate))
-
-        try:
-            found = read_at_hand(self._relations, source.request, rows) if self._forks is None else None
-        except Refused as refused:
-            if refused.reason is not Reason.NOT_EXACT:
-                raise
-            found = None
-        return self._relations.held(source.request, means, read) if found is None else found
-
-    def _checked(self, part: Groups) -> Groups:
-        """Raise NotEvaluable where some groups cannot be compared with Spark's, and are to be."""
-        if self._options.is_compared:
-            check_comparable(part.rows, TOLERANCE)
-        return part
 
     def note_answered(self, parts: Iterable[Groups]) -> None:
         """Count an answer from some groups, once for each relation, and what it has saved."""

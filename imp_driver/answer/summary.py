@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from imp_driver.answer.nested.in_buckets import InBuckets
 from imp_driver.answer.nested.partial import Partials
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Upkeep
@@ -22,13 +23,17 @@ _DEAREST_FIRST = (Decision.CAPTURED, Decision.RECAPTURED, Decision.MAINTAINED, D
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The rows of one aggregation, at the versions of the request, and what is held of each where others are merged from them."""
+    """The rows of one aggregation, at the versions of the request, and what is held of each where others are merged from them.
+
+    Where the groups are ``in_buckets`` there are no rows.
+    """
 
     request: Request
     relation: Maintained
     upkeep: Upkeep
     rows: pa.Table
     partials: Partials = field(default_factory=dict)
+    in_buckets: InBuckets | None = None
 
 
 def report_of_groups(parts: Sequence[Groups], times: Mapping[str, float]) -> SketchReport:

@@ -74,11 +74,15 @@ class Kernel:
             row = _problem(number, str(error))
         return row.select(BUCKET_SUMMARY.names)
 
-    def _state(self, before: pa.Table) -> GroupState:
+    def columns(self, before: pa.Table) -> dict[str, pa.Array]:
+        """Return the groups of a bucket as ``GroupState.snapshot`` does. Raises StoreDamaged."""
         data = before.column("data")[0].as_py() if len(before) else self.empty
         if len(before) and before.column("checksum")[0].as_py() != checksum_of(data):
             raise StoreDamaged("a bucket of a state is damaged: its checksum differs")
-        return GroupState.restore(decoded_state(data), self.specifications, self.key_types)
+        return decoded_state(data)
+
+    def _state(self, before: pa.Table) -> GroupState:
+        return GroupState.restore(self.columns(before), self.specifications, self.key_types)
 
     def _row(self, number: int, state: GroupState, data: bytes) -> pa.Table:
         may_pass = True if self.condition is None else evaluate(self.condition, state).broadcast(len(state.rows)).may_be_true

@@ -38,7 +38,7 @@ class BucketedState:
         target, version: folder and version of the Delta table.
         kernel: for the condition that ``passing`` was counted with; ``constants`` is that condition's text.
         coarse: the ranges that are buckets.
-        groups, inexact: per bucket.
+        groups, inexact: per bucket; ``changed`` is the version of the table at which it was written last, as far as that is known.
         rows, passing: per fragment.
     """
 
@@ -51,6 +51,7 @@ class BucketedState:
     coarse: RangePartition
     groups: IntegerArray
     inexact: IntegerArray
+    changed: IntegerArray
     rows: IntegerArray
     passing: IntegerArray
 
@@ -66,7 +67,7 @@ class BucketedState:
     @property
     def memory(self) -> int:
         """Bytes in this process."""
-        return int(self.groups.nbytes + self.inexact.nbytes + self.rows.nbytes + self.passing.nbytes)
+        return sum(int(each.nbytes) for each in (self.groups, self.inexact, self.changed, self.rows, self.passing))
 
     def step(self, engine: BucketEngine, shares: Sequence[ProjectedRows], condition: Expression | None, constants: str) -> None:
         """Apply signed rows to the buckets that they fall into, and count what passes there under ``condition``.
@@ -86,6 +87,7 @@ class BucketedState:
         if version != self.version + 1:
             raise ChangedElsewhere(f"{self.target} went from version {self.version} to {version}")
         self.version = version
+        self.changed[numbers] = version
         # Counted with other constants than the rest, the touched buckets leave nothing that could be used.
         self.constants = constants if constants == self.constants else _NOT_COUNTED
         self.kernel = kernel
@@ -124,6 +126,7 @@ def _check_complete(summary: pa.Table, numbers: IntegerArray) -> None:
 def build(engine: BucketEngine, state: BucketedState, query: str, constants: str) -> BucketedState:
     """Capture an ``unread`` state into its new table; ``query`` gives captured groups with their bucket. Raises as ``step``."""
     state.version, summary = engine.build(state.target, query, state.kernel)
+    state.changed[:] = state.version
     state.constants = constants
     state._take(summary)
     return state
@@ -132,8 +135,9 @@ def build(engine: BucketEngine, state: BucketedState, query: str, constants: str
 def unread(name: CutName, attribute: str, target: str, version: int, kernel: Kernel, coarse: RangePartition) -> BucketedState:
     """Return a state whose table is there; what it says of each range is asked when it is needed."""
     buckets, fragments = coarse.fragments, kernel.partition.fragments
-    zeros = (np.zeros(size, dtype=np.int64) for size in (buckets, buckets, fragments, fragments))
-    return BucketedState(name, attribute, target, version, kernel, _NOT_COUNTED, coarse, *zeros)
+    groups, inexact, rows, passing = (np.zeros(size, dtype=np.int64) for size in (buckets, buckets, fragments, fragments))
+    changed = np.full(buckets, version, dtype=np.int64)
+    return BucketedState(name, attribute, target, version, kernel, _NOT_COUNTED, coarse, groups, inexact, changed, rows, passing)
 
 
 def coarsened(partition: RangePartition, buckets: int) -> RangePartition:

@@ -72,6 +72,13 @@ def size_sql(block: BoundBlock, relation: RelationOf) -> str:
     return f"SELECT {items} FROM {rows_sql(block, relation)}{where}"
 
 
+def sample_sql(block: BoundBlock, relation: RelationOf, place: int, share: float) -> str:
+    """Return the query of one key of about a share of the rows: ``value``."""
+    conditions = [*([f"({block.where_sql})"] if block.where_sql else []), *([f"rand() < {share:.9f}"] if share < 1 else [])]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"SELECT {block.keys_sql[place]} AS value FROM {rows_sql(block, relation)}{where}"
+
+
 def first_sql(block: BoundBlock, relation: RelationOf, place: int, rows: int, *, descending: bool, nulls_first: bool) -> str:
     """Return the query of the value that the last of the first ``rows`` rows has by one key; it gives no row where there are fewer."""
     where = f" WHERE {block.where_sql}" if block.where_sql else ""

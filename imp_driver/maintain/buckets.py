@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,8 @@ import pyarrow as pa
 from imp_driver.buckets.kernel import Kernel, captured
 from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
 from imp_driver.capture.buckets import CutColumn
-from imp_driver.capture.instrument import capture_sql
+from imp_driver.capture.capture import column
+from imp_driver.capture.instrument import capture_sql, sample_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.maintain.derive import constants_of
@@ -25,6 +27,7 @@ from imp_driver.persist.encoding import encoded_state
 from imp_driver.persist.record import StoredBuckets
 from imp_driver.ports import BUCKET, BucketEngine, SparkReader
 from imp_driver.reasons import Reason, RecaptureReason
+from imp_driver.safety.verdict import readable
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
@@ -32,48 +35,95 @@ from imp_driver.values.aggregates import OF_MULTISETS, ProjectedRows
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.fragments import FragmentSet
-from imp_driver.values.ranges import RangePartition
+from imp_driver.values.ranges import RangePartition, equi_depth
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import ChangesUnavailable
+from imp_driver.values.types import arrow_type
 
 BUCKET_BYTES = 32 << 20
 """Of groups that one bucket should hold: a worker has a few of them in memory at once."""
 FEWEST_BUCKETS, MOST_BUCKETS = 4, 200
 """Where the groups have more bytes than the most of such buckets, these become larger."""
 
+SAMPLE_ROWS = 50_000
+"""About so many rows say where the ranges of a key are cut that the files' statistics do not tell apart."""
+
 _NO_ORDER = "the first groups by an order are found in memory only"
 
 
-def why_not_bucketed(request: Request) -> str:
-    """Say why a block's state cannot be kept in buckets; empty when it can."""
+@dataclass(frozen=True, slots=True, eq=False)
+class BucketCut:
+    """The key by whose ranges groups are kept.
+
+    Attributes:
+        attribute: what people call it; ``type_name`` is Delta's name of its type.
+        partition: the ranges whose rows are counted, ``coarse`` those that are buckets.
+    """
+
+    name: CutName
+    attribute: str
+    type_name: str
+    partition: RangePartition
+    coarse: RangePartition
+
+
+def bucket_cut(request: Request, read: SparkReader, group_bytes: float) -> BucketCut | str:
+    """Return by what groups of so many bytes each can be kept in buckets, or why they cannot. Raises Error."""
+    if any(aggregate.specification.kind in OF_MULTISETS for aggregate in request.block.aggregates):
+        return "distinct values are counted in memory only"
     if not request.names:
-        return "rows are answered from groups in memory alone"
-    if request.names[0].key is None:
+        return _cut_of_answers(request, read, group_bytes)
+    name = request.names[0]
+    if name.key is None:
         return "only states that are cut on a group key can be kept by ranges"
     if request.block.limit is not None:
         return _NO_ORDER
-    if any(aggregate.specification.kind in OF_MULTISETS for aggregate in request.block.aggregates):
-        return "distinct values are counted in memory only"
-    if _partition(request) is None:
+    partition = partition_of_files(request, name, request.fragments)
+    if partition is None:
         return "the files' statistics give no ranges"
-    return ""
+    coarse = coarsened(partition, _buckets(request, group_bytes))
+    return BucketCut(name, request.attribute_of(name), type_of(request, name), partition, coarse)
 
 
-def capture_buckets(request: Request, read: SparkReader, engine: BucketEngine, folder: str, group_bytes: float) -> BucketedState:
-    """Capture a state of about ``group_bytes`` a group into a new table below ``folder``.
+def _cut_of_answers(request: Request, read: SparkReader, group_bytes: float) -> BucketCut | str:
+    """Return the cut of groups that others are merged from: by ranges of about as many rows each, of which some are looked at."""
+    block = request.block
+    if request.bucket_key not in block.keys_sql:
+        why = "their query compares more of them than a range of a key" if request.is_finer else "rows are answered from groups"
+        return f"{why} in memory alone"
+    place = block.keys_sql.index(request.bucket_key)
+    key = block.keys[place]
+    type_name = request.type_names.get(key.name) if isinstance(key, Column) else None
+    kind = None if type_name is None else arrow_type(type_name)
+    if kind is None or type_name is None or not _has_ranges(kind):
+        return f"the key {readable(request.bucket_key)} is no column that ranges are made of"
+    partition = request.bucket_ranges
+    if partition is None or partition.type != kind:
+        sample = read(sample_sql(block, request.relation, place, min(1.0, SAMPLE_ROWS / max(1, request.rows))))
+        values = column(sample, "value").cast(kind)
+        partition = equi_depth(values, np.ones(len(values), dtype=np.int64), _buckets(request, group_bytes))
+    if partition.ranges < 2:
+        return f"the key {readable(request.bucket_key)} has one value"
+    return BucketCut(CutName(partition.ranges, place), request.bucket_key, type_name, partition, partition)
+
+
+def _has_ranges(kind: pa.DataType) -> bool:
+    """Say whether equal values are the same, and their order is Spark's: doubles have two zeros, and NaN."""
+    are_ranged = (pa.types.is_integer, pa.types.is_decimal, pa.types.is_date, pa.types.is_timestamp, pa.types.is_string)
+    return any(each(kind) for each in are_ranged)
+
+
+def capture_buckets(request: Request, cut: BucketCut, read: SparkReader, engine: BucketEngine, folder: str) -> BucketedState:
+    """Capture a state into a new table below ``folder``.
 
     Raises:
         StateCorrupt: what was captured contradicts itself.
         Error: the engine failed.
     """
-    partition = _partition(request)
-    assert partition is not None
-    name = request.names[0]
-    kernel = _kernel(request, name, read, partition)
-    coarse = coarsened(partition, _buckets(request, group_bytes))
-    key = f"key_{name.key}"
-    numbered = CutColumn(key, type_of(request, name), coarse).located_sql(_query(request), BUCKET, key)
-    state = unread(name, request.attribute_of(name), f"{folder}/{uuid.uuid4().hex}", -1, kernel, coarse)
+    kernel = _kernel(request, cut.name, read, cut.partition)
+    key = f"key_{cut.name.key}"
+    numbered = CutColumn(key, cut.type_name, cut.coarse).located_sql(_query(request), BUCKET, key)
+    state = unread(cut.name, cut.attribute, f"{folder}/{uuid.uuid4().hex}", -1, kernel, cut.coarse)
     return build(engine, state, numbered, _constants(request))
 
 
@@ -163,10 +213,6 @@ def _fragments(relation: Maintained, state: BucketedState, request: Request, mea
 
 def _constants(request: Request) -> str:
     return repr(request.block.having)
-
-
-def _partition(request: Request) -> RangePartition | None:
-    return partition_of_files(request, request.names[0], request.fragments)
 
 
 def _buckets(request: Request, group_bytes: float) -> int:

@@ -17,7 +17,7 @@ from imp_driver.capture.instrument import capture_sql, cells_sql, distinct_sql, 
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.errors import Error, raise_if_cancelled
-from imp_driver.maintain.buckets import capture_buckets, why_not_bucketed
+from imp_driver.maintain.buckets import BucketCut, bucket_cut, capture_buckets
 from imp_driver.maintain.ranges import partition_of_files, type_of
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
@@ -118,8 +118,10 @@ def _contents(relation: Maintained, request: Request, means: Means, budget: int,
 def _bucketed(request: Request, means: Means, found: StateTooLarge, folder: str | None) -> BucketedState:
     if folder is None or means.buckets is None:
         problem = "without a store (option store) there is no place for more"
-    elif not (problem := why_not_bucketed(request)):
-        return capture_buckets(request, means.read, means.buckets, folder, found.group_bytes)
+    elif isinstance(cut := bucket_cut(request, means.read, found.group_bytes), BucketCut):
+        return capture_buckets(request, cut, means.read, means.buckets, folder)
+    else:
+        problem = cut
     raise StateTooLarge(f"{found}, and {problem}", found.group_bytes) from found
 
 

@@ -59,6 +59,7 @@ _MOST_SHAPES = 1_000
 MOST_REPEATS = MOST_INNER = 256
 MOST_RECURSIONS = 32
 MOST_MERGES = 64
+MOST_SLICES = 2_000
 """Answers whose rows are kept for who asks the same again; what they look like is their reader's to know (answer/repeated.py)."""
 
 FETCHED = 3
@@ -105,6 +106,7 @@ class Relations:
         self.inner: BoundedCache[Hashable, tuple[tuple[str, ...], pa.Table]] = BoundedCache(MOST_INNER)
         self.recursions: BoundedCache[Hashable, object] = BoundedCache(MOST_RECURSIONS)
         self.merges: BoundedCache[Hashable, object] = BoundedCache(MOST_MERGES)
+        self.slices: BoundedCache[Hashable, object] = BoundedCache(MOST_SLICES)
         self.graphs = GraphStates()
         self._folders = Folders(buckets)
         self._source = source
@@ -210,7 +212,8 @@ class Relations:
         """Bring a state back from the store, into memory or as the buckets that it is in."""
         if relation.stored is None or relation.stored.record.buckets is None:
             return self.recovery.load(relation, request.block)
-        return bool(request.names) and self.recovery.prove(relation) and attach_buckets(relation, request, means)
+        is_wanted = bool(request.names or request.bucket_key)
+        return is_wanted and self.recovery.prove(relation) and attach_buckets(relation, request, means)
 
     def _stepped(self, request: Request, relation: Maintained, means: Means) -> Upkeep:
         try:

@@ -26,6 +26,7 @@ from imp_driver.state.maintained import Maintained
 from imp_driver.values.cuts import CutName
 from imp_driver.values.option_kinds import Policy, SketchMode
 from imp_driver.values.options import Options
+from imp_driver.values.ranges import RangePartition
 from imp_driver.values.refusal import Refused
 from imp_driver.values.tables import TableSnapshot
 
@@ -44,6 +45,8 @@ class Request:
         by_cost: leave out upkeep that costs more than it saves.
         is_named: the rows are those of an incremental view, which are captured when it is made.
         is_finer: others are merged from the groups, which Spark compares with one another: no query waits longer for them than for that.
+        bucket_key: by ranges of which of its keys groups are kept in buckets where they are too many; empty where by none.
+        bucket_ranges: those that others of the same query are kept by.
         keeps_conditions: none of the block's conditions is taken for that of a finer state, whatever its constants.
         tasks: how many tasks of the engine may read a table for it; None for all.
         zone: of the session's times, as the reading has it.
@@ -66,6 +69,8 @@ class Request:
     is_named: bool = False
     is_pinned: bool = False
     is_finer: bool = False
+    bucket_key: str = ""
+    bucket_ranges: RangePartition | None = None
     keeps_conditions: bool = False
     tasks: int | None = None
     zone: str = ""

@@ -9,14 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 from imp_driver.spark.frames import frame_of
 from imp_driver.values.quoting import quoted_name
 
 _DDL = {pa.int32(): "INT", pa.int64(): "BIGINT", pa.binary(): "BINARY", pa.string(): "STRING"}
 _LAST_COMMIT = "spark.databricks.delta.lastCommitVersionInSession"
-_FORMER = (BUCKET, "data", "checksum")
-"""Columns of a row that a kernel reads."""
+_STATE = ", ".join(BUCKET_STATE.names)
 
 
 class SparkBuckets:
@@ -44,7 +43,7 @@ class SparkBuckets:
         touched = _is_among(delta.column(BUCKET).to_pylist())
         with self._running(), self._unnoticed():
             # A literal list, by which Delta skips the files of other buckets.
-            before = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
+            before = self._spark.sql(f"SELECT {_STATE} FROM {_at(target, version)} WHERE {touched}").groupBy(BUCKET)
             pairs = before.cogroup(frame_of(self._spark, delta).groupBy(BUCKET))
             rows = _applied(pairs, lambda state, changes: kernel.stepped(state, changes), BUCKET_ROW)
             rows.write.format("delta").mode("overwrite").option("replaceWhere", touched).save(target)
@@ -53,9 +52,13 @@ class SparkBuckets:
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         """Run the kernel over every bucket and write nothing."""
         with self._running():
-            states = self._spark.sql(f"SELECT {', '.join(_FORMER)} FROM {_at(target, version)}").groupBy(BUCKET)
+            states = self._spark.sql(f"SELECT {_STATE} FROM {_at(target, version)}").groupBy(BUCKET)
             found: pa.Table = _applied(states, lambda table: kernel.asked(table), BUCKET_SUMMARY).toArrow()
         return found.cast(BUCKET_SUMMARY)
+
+    def fetch(self, target: str, version: int, number: int) -> pa.Table:
+        """Read one row; files of other buckets are skipped by their statistics."""
+        return self._read(f"SELECT {_STATE} FROM {_at(target, version)} WHERE {BUCKET} = {number}").cast(BUCKET_STATE)
 
     @contextmanager
     def _unnoticed(self) -> Iterator[None]:

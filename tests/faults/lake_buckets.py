@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaError
 
 from imp_driver.errors import OperationalError
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 from tests.soundness.buckets import bucket_of, numbers_of, one_table
 
 
@@ -35,6 +35,9 @@ class LakeBuckets:
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         table = self._read(target, version)
         return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
+
+    def fetch(self, target: str, version: int, number: int) -> pa.Table:
+        return bucket_of(self._read(target, version), number).select(BUCKET_STATE.names)
 
     @staticmethod
     def _read(target: str, version: int) -> pa.Table:

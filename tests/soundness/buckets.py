@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 
 
 @dataclass(slots=True)
@@ -38,6 +38,9 @@ class MemoryBuckets:
         self.asked += 1
         table = self.tables[target][version]
         return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
+
+    def fetch(self, target: str, version: int, number: int) -> pa.Table:
+        return bucket_of(self.tables[target][version], number).select(BUCKET_STATE.names)
 
 
 def numbers_of(table: pa.Table) -> list[int]:

@@ -25,8 +25,8 @@ def unoptimised_engine() -> duckdb.DuckDBPyConnection:
 class JudgedPath(LakePath):
     """``judged`` are the rows of a query as it is written."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, memory: int = 1 << 30) -> None:
+        super().__init__(folder, memory=memory)
         self._judge = Lake(folder, unoptimised_engine())
 
     def judged(self, text: str) -> Rows:

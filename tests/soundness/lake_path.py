@@ -24,14 +24,14 @@ Rows = list[tuple[Any, ...]]
 
 
 class LakePath:
-    """``zone`` is that of the session."""
+    """``zone`` is that of the session; groups of more than ``memory`` bytes are kept in buckets."""
 
-    def __init__(self, folder: Path, zone: str = "") -> None:
+    def __init__(self, folder: Path, zone: str = "", memory: int = 1 << 30) -> None:
         self._lake = Lake(folder, new_engine() if zone else connect_engine())
         if zone:
             self._lake.connection.execute(f"SET TimeZone = '{zone}'")
         source = DeltaTables()
-        self.relations = Relations(source, 1 << 30)
+        self.relations = Relations(source, memory, buckets=str(folder / "_buckets"))
         # By their times alone steps on a busy machine would be left out.
         self._path = Middleware(LakeSession(self._lake, zone), source, Sketches(self.relations), Options(policy=Policy.INCREMENTAL))
 

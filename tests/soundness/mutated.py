@@ -256,11 +256,14 @@ def _differences_of_types(seed: int, number: int) -> Sequence[str]:
 
 
 def _differences_of_case(number: int) -> Sequence[str]:
-    from tests.soundness.nested_attack import NestedTally, difference
-    from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
+    from tests.soundness.nested_attack import FEW_BYTES, NestedTally, difference
+    from tests.soundness.nested_cases import CASES, FOLLOWED_CASES, bucketed_cases
 
-    follows = number >= len(CASES)
-    found = difference([*CASES.values(), *FOLLOWED_CASES.values()][number], NestedTally(), follows=follows)
+    own = [*CASES.values(), *FOLLOWED_CASES.values()]
+    if number < len(own):
+        found = difference(own[number], NestedTally(), follows=number >= len(CASES))
+    else:
+        found = difference([*bucketed_cases().values()][number - len(own)], NestedTally(), memory=FEW_BYTES)
     return [] if found is None else [found]
 
 
@@ -304,9 +307,9 @@ def _searched(mutant: Mutant | None) -> tuple[Killer | None, str]:
                     return Killer(kind, 0, windows.found_in), windows.differences[0]
         return None, ""
     if mutant in NESTED_MUTANTS:
-        from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
+        from tests.soundness.nested_cases import CASES, FOLLOWED_CASES, bucketed_cases
 
-        for number in range(len(CASES) + len(FOLLOWED_CASES)):
+        for number in range(len(CASES) + len(FOLLOWED_CASES) + len(bucketed_cases())):
             of_case = _differences_of_case(number)
             if of_case:
                 return Killer(NESTED_CASES, 0, number), of_case[0]

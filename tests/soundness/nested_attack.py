@@ -53,6 +53,8 @@ from tests.soundness.nested_data import Append, Ask, Delete, Script, Settle, Ste
 from tests.soundness.reading import bag, read
 from tests.soundness.shrinking import shrunk
 
+ENOUGH, FEW_BYTES = 1 << 30, 300
+"""Of memory for groups: all of any warehouse here, and those of a few rows."""
 _READ_EACH = 12
 """One answer in so many is read slowly as well."""
 
@@ -62,13 +64,14 @@ class NestedTally:
     """What was tried.
 
     ``known`` answers have a value that is neither NULL nor 0, ``followed`` ones came from states that were there before,
-    ``captured`` ones from states that were made for them; ``by_form`` and
+    ``captured`` ones from states that were made for them, those ``in_buckets`` from groups that are too many; ``by_form`` and
     ``by_feature`` count where answers came from, ``reasons`` why they did not come from states.
     """
 
     triples: int = 0
     known: int = 0
     read: int = 0
+    in_buckets: int = 0
     followed: int = 0
     captured: int = 0
     merges: int = 0
@@ -85,6 +88,8 @@ class NestedTally:
         self.served_by[report.served_by] += 1
         is_followed = report.served_by is ServedBy.STATE and report.decision in (Decision.FRESH, Decision.MAINTAINED)
         self.followed += is_followed
+        every = (report, *report.also)
+        self.in_buckets += report.served_by is ServedBy.STATE and any("buckets" in each.detail for each in every)
         self.captured += report.served_by is ServedBy.STATE and not is_followed
         came = "followed" if is_followed else "captured" if report.served_by is ServedBy.STATE else report.served_by.name.lower()
         self.by_form[asked.form][came] += 1
@@ -163,9 +168,14 @@ def _followed_merges(*, follows: bool) -> Iterator[None]:
         followed.LEAST_GROUPS = before
 
 
-def difference(script: Script, tally: NestedTally, seed: str = "", *, follows: bool = False) -> str | None:
-    """Follow a script; return the first difference. ``follows`` says that merges of few groups are followed too."""
-    with _followed_merges(follows=follows), tempfile.TemporaryDirectory() as folder, closing(JudgedPath(Path(folder))) as path:
+def difference(script: Script, tally: NestedTally, seed: str = "", *, follows: bool = False, memory: int = ENOUGH) -> str | None:
+    """Follow a script; return the first difference.
+
+    Args:
+        follows: merges of few groups are followed too.
+        memory: bytes; more groups are kept in buckets.
+    """
+    with _followed_merges(follows=follows), tempfile.TemporaryDirectory() as folder, closing(JudgedPath(Path(folder), memory)) as path:
         # What the script does not make is there all the same, without rows.
         for table in ("r", "s"):
             path.append(table, table_of([]))
@@ -179,27 +189,38 @@ def difference(script: Script, tally: NestedTally, seed: str = "", *, follows: b
     return None
 
 
-def attack_nested(seed: int, numbers: Sequence[int], tally: NestedTally, triples: int | None = None, *, shrinks: bool = True) -> None:
+def attack_nested(
+    seed: int,
+    numbers: Sequence[int],
+    tally: NestedTally,
+    triples: int | None = None,
+    *,
+    shrinks: bool = True,
+    memory: int = ENOUGH,
+) -> None:
     """Attack the warehouses of these numbers until there is a difference, or until there are so many triples."""
     for number in numbers:
         if triples is not None and tally.triples >= triples:
             return
-        script = script_of(seed, number)
-        found = difference(script, tally, f"{seed} {number}", follows=_follows(f"{seed} {number}"))
+        script, name = script_of(seed, number), f"{seed} {number}"
+        found = difference(script, tally, name, follows=_follows(name), memory=memory)
         if found is not None:
             tally.found_in = number
             tally.differences.append(f"warehouse {number}: {found}")
             if shrinks:
-                tally.differences.append(smallest(script, f"{seed} {number}"))
+                tally.differences.append(smallest(script, name, memory))
             return
 
 
-def smallest(script: Script, seed: str) -> str:
+def smallest(script: Script, seed: str, memory: int) -> str:
     """Return the smallest script that goes wrong, with what is different then."""
-    follows = _follows(seed)
-    found = shrunk(script, lambda smaller: difference(smaller, NestedTally(), seed, follows=follows) is not None)
+
+    def told(smaller: Script) -> str | None:
+        return difference(smaller, NestedTally(), seed, follows=_follows(seed), memory=memory)
+
+    found = shrunk(script, lambda smaller: told(smaller) is not None)
     steps = "\n    ".join(map(str, found))
-    return f"the smallest script with a difference:\n    {steps}\n  {difference(found, NestedTally(), seed, follows=follows)}"
+    return f"the smallest script with a difference:\n    {steps}\n  {told(found)}"
 
 
 def summary(tally: NestedTally) -> str:
@@ -221,11 +242,12 @@ def main() -> int:
     parser.add_argument("warehouses", type=int, nargs="?", default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--warehouse", type=int, help="try this one alone")
+    parser.add_argument("--memory", type=int, default=ENOUGH, help=f"bytes; with {FEW_BYTES} most groups are kept in buckets")
     parser.add_argument("--triples", type=int, help="stop after so many, however many warehouses that takes")
     given = parser.parse_args()
     numbers = range(given.warehouses if given.triples is None else sys.maxsize)
     tally = NestedTally()
-    attack_nested(given.seed, numbers if given.warehouse is None else [given.warehouse], tally, given.triples)
+    attack_nested(given.seed, numbers if given.warehouse is None else [given.warehouse], tally, given.triples, memory=given.memory)
     print(summary(tally), *tally.differences, sep="\n")
     return 1 if tally.differences else 0
 

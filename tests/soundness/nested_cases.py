@@ -225,3 +225,31 @@ FOLLOWED_CASES: Mapping[str, Script] = {
     ),
 }
 """The same where merges are followed, which those of so few groups are not elsewhere."""
+
+_FROM_OTHERS = "SELECT SUM(p.a) AS f FROM s p WHERE 5 < (SELECT SUM(j.a) FROM r j WHERE j.x <= p.x)"
+_ELSEWHERE = "SELECT SUM(o.a) AS f FROM r o WHERE 12 < (SELECT SUM(j.a) FROM r j WHERE j.x <> o.x)"
+_OTHER_KEY = "SELECT COUNT(*) AS f FROM r o WHERE 4 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.g <> o.g)"
+_ALL_KINDS = (
+    "SELECT o.g AS k, AVG(o.a) AS v, MIN(o.a) AS n, MAX(o.x) AS m, SUM(o.a) FILTER (WHERE o.x > 2) AS s, COUNT(o.m) AS c FROM r o "
+    "WHERE 0.9 * (SELECT SUM(i.a) FROM r i) >= (SELECT SUM(j.a) FROM r j WHERE j.x < o.x) GROUP BY o.g"
+)
+_BOUNDED = "SELECT SUM(o.a) AS f FROM r o WHERE 5 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.x > 1)"
+_ALONE = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 9 < (SELECT SUM(j.x * j.a) FROM r j WHERE j.x >= o.x)"
+_SOME_OF_THEM = "SELECT o.g AS k, SUM(o.a) FILTER (WHERE (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) > 5) AS f FROM r o GROUP BY o.g"
+BUCKETED_CASES: Mapping[str, Script] = {
+    "rows around that are few": _case(_FROM_OTHERS, Append("s", (row(2, 1), row(4, 3))), Append("s", (row(5, 4), row(None, 2))), _PLUS_ONE),
+    "whatever is not the same": _case(_ELSEWHERE, _UNKNOWN, Append("r", (row(6, 9),)), Delete("r", "x = 1"), _PLUS_ONE),
+    "another key": _case(_OTHER_KEY, Append("r", (row(4, 2, 2), row(2, 6, 1))), Delete("r", "g = 1"), _UNKNOWN, _PLUS_ONE),
+    "all kinds of aggregates": _case(
+        _ALL_KINDS, _UNKNOWN, Append("r", (row(7, -3, 1),)), Delete("r", "x = 2"), Delete("r", "x = 5"), _PLUS_ONE
+    ),
+    "a bound of their own": _case(_BOUNDED, Append("r", (row(4, 2, 2), row(1, 6, 1))), Delete("r", "x = 2"), _PLUS_ONE),
+    "some rows that a subquery tells": _case(_SOME_OF_THEM, _UNKNOWN, Append("r", (row(7, -3, 1),)), Delete("r", "x = 2"), _PLUS_ONE),
+    "without a sum of all": _case(_ALONE, Append("r", (row(4, 2, 2),)), Append("r", (row(6, 6, 1),)), Delete("r", "x = 6"), _PLUS_ONE),
+}
+"""What is easily wrong where groups are in buckets, beside all of the above."""
+
+
+def bucketed_cases() -> Mapping[str, Script]:
+    """Return every case to be tried where groups of more than a few rows are in buckets."""
+    return {**CASES, **FOLLOWED_CASES, **BUCKETED_CASES}

@@ -9,6 +9,7 @@ _FRAMED, _NESTED, _PRODUCTS = "../dataflow/aggregate/framed.py", "../plan/nested
 _DESCRIBED, _FOLLOWED, _LINEAR = "../answer/nested/described.py", "../answer/nested/followed.py", "../answer/nested/linear.py"
 _CONDITIONS, _SIDES, _RANGES = "../dataflow/nested/conditions.py", "../dataflow/nested/sides.py", "../dataflow/nested/key_ranges.py"
 _CELLS, _MASKS, _CHANGES = "../dataflow/nested/cells.py", "../dataflow/nested/masks.py", "../answer/nested/exact_columns.py"
+_SLICES, _SLICED, _TOGETHER = "../plan/slices.py", "../answer/nested/sliced.py", "../answer/nested/together.py"
 _BELOW, _ABOVE = 'side="left" if each.kind is exp.LT else "right"', 'side="right" if each.kind is exp.GT else "left"'
 NESTED_MUTANTS = (
     # Comparisons.
@@ -110,4 +111,26 @@ NESTED_MUTANTS = (
         "return list(self.passed)",
     ),
     Mutant("masks take NULL for 0", _MASKS, "holds & ~np.broadcast_to(", "holds | False & np.broadcast_to("),
+    # Groups in buckets, range by range.
+    Mutant("what lies below a range is forgotten", _SLICED, "(below, next(", "([], next("),
+    Mutant("what lies above a range is forgotten", _SLICED, "(above, next(", "([], next("),
+    Mutant(
+        "every comparison is an equality", _SLICES, "isinstance(each.unnest(), exp.EQ) for each in compared", "True for each in compared"
+    ),
+    Mutant("a key may be read otherwise", _SLICES, "and not _is_read(own, inner, compared)", "and True"),
+    Mutant("what others have become is not looked at", _SLICED, "part.view.name_of_all if self._needs[name] else None", "None"),
+    Mutant("groups in memory are looked at once", _SLICED, '"range", self._name, whole, own, number', '"range", self._name, own, number'),
+    Mutant(
+        "groups in memory belong to every range",
+        _SLICED,
+        "self._ranges.locate(self._key(rows)) == number",
+        "self._ranges.locate(self._key(rows)) >= 0",
+    ),
+    Mutant("rows that FILTER leaves out count", _TOGETHER, "passed = passing_places(rows, function)", "passed = np.arange(rows.num_rows)"),
+    Mutant(
+        "a bucket stays as it was",
+        "../buckets/state.py",
+        "self.changed[numbers] = version",
+        "self.changed[numbers] = self.changed[numbers]",
+    ),
 )

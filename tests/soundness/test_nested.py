@@ -14,8 +14,8 @@ from tests.soundness.engine import in_duckdb
 from tests.soundness.judged_path import unoptimised_engine
 from tests.soundness.killers import problems
 from tests.soundness.mutated import NESTED_CASES
-from tests.soundness.nested_attack import NestedTally, attack_nested, difference
-from tests.soundness.nested_cases import CASES, FOLLOWED_CASES
+from tests.soundness.nested_attack import FEW_BYTES, NestedTally, attack_nested, difference
+from tests.soundness.nested_cases import CASES, FOLLOWED_CASES, bucketed_cases
 from tests.soundness.nested_data import SCHEMA, TABLES, Append, Ask, Script, Settle, Values, script_of, table_of
 from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.nested_shapes import NestedShape
@@ -51,6 +51,43 @@ def test_what_is_easily_wrong_where_merges_are_followed(name: str) -> None:
     assert difference(FOLLOWED_CASES[name], tally, follows=True) is None
     # Of an equality within a subquery that is of all rows there is no descent.
     assert tally.merges >= (name != "partitions within")
+
+
+_IN_MEMORY = frozenset(
+    {
+        "different volumes, of which copies go",
+        "the greatest volume goes",
+        "the least price of another table goes",
+        "products of which a side is empty",
+        "levels of levels",
+        "ranges around each row",
+        "an order that is turned",
+        "a tenth, exactly",
+        "partners that have no value",
+        "two orders against each other",
+        "two upper bounds",
+        "two lower bounds",
+        "two levels",
+        "across two levels",
+        "partitions within",
+        "a bound of their own",
+    }
+)
+"""Cases whose groups are not looked at range by range, or are few."""
+
+
+@pytest.mark.parametrize("name", bucketed_cases())
+def test_what_is_easily_wrong_in_buckets(name: str) -> None:
+    tally = NestedTally()
+    assert difference(bucketed_cases()[name], tally, memory=FEW_BYTES) is None
+    assert name in _IN_MEMORY or tally.in_buckets == tally.triples
+
+
+def test_random_answers_from_buckets_are_those_of_the_query(record_property: Callable[[str, object], None]) -> None:
+    tally = NestedTally()
+    attack_nested(SEED, range(400 if WIDE else 4), tally, memory=2 * FEW_BYTES)
+    record_property("cases", tally.triples)
+    assert tally.differences == []
 
 
 def _tables(chance: random.Random) -> dict[str, list[dict[str, Any]]]:

@@ -57,14 +57,26 @@ def with_exact(rows: pa.Table, found: Sequence[tuple[Attribute, Values]]) -> pa.
 def merged_value(plan: Merge, function: exp.Expr, rows: pa.Table, partials: Partials, groups: RollUp) -> Values:
     """Return one aggregate of the groups that rows fall into. Raises NotEvaluable."""
     if isinstance(function, exp.Filter):
-        condition = function.expression.this
-        check_decided(rows, condition)
-        passed = np.flatnonzero(truth(rows, expression_over(rows, condition)).fill_null(False).to_numpy(zero_copy_only=False))
+        passed = passing_places(rows, function)
         rows, groups, function = rows.take(pa.array(passed)), RollUp(groups.numbers[passed], groups.count), function.this
-    name = plain_identifier(function)
-    if name is None:
+    name = argument_of(function)
+    if not name:
         return _weighted(plan, function, rows, groups)
     return partials[name].merged(places_of(plan, rows), groups)
+
+
+def argument_of(function: exp.Expr) -> str:
+    """Return the name of what a function merges; empty where it is an aggregate of keys."""
+    return plain_identifier(function.this if isinstance(function, exp.Filter) else function) or ""
+
+
+def passing_places(rows: pa.Table, function: exp.Expr) -> IntegerArray:
+    """Return which rows a function is of: those that pass its FILTER. Raises NotEvaluable where that is not certain."""
+    if not isinstance(function, exp.Filter):
+        return np.arange(rows.num_rows)
+    condition = function.expression.this
+    check_decided(rows, condition)
+    return np.flatnonzero(truth(rows, expression_over(rows, condition)).fill_null(False).to_numpy(zero_copy_only=False))
 
 
 def places_of(plan: Merge, rows: pa.Table) -> IntegerArray:

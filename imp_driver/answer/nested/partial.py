@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from imp_driver.dataflow.aggregate.accumulator import Accumulator, Values
+from imp_driver.dataflow.aggregate.accumulator import Accumulator, Parts, Values
 from imp_driver.dataflow.aggregate.framed import Runs, framed, is_framed
 from imp_driver.dataflow.aggregate.load import loaded
 from imp_driver.dataflow.aggregate.roll_up import RollUp
@@ -69,6 +69,12 @@ class Partial:
             parts = {name: part.take(pa.array(inverse)) for name, part in held.parts(once, self.rows[once]).items()}
             held, slots = loaded(self.specification, parts, rows), np.arange(len(slots))
         return held.rolled_up(rows, slots, RollUp(numbers, groups.count))
+
+    def parts(self, places: IntegerArray, groups: RollUp) -> tuple[Parts, RollUp]:
+        """Return what is held of the groups that some rows of the table have, and which group each of these falls into."""
+        sizes = self.starts[places + 1] - self.starts[places]
+        slots = self._slots_of(places, sizes)
+        return self.held.parts(slots, self.rows[slots]), RollUp(np.repeat(groups.numbers, sizes), groups.count)
 
     def _slots_of(self, places: IntegerArray, sizes: IntegerArray) -> IntegerArray:
         offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imp_driver.answer import parts
+from imp_driver.answer import group_reader
 from imp_driver.reasons import Decision, ServedBy
 from tests.soundness.engine import Row
 from tests.unit.answer.test_answers import World
@@ -31,7 +31,7 @@ def _world() -> World:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("few", [50_000, 0])
 def test_other_constants_before_and_after_commits(text: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "_FEW_GROUPS", few)
+    monkeypatch.setattr(group_reader, "_FEW_GROUPS", few)
     world = _world()
     for number in (0, 1, 2, 3):
         world.checked(text.format(number, number))
