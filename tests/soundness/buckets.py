@@ -19,6 +19,7 @@ class MemoryBuckets:
     tables: dict[str, list[pa.Table]] = field(default_factory=dict)
     stepped: list[list[int]] = field(default_factory=list)
     asked: int = 0
+    fetched: int = 0
 
     def build(self, target: str, query: str, kernel: BucketKernel) -> tuple[int, pa.Table]:
         groups = self.query(query)
@@ -40,6 +41,7 @@ class MemoryBuckets:
         return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
 
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
+        self.fetched += 1
         return bucket_of(self.tables[target][version], number).select(BUCKET_STATE.names)
 
 

@@ -122,6 +122,44 @@ def test_values_of_all_types_come_through_the_workers(small: imp_driver.Connecti
     assert ask(small, text, 24)[0] is Decision.FRESH
 
 
+NESTED = (
+    "SELECT s % 3 AS k, sum(x * d) AS f, avg(x) AS m, max(g) AS h FROM {0} o WHERE 0.75 * (SELECT sum(x) FROM {0}) < "
+    "(SELECT sum(i.x) FROM {0} i WHERE i.g <= o.g) GROUP BY s % 3"
+)
+
+
+def test_nested_aggregates_are_merged_bucket_by_bucket(warehouse: Path, tmp_path: Path, engine: imp_driver.Connection) -> None:
+    table, store = "bucketed_nested", str(tmp_path / "store")
+    columns = "CAST(id % 1000 AS INT) AS g, CAST(id % 7 AS INT) AS x, CAST(id % 100 AS DECIMAL(8, 2)) AS d, CAST(id AS STRING) AS s"
+    engine.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT {columns} FROM range(4000)").close()
+    text = NESTED.format(table)
+    changes = (
+        f"INSERT INTO {table} VALUES (17, 100, 1.5, '1'), (99999, 40, 2.5, NULL), (NULL, 30, 3.5, '2')",
+        f"UPDATE {table} SET x = 50 WHERE g BETWEEN 400 AND 403",
+        f"DELETE FROM {table} WHERE g = 300 OR s = '12'",
+    )
+    details = []
+    for part in (changes[:2], changes[2:]):
+        # The second one goes on with the buckets of the first.
+        with (
+            imp_driver.connect(warehouse=str(warehouse), memory=MEMORY, store=store, policy="incremental") as connection,
+            imp_driver.connect(warehouse=str(warehouse), sketch="off") as plain,
+        ):
+            for change in ("", *part):
+                if change:
+                    connection.execute(change).close()
+                with connection.execute(text) as cursor:
+                    rows = sorted(map(repr, cursor.fetchall()))
+                    report = report_of(cursor)
+                with plain.execute(text) as cursor:
+                    assert rows == sorted(map(repr, cursor.fetchall()))
+                details.append((report.served_by.name, any("buckets" in each.detail for each in (report, *report.also)), len(rows)))
+            with connection.execute(f"WHAT IF (DELETE FROM {table} WHERE g = 7) {text}") as cursor:
+                cursor.fetchall()
+                assert report_of(cursor).detail == "the groups are in buckets"
+    assert details == [("STATE", True, 4)] * 5
+
+
 def test_the_sessions_last_commit_stays_the_applications(small: imp_driver.Connection, table: str) -> None:
     small.execute(f"DELETE FROM {table} WHERE g = 1").close()
     setting = "SET spark.databricks.delta.lastCommitVersionInSession"
