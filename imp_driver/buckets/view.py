@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel
 from imp_driver.buckets.state import BucketedState
-from imp_driver.persist.bucket_files import read_bucket
 from imp_driver.ports import BucketEngine
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.ranges import RangePartition
@@ -33,8 +32,7 @@ class BucketView:
 
     def columns(self, number: int) -> dict[str, pa.Array]:
         """Return the groups of a bucket as ``GroupState.snapshot`` does. Raises Error, StoreDamaged."""
-        found = read_bucket(self.target, self.version, number)
-        return self.kernel.columns(self.engine.fetch(self.target, self.version, number) if found is None else found)
+        return self.kernel.columns(self.engine.fetch(self.target, self.version, number))
 
     def name(self, number: int) -> Hashable:
         """Return the same only for the same groups."""

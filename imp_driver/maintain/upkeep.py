@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from imp_driver.persist.near_buckets import NearBuckets
 from imp_driver.ports import BucketEngine, Session, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
 from imp_driver.values.cancel import CancellationToken
@@ -29,7 +30,8 @@ def means_of(session: Session, execution: Execution) -> Means:
     def read(text: str, view: str | None = None, rows: pa.Table | None = None, most_bytes: int | None = None) -> pa.Table:
         return session.read(text, execution, most_bytes) if view is None else session.read_with(text, view, rows, execution)
 
-    return Means(read, execution.watch, session.buckets(execution), execution.token)
+    engine = session.buckets(execution)
+    return Means(read, execution.watch, None if engine is None else NearBuckets(engine), execution.token)
 
 
 @dataclass(frozen=True, slots=True)
