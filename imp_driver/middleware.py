@@ -20,6 +20,7 @@ from imp_driver.advise.advisor import Advisor
 from imp_driver.answer.alike import Alike
 from imp_driver.answer.answers import Answers
 from imp_driver.answer.named import NotAnswered
+from imp_driver.answer.recursion.apart import RecursionsApart
 from imp_driver.answer.recursion.kept_state import KeptRuns
 from imp_driver.answer.recursion.left import LeftToEngine
 from imp_driver.changes import Changes
@@ -80,6 +81,7 @@ class Middleware:
         self._answers = Answers(self._session, self._sketches, options, self._reader, left)
         self._alike = Alike(self._answers, self._reader, options, self._transaction)
         self._cut = CutQueries(self._session, self._source, Rewriter(self._sketches, options, self._reader, self._advisor.asked))
+        self._apart = RecursionsApart(self._session, self._run_one)
         self._comparison = Comparison(self._session, self._sketches, options)
         changes, requests, answers = self._changes, self._cut.rewriter.requests, self._answers
         own = (self._session, self._sketches, self._advisor, self._transaction)
@@ -128,6 +130,8 @@ class Middleware:
             served = self._by_rounds(statement, execution, served[0])
         if not isinstance(served, Served) and self._answers.named.is_used:
             served = self._from_solutions(statement, execution, *served)
+        if not isinstance(served, Served) and self._answers.named.is_used and not self._transaction.is_open:
+            served = self._apart.served(statement, execution, served[1] or served[0]) or served
         if self._answers.named.is_used:
             self._check_strict(statement, served, execution)
         if not isinstance(served, Served) and is_recursive(statement.tree):

@@ -14,6 +14,7 @@ from imp_driver.values.refusal import Refused
 
 _BASE = "imp_base_of_"
 """Begins the name of a common table that has the rows of a recursive one before its steps."""
+_BY_ALL = "by UNION ALL"
 
 
 def name_of(common: exp.CTE) -> str:
@@ -77,7 +78,7 @@ def branches(query: exp.Expr, *, is_set: bool = False) -> list[exp.Expr]:
     if not isinstance(inner, exp.Union):
         return [inner]
     if not (is_set or inner.args.get("distinct")):
-        raise Refused(Reason.RECURSION, "by UNION ALL")
+        raise Refused(Reason.RECURSION, _BY_ALL)
     if any(inner.args.get(name) for name in ("by_name", "order", "limit", "offset", "with_")):
         raise Refused(Reason.RECURSION, "with ORDER BY, LIMIT or WITH beside UNION")
     return [*branches(inner.left, is_set=True), *branches(inner.right, is_set=True)]
@@ -111,18 +112,21 @@ def beginnings(component: Sequence[exp.CTE]) -> Iterator[tuple[exp.CTE, exp.Expr
                 del left[name]
                 break
         else:
-            raise Refused(Reason.RECURSION, f"{next(iter(left))} has no branch that does not read it")
+            others = any(isinstance(each, (exp.Except, exp.Intersect)) for _, every in left.values() for each in every)
+            why = "is read beside EXCEPT or INTERSECT" if others else "has no branch that does not read it"
+            raise Refused(Reason.RECURSION, f"{next(iter(left))} {why}")
 
 
 def is_recursive(tree: exp.Expr | None) -> bool:
-    """Say whether a query has a recursion by UNION, of which Spark knows none."""
+    """Say whether a query has a recursion by UNION, of which Spark knows none, be it of a form that is computed here or not."""
     for clause in () if tree is None else tree.find_all(exp.With):
         try:
             if components(clause):
                 check_recursive(clause)
                 return True
-        except Refused:
-            continue
+        except Refused as refused:
+            if refused.grounds.detail != _BY_ALL:
+                return True
     return False
 
 

@@ -101,7 +101,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
     if depth:
         # What stays would be looked up in the caller's schema.
         _check(statement, pieces)
-    return _spliced(statement.text, pieces)
+    return spliced(statement.text, pieces)
 
 
 def check_every(statement: Statement, pins: Iterable[Pin]) -> None:
@@ -137,7 +137,8 @@ def _column(column: ViewColumn) -> str:
     return f"CAST({quoted_name(column.source)} AS {type_name}) AS {quoted_name(column.name)}"
 
 
-def _spliced(text: str, pieces: Mapping[TableReference, str]) -> str:
+def spliced(text: str, pieces: Mapping[TableReference, str]) -> str:
+    """Return a text with other words in the places of some references."""
     for reference in sorted(pieces, key=lambda reference: reference.start, reverse=True):
         text = text[: reference.start] + pieces[reference] + text[reference.end :]
     return text
