@@ -15,6 +15,7 @@ from rich.console import Console
 
 import imp_driver
 from imp_driver.cli.bad_rows import check_headers, first_bad_row
+from imp_driver.cli.leftovers import without_leftovers
 from imp_driver.cli.load_files import VIEW, SourceFile, common_format, link, source_files, source_sql
 from imp_driver.cli.load_progress import Progress, Written, rate
 from imp_driver.cli.load_text import check_text
@@ -175,7 +176,7 @@ def _tell_plan(load: Load, console: Console) -> None:
 def _load(connection: Connection, load: Load, url: str, console: Console) -> None:
     begin = time.perf_counter()
     folder = _folder(connection, load, url)
-    with Progress(console, f"Writing {_files(load.number)} ...", Written(folder)):
+    with Progress(console, f"Writing {_files(load.number)} ...", Written(folder)), without_leftovers(folder):
         rows = _write(connection, load)
     [(total,)] = _rows(connection, f"SELECT count(*) FROM {qualified(load.table)}")
     seconds, loaded = time.perf_counter() - begin, total if rows is None else rows

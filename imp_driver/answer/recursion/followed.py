@@ -42,6 +42,7 @@ class Followed:
         self._derivations: Derivations | None = None
         self._lock = threading.Lock()
         self._refused: Refused | None = None
+        self._outgrown_by: Sequence[pa.Table] | None = None
         self.is_lost = False
 
     def _begun(self) -> InRows | InVectors:
@@ -82,6 +83,11 @@ class Followed:
         if self.is_lost or self._refused is None:
             return not self.is_lost
         return all(known is not None and known.equals(own) for known, own in zip(self._given, given, strict=True))
+
+    def may_be_told_again(self, given: Sequence[pa.Table]) -> bool:
+        """Say whether provenance was given up for more nodes than there may be with these given rows, which are others."""
+        known = self._outgrown_by
+        return known is not None and not all(each.equals(own) for each, own in zip(known, given, strict=True))
 
     def why(self, row: Row) -> Iterator[Sequence[Fact]]:
         """Yield the minimal sets of given rows by which a row is there, each with the number of its relation.
@@ -124,6 +130,8 @@ class Followed:
             self._derivations = None
         if changed and self._replace(changed, given):
             self._found = None
+        if self.provenance is not None and self.provenance.is_outgrown and self._outgrown_by is None:
+            self._outgrown_by = tuple(given)
         if self._found is None:
             self._found = self._shown()
         return self._found

@@ -81,6 +81,10 @@ class Recursions:
         known = self._known.get(key)
         if isinstance(known, Followed) and known.is_of_use(given):
             return known
+        return self._made(key, forms, given, is_best=is_best)
+
+    def _made(self, key: Hashable, forms: Forms, given: Sequence[pa.Table], *, is_best: bool = True) -> Followed:
+        """Return what follows a recursion from now on, in the place of what did before."""
         program = Program.of(forms, [table.schema.types for table in given])
         if not is_best:
             program = replace(program, selections={})
@@ -98,7 +102,10 @@ class Recursions:
         _, forms, name = _FORMS.get(id(plan)) or _formed(plan)
         assert forms is not None
         given = [_given(each, rows(each.plan)) for each in forms.given]
-        followed = self._followed(self._key(plan, name, given), forms, given)
+        key = self._key(plan, name, given)
+        followed = self._followed(key, forms, given)
+        if followed.may_be_told_again(given):
+            followed = self._made(key, forms, given)
         if not plan.is_traced:
             raise Refused(Reason.RECURSION, "why rows are there is kept of views WITH PROVENANCE (CREATE OR REPLACE INCREMENTAL VIEW v ..)")
         if plan.best is not None and not followed.tells_best:

@@ -20,12 +20,13 @@ MOST_NODES = 200_000
 
 
 class Provenance:
-    """The annotations of a recursion; ``lost`` says why there are none any more."""
+    """The annotations of a recursion; ``lost`` says why there are none any more, ``is_outgrown`` whether other rows may have fewer."""
 
     def __init__(self, rules: Sequence[Rule], most_nodes: int = MOST_NODES) -> None:
         self._most_nodes = most_nodes
         self._absorption: Absorption | None = None
         self.lost = ""
+        self.is_outgrown = False
         try:
             self._absorption = Absorption(rules, Diagrams(limit=most_nodes))
         except NotSupportedError as error:
@@ -41,7 +42,7 @@ class Provenance:
         try:
             self._absorption.apply(gone, new)
         except TooManyNodes:
-            self._absorption = None
+            self._absorption, self.is_outgrown = None, True
             self.lost = f"its provenance needs more than {self._most_nodes} nodes; the view goes on without it"
 
     def why(self, row: Row) -> Iterator[Sequence[Fact]]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import combinations
 
 import pytest
 
+from imp_driver.answer.recursion import recursions
+from imp_driver.answer.recursion.why import Provenance
+from imp_driver.dataflow.recursion.rules import Rule
 from imp_driver.errors import NotSupportedError
 from tests.soundness.engine import Row
 from tests.unit.answer.test_recursion import OF_PATHS, PATHS, QUERIES, REACH
@@ -31,6 +35,31 @@ def test_a_step_with_a_scalar_subquery() -> None:
     (alternative,) = why(world, "SELECT * FROM v WHERE g = 2")
     assert alternative[0] == "r (id = 1, g = 1, x = 2, a = 0)"
     assert len(alternative) == 2
+
+
+def test_provenance_that_was_too_large_is_tried_again_once_a_table_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    class Few(Provenance):
+        def __init__(self, rules: Sequence[Rule], most_nodes: int = 60) -> None:
+            made.append(most_nodes)
+            super().__init__(rules, most_nodes)
+
+    monkeypatch.setattr(recursions, "Provenance", Few)
+    world = Viewed()
+    few: list[Row] = [(1, 1, 2, 0), (2, 2, 3, 0), (3, 3, 1, 0)]
+    world.warehouse.commit("r", few)
+    world.view("v", SCALAR.format(-1), has_provenance=True)
+    assert len(why(world, "SELECT * FROM v")) == 3
+    world.warehouse.commit("r", [(10 + number, 1 + number // 7 % 7, 1 + number % 7, 0) for number in range(49)])
+    for _ in range(2):
+        with pytest.raises(NotSupportedError, match="more than 60 nodes"):
+            why(world, "SELECT * FROM v")
+        assert len(world.ask("SELECT g FROM v")[0]) == 7
+    assert len(made) == 1
+    world.warehouse.commit("r", few)
+    assert len(why(world, "SELECT * FROM v")) == 3
+    assert len(made) == 2
 
 
 LEAST = (
