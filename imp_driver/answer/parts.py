@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -175,27 +175,28 @@ class Parts:
         requests = list(self._requests(grouped, reading, parameters))
         self._sketches.restore()
         # Rows that are not kept are found missing before any groups are captured.
-        if self._policy is not None:
-            hosts = [request for request in requests if request.is_finer]
-            own = [self._states.among(request, hosts) for request in requests]
-            every = zip(requests, grouped.parts, own, strict=True)
-            return [self._reader.of(request, aggregate, source, means) for request, (aggregate, _), source in every]
-        kept = self._kept({place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags})
+        bags = {place: request for place, request in enumerate(requests) if grouped.parts[place][0] in grouped.bags}
+        kept = self._kept(bags) if self._policy is None else {}
         # Others follow from finer groups (plan/shared.py) once these are there.
-        order = sorted(range(len(requests)), key=lambda place: not requests[place].is_finer)
         found: dict[int, Groups] = {}
         ranges = self._ranges(requests)
-        for place in order:
-            request, source = requests[place], kept.get(place)
-            if request.is_finer:
-                request = replace(request, bucket_ranges=ranges)
-                # What is in buckets of the same rows is not captured once more.
-                others = [each.request for each in found.values() if each.in_buckets is not None]
-                source = source or (self._states.among(request, others) if others else None)
+        for place in sorted(range(len(requests)), key=lambda place: not requests[place].is_finer):
+            request = requests[place] = replace(requests[place], bucket_ranges=ranges) if requests[place].is_finer else requests[place]
+            source = kept.get(place) or self._shared(request, requests, list(found.values()))
             found[place] = part = self._reader.of(request, grouped.parts[place][0], source, means)
             if part.in_buckets is not None:
                 ranges = part.in_buckets.view.coarse
         return [found[place] for place in range(len(requests))]
+
+    def _shared(self, request: Request, every: Sequence[Request], found: Sequence[Groups]) -> Source | None:
+        """Return where groups come from that follow from others of the same query; None: from the best state that there is."""
+        bucketed = [each.request for each in found if each.in_buckets is not None]
+        if self._policy is None:
+            # What is in buckets of the same rows is not captured once more; other states are found as any.
+            return self._states.among(request, bucketed) if bucketed and request.is_finer else None
+        hosts = [each for each in every if each.is_finer]
+        # Of groups in buckets others are merged alone.
+        return self._states.among(request, hosts if request.is_finer or not bucketed else [])
 
     def _ranges(self, requests: Iterable[Request]) -> RangePartition | None:
         """Return by which ranges groups of a query are in buckets already: others are to be looked at beside them."""
@@ -223,7 +224,7 @@ class Parts:
 
     def _bucket_key(self, grouped: Grouped, aggregate: Aggregate, block: BoundBlock) -> str:
         """Return by which key an aggregation's groups may be kept in buckets, as SQL; empty where by none."""
-        found = slice_key(grouped.plan, aggregate) if aggregate.is_finer and self._policy is None else None
+        found = slice_key(grouped.plan, aggregate) if aggregate.is_finer else None
         if found is None:
             return ""
         return block.keys_sql[found] if all(each.specification.kind in ADDITIVE | EXTREMES for each in block.aggregates) else ""
