@@ -1,6 +1,6 @@
 """What a worker of the engine does with one bucket: the groups of some ranges, held and changed by the operators that the driver uses.
 
-In and out: tables as they cross the seam ``ports.BucketEngine``. Source: design of incremental views, section 5, tier 2.
+In and out: tables as they cross the seam ``values.buckets.BucketEngine``. Source: design of incremental views, section 5, tier 2.
 Invariant: the buckets' states together are the state that ``GroupState`` would be of all groups.
 """
 
@@ -18,10 +18,10 @@ from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.persist.encoding import checksum_of, decoded_state, encoded_state, stream_of
 from imp_driver.persist.record import StoreDamaged
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY
 from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.sketch.merge import passing_groups
 from imp_driver.values.aggregates import AggregateSpecification, ProjectedRows
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_SUMMARY
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.expressions import Expression
 from imp_driver.values.ranges import RangePartition

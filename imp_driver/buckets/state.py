@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, delta_of, united
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
-from imp_driver.ports import BUCKET, BucketEngine
 from imp_driver.values.aggregates import ProjectedRows
+from imp_driver.values.buckets import BUCKET, BucketEngine
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Expression

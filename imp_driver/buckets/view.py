@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel
 from imp_driver.buckets.state import BucketedState
-from imp_driver.ports import BucketEngine
+from imp_driver.values.buckets import BucketEngine
 from imp_driver.values.codes import IntegerArray
 from imp_driver.values.ranges import RangePartition
 

@@ -25,13 +25,14 @@ from imp_driver.maintain.request import Request
 from imp_driver.maintain.upkeep import Means
 from imp_driver.persist.encoding import encoded_state
 from imp_driver.persist.record import StoredBuckets
-from imp_driver.ports import BUCKET, BucketEngine, SparkReader
+from imp_driver.ports import SparkReader
 from imp_driver.reasons import Reason, RecaptureReason
 from imp_driver.safety.verdict import readable
 from imp_driver.sketch.sketch import Sketch
 from imp_driver.state.maintained import Maintained
 from imp_driver.state.sketches import Derived
 from imp_driver.values.aggregates import OF_MULTISETS, ProjectedRows
+from imp_driver.values.buckets import BUCKET, BucketEngine
 from imp_driver.values.cuts import AttachedCut, CutName
 from imp_driver.values.expressions import Column
 from imp_driver.values.fragments import FragmentSet

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from imp_driver.persist.near_buckets import NearBuckets
-from imp_driver.ports import BucketEngine, Session, SparkReader
+from imp_driver.ports import Session, SparkReader
 from imp_driver.reasons import Decision, DeltaSource, RecaptureReason
+from imp_driver.values.buckets import BucketEngine
 from imp_driver.values.cancel import CancellationToken
 from imp_driver.values.execution import Execution
 from imp_driver.values.stopwatch import Stopwatch

@@ -13,7 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaError
 from pyarrow import compute, dataset
 
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketEngine, BucketKernel
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketEngine, BucketKernel
 
 MOST_TOUCHED = 8
 """Buckets of a step that is made here."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 from imp_driver.spark.frames import frame_of
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 from imp_driver.values.quoting import quoted_name
 
 _DDL = {pa.int32(): "INT", pa.int64(): "BIGINT", pa.binary(): "BINARY", pa.string(): "STRING"}

@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaError
 
 from imp_driver.errors import OperationalError
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 from tests.soundness.buckets import bucket_of, numbers_of, one_table
 
 

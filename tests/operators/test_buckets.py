@@ -21,9 +21,9 @@ from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
 from imp_driver.dataflow.bounds.condition import evaluate
 from imp_driver.persist.encoding import decoded_state, encoded_state
-from imp_driver.ports import BUCKET
 from imp_driver.sketch.key_cut import KeyCut
 from imp_driver.values.aggregates import OF_MULTISETS
+from imp_driver.values.buckets import BUCKET
 from imp_driver.values.expressions import AggregateReference, Comparison, Constant, Expression, IsNull, KeyReference
 from imp_driver.values.ranges import RangePartition
 from tests.operators.model import Block, OneCut, Operation, Row, budget, captured_parts, operations, part_types, step

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_STATE, BUCKET_SUMMARY, BucketKernel
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from imp_driver.persist import near_buckets
 from imp_driver.persist.near_buckets import NearBuckets
-from imp_driver.ports import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
+from imp_driver.values.buckets import BUCKET, BUCKET_ROW, BUCKET_SUMMARY, BucketKernel
 from tests.faults.lake_buckets import LakeBuckets
 
 
