@@ -14,6 +14,7 @@ from imp_driver.plan.bind import BoundBlock
 from imp_driver.plan.linear import is_linear
 from imp_driver.plan.nodes import Scan, scans
 from imp_driver.safety.verdict import readable
+from imp_driver.state.maintained import Maintained
 from imp_driver.state.registry import Registry
 
 IN_PROCESS, BY_SPARK, CAPTURED = "in process", "by Spark", "captured again"
@@ -32,7 +33,7 @@ class Followed:
 def followed(request: Request, registry: Registry, *, is_bag: bool) -> list[Followed]:
     """Return the operators of one block: its groups, and what stands below them."""
     relation = registry.find(state_key(request))
-    held = "to be captured" if relation is None or not relation.is_ready else f"{relation.groups} groups, {registry.weight(relation)} bytes"
+    held = _held(relation, registry)
     keys = ", ".join(map(readable, request.block.keys_sql))
     below = list(_below(request.block))
     how = next((each for each in (CAPTURED, BY_SPARK) if any(row.how == each for row in below)), IN_PROCESS)
@@ -42,6 +43,14 @@ def followed(request: Request, registry: Registry, *, is_bag: bool) -> list[Foll
 def why_captured_again(block: BoundBlock) -> str:
     """Return why some change of the tables below a block could only be captured again; empty where all are followed."""
     return next((f"{row.operator.strip()}: {row.reason}" for row in _below(block) if row.how == CAPTURED), "")
+
+
+def _held(relation: Maintained | None, registry: Registry) -> str:
+    if relation is None or not relation.is_ready:
+        return "to be captured"
+    bucketed = relation.bucketed
+    where = f"{registry.weight(relation)} bytes" if bucketed is None else f"in {bucketed.coarse.fragments} buckets"
+    return f"{relation.groups} groups, {where}"
 
 
 def _below(block: BoundBlock) -> Iterator[Followed]:
