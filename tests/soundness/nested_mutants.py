@@ -9,6 +9,7 @@ _FRAMED, _NESTED, _PRODUCTS = "../dataflow/aggregate/framed.py", "../plan/nested
 _DESCRIBED, _FOLLOWED, _LINEAR = "../answer/nested/described.py", "../answer/nested/followed.py", "../answer/nested/linear.py"
 _CONDITIONS, _SIDES, _RANGES = "../dataflow/nested/conditions.py", "../dataflow/nested/sides.py", "../dataflow/nested/key_ranges.py"
 _CELLS, _MASKS, _CHANGES = "../dataflow/nested/cells.py", "../dataflow/nested/masks.py", "../answer/nested/exact_columns.py"
+_DECIDED = "../answer/nested/decided.py"
 _SLICES, _SLICED, _TOGETHER = "../plan/slices.py", "../answer/nested/sliced.py", "../answer/nested/together.py"
 _BELOW, _ABOVE = 'side="left" if each.kind is exp.LT else "right"', 'side="right" if each.kind is exp.GT else "left"'
 NESTED_MUTANTS = (
@@ -132,5 +133,16 @@ NESTED_MUTANTS = (
         "../buckets/state.py",
         "self.changed[numbers] = version",
         "self.changed[numbers] = self.changed[numbers]",
+    ),
+    Mutant("a range with contributions below zero is decided", _DECIDED, "argument(tuple(blocks[number].minima)) < 0", "False"),
+    Mutant("a range with nothing before it is decided", _DECIDED, "if not is_never_null or", "if"),
+    Mutant("sums from above are those from below", _DECIDED, "blocks[:number] if from_below else blocks[number + 1 :]", "blocks[:number]"),
+    Mutant("one end of a range decides", _DECIDED, "return min(ends), max(ends)", "return min(ends), min(ends)"),
+    Mutant("what differs at both ends differs in between", _DECIDED, "not (is_ordered or is_apart or", "not (True or"),
+    Mutant(
+        "ranges of which none passes are taken whole",
+        _SLICED,
+        "decisions.all_pass(number) else block.nothing",
+        "decisions.all_pass(number) else block.passing",
     ),
 )

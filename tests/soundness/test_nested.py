@@ -15,7 +15,7 @@ from tests.soundness.judged_path import unoptimised_engine
 from tests.soundness.killers import problems
 from tests.soundness.mutated import NESTED_CASES
 from tests.soundness.nested_attack import FEW_BYTES, NestedTally, attack_nested, difference
-from tests.soundness.nested_cases import CASES, FOLLOWED_CASES, bucketed_cases
+from tests.soundness.nested_cases import BUCKETED_CASES, CASES, FOLLOWED_CASES, bucketed_cases
 from tests.soundness.nested_data import SCHEMA, TABLES, Append, Ask, Script, Settle, Values, script_of, table_of
 from tests.soundness.nested_mutants import NESTED_MUTANTS
 from tests.soundness.nested_shapes import NestedShape
@@ -76,7 +76,10 @@ _IN_MEMORY = frozenset(
 """Cases whose groups are not looked at range by range, or are few."""
 
 
-@pytest.mark.parametrize("name", bucketed_cases())
+_OTHERS = [name for name in bucketed_cases() if name not in BUCKETED_CASES and name not in _IN_MEMORY]
+
+
+@pytest.mark.parametrize("name", bucketed_cases() if WIDE else [*BUCKETED_CASES, *_OTHERS[SEED % 3 :: 3]])
 def test_what_is_easily_wrong_in_buckets(name: str) -> None:
     tally = NestedTally()
     assert difference(bucketed_cases()[name], tally, memory=FEW_BYTES) is None

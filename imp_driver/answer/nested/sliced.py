@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
+from imp_driver.answer.nested.decided import Block, Decisions, Undecided, block_of, no_tokens
+from imp_driver.answer.nested.described import Describer
+from imp_driver.answer.nested.exact_columns import NotDescribed, single
 from imp_driver.answer.nested.in_buckets import InBuckets
 from imp_driver.answer.nested.partial import Partial
 from imp_driver.answer.nested.together import RangeResult, put_together, range_result
@@ -18,6 +21,8 @@ from imp_driver.answer.summary import Groups
 from imp_driver.buckets.sums import Columns, NotAdditive, added_up, check_additive, extremes_of, together, with_key
 from imp_driver.buckets.view import BucketView
 from imp_driver.dataflow.expression.arithmetic import NotEvaluable
+from imp_driver.plan.attributes import identifiers
+from imp_driver.plan.nested import decided_by
 from imp_driver.plan.nodes import Aggregate, Plan, every
 from imp_driver.plan.signature import signature
 from imp_driver.plan.slices import Slicing, slicings
@@ -69,7 +74,7 @@ def _refused(why: str) -> Refused:
 
 
 def _weight(value: object) -> int:
-    if isinstance(value, RangeResult):
+    if isinstance(value, (Block, RangeResult)):
         return value.memory
     return sum(int(each.nbytes) for each in value.sums.values()) if isinstance(value, _Sums) else 0
 
@@ -101,6 +106,7 @@ class _Sliced:
         return put_together(self._slicing.merge, list(self._results()))
 
     def _results(self) -> Iterator[RangeResult]:
+        decisions = self._decisions()
         whole = tuple(_name_of(each) for each in self._whole.values())
         for number in range(self._ranges.fragments):
             own = tuple(self._name_at(name, each, number) for name, each in self._bucketed.items())
@@ -108,24 +114,83 @@ class _Sliced:
             name = "range", self._name, whole, own, number
             known = self._known.get(name)
             if not isinstance(known, RangeResult):
-                known = self._known[name] = self._result(number)
+                known = self._known[name] = self._decided(decisions, number) or self._result(number)
             yield known
+
+    def _decided(self, decisions: Decisions | None, number: int) -> RangeResult | None:
+        """Return the groups of a range as the sums of all ranges say; None where it is to be read. What is NULL is in no range."""
+        if decisions is None or number == self._ranges.null_fragment:
+            return None
+        try:
+            block = decisions.blocks[number]
+            return block.passing if decisions.all_pass(number) else block.nothing
+        except Undecided:
+            return None
+
+    def _decisions(self) -> Decisions | None:
+        """Return what decides about ranges without reading them; None where they need no other, or conditions are not compared so."""
+        correlated = frozenset(name for name, needs in self._needs.items() if needs)
+        if not correlated:
+            return None
+        blocks = []
+        for number in range(self._ranges.null_fragment):
+            block = self._block(number)
+            if block is None:
+                return None
+            blocks.append(block)
+        return Decisions(blocks, correlated, self._fixed)
+
+    def _block(self, number: int) -> Block | None:
+        names = tuple(part.view.name(number) for part in self._bucketed.values())
+        is_whole = self._slicing.outer.name in self._whole
+        name = "block", self._name, names, tuple(_name_of(each) for each in self._whole.values()) if is_whole else ()
+        if name not in self._known:
+            self._known[name] = self._made_block(number)
+        known = self._known.get(name)
+        return known if isinstance(known, Block) else None
+
+    def _made_block(self, number: int) -> Block | None:
+        merge, (rows, partials) = self._slicing.merge, self._read(number, {})
+        outer = rows[self._slicing.outer.name]
+        if not {each for node in (*merge.keys, *merge.functions) for each in identifiers(node)} <= set(outer.column_names):
+            return None
+        passing, nothing = (range_result(merge, each, partials) for each in (outer, outer.slice(0, 0)))
+        return block_of(merge, Describer(Finish(rows, partials=partials).rows, partials, no_tokens()), passing, nothing)
+
+    def _fixed(self, name: str) -> int | None:
+        """Return the value of a subquery that reads no row around it, as a whole number. Raises Undecided."""
+        scalar = decided_by(self._slicing.merge).scalars.get(name)
+        if scalar is None:
+            raise Undecided
+        rows = {each: groups.rows for each, groups in self._whole.items()}
+        partials = {identifier: each for groups in self._whole.values() for identifier, each in groups.partials.items()}
+        try:
+            relation = single(Finish(rows, partials=partials).rows(scalar.subquery).column(0))
+            relation.add_numbers(one_array(relation.table.column(0)))
+        except (NotDescribed, NotEvaluable) as error:
+            raise Undecided from error
+        numbers = relation.rows()
+        return None if not len(numbers.names) or numbers.nulls[0, 0] else int(numbers.values[0, 0])
 
     def _name_at(self, name: str, part: InBuckets, number: int) -> Hashable:
         return part.found, part.view.name(number), part.view.name_of_all if self._needs[name] else None
 
     def _result(self, number: int) -> RangeResult:
+        merge, (rows, partials) = self._slicing.merge, self._read(number, self._needs)
+        return range_result(merge, Finish(rows, partials=partials).rows(merge.child), partials)
+
+    def _read(self, number: int, needs: Mapping[str, bool]) -> tuple[dict[str, pa.Table], dict[str, Partial]]:
+        """Return the groups of a range, by the names of aggregations, beside the sums of others for those that ``needs`` says so of."""
         rows: dict[str, pa.Table] = {}
         partials: dict[str, Partial] = {}
         for name, part in self._bucketed.items():
-            columns = self._with_others(part.view, number) if self._needs[name] else self._columns(part.view, number)
+            columns = self._with_others(part.view, number) if needs.get(name) else self._columns(part.view, number)
             rows[name], own = part.read(columns)
             partials.update(own)
         for name, groups in self._whole.items():
             rows[name] = groups.rows if name != self._slicing.outer.name else self._in_range(groups.rows, number)
             partials.update(groups.partials)
-        merge = self._slicing.merge
-        return range_result(merge, Finish(rows, partials=partials).rows(merge.child), partials)
+        return rows, partials
 
     def _in_range(self, rows: pa.Table, number: int) -> pa.Table:
         """Return those of the merged groups, which are in memory, that lie in a range."""

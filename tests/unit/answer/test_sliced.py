@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.capture import capture
+from imp_driver.maintain import buckets
 from imp_driver.maintain.relations import Relations
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.middleware import Middleware
@@ -94,6 +95,18 @@ def test_ranges_that_need_no_other_are_read_again_only_where_they_have_changed()
     assert process.warehouse.buckets.fetched - before == 1
     assert in_buckets(process.ask(EQUAL))
     assert process.warehouse.buckets.fetched - before == 1
+
+
+def test_only_ranges_that_have_changed_and_the_one_with_the_threshold_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buckets, "FEWEST_BUCKETS", 20)
+    process = Process(a_warehouse())
+    assert in_buckets(process.ask(PREFIX.format(0.75)))
+    for number, (x, constant) in enumerate([(3, 0.75), (57, 0.75), (44, 0.75), (3, 0.25)]):
+        insert(process.warehouse, (900 + number, 1, x, 4))
+        before = process.warehouse.buckets.fetched
+        assert in_buckets(process.ask(PREFIX.format(constant)))
+        # Of other constants each range is looked at once.
+        assert (process.warehouse.buckets.fetched - before <= 6) is (constant == 0.75)
 
 
 def test_a_stream_of_changes() -> None:
