@@ -21,7 +21,7 @@ from imp_driver.errors import OperationalError
 from imp_driver.maintain.request import Request
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import Means
-from imp_driver.parse.statement import Statement, parse, table_name
+from imp_driver.parse.statement import Statement, parse, table_name, tables_in
 from imp_driver.plan.nodes import Plan, scans
 from imp_driver.plan.views import DEEPEST
 from imp_driver.ports import Session, View
@@ -173,7 +173,7 @@ class NamedAnswers:
     def _not_for_spark(self, tree: exp.Expr, namespace: tuple[str, ...], depth: int) -> tuple[tuple[str, ...], View] | None:
         """Return a recursive view, or one with POLICY STRICT, that a query reads, through other views too."""
         common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
-        for table in tree.find_all(exp.Table):
+        for table in tables_in(tree):
             if len(table.parts) == 1 and table.name.lower() in common:
                 continue
             name = table_name(table) if isinstance(table.this, exp.Identifier) else ()

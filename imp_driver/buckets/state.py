@@ -132,6 +132,12 @@ def build(engine: BucketEngine, state: BucketedState, query: str, constants: str
     return state
 
 
+def reread(engine: BucketEngine, state: BucketedState) -> BucketedState:
+    """Take what the table of an ``unread`` state says of its buckets; what passes was counted with a condition that nobody knows now."""
+    state._take(engine.summary(state.target, state.version))
+    return state
+
+
 def unread(name: CutName, attribute: str, target: str, version: int, kernel: Kernel, coarse: RangePartition) -> BucketedState:
     """Return a state whose table is there; what it says of each range is asked when it is needed."""
     buckets, fragments = coarse.fragments, kernel.partition.fragments

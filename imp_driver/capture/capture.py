@@ -25,11 +25,16 @@ with a text that no other group has.
 """
 
 
+def in_units(size: int) -> str:
+    """Return bytes for people."""
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{-(-size // 1024)} KiB"
+
+
 def check_size(captured: pa.Table, budget: int) -> None:
     """Raise StateTooLarge when the captured groups would not fit ``budget`` bytes."""
     needed = captured.nbytes + ROW_OVERHEAD * captured.num_rows
     if needed > budget:
-        message = f"{captured.num_rows} groups need about {needed >> 20} MiB of {budget >> 20} MiB"
+        message = f"{captured.num_rows} groups need about {in_units(needed)} of {in_units(budget)}"
         raise StateTooLarge(message, needed / max(1, captured.num_rows))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from imp_driver.buckets.kernel import Kernel, captured
-from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, unread
+from imp_driver.buckets.state import BucketedState, ChangedElsewhere, build, coarsened, reread, unread
 from imp_driver.capture.buckets import CutColumn
 from imp_driver.capture.capture import column
 from imp_driver.capture.instrument import capture_sql, sample_sql
@@ -90,14 +90,15 @@ def _cut_of_answers(request: Request, read: SparkReader, group_bytes: float) -> 
     """Return the cut of groups that others are merged from: by ranges of about as many rows each, of which some are looked at."""
     block = request.block
     if request.bucket_key not in block.keys_sql:
-        why = "their query compares more of them than a range of a key" if request.is_finer else "rows are answered from groups"
-        return f"{why} in memory alone"
+        if request.is_finer:
+            return "the query compares them in a way that needs all of them in memory at once"
+        return "rows are answered from groups in memory alone"
     place = block.keys_sql.index(request.bucket_key)
     key = block.keys[place]
     type_name = request.type_names.get(key.name) if isinstance(key, Column) else None
     kind = None if type_name is None else arrow_type(type_name)
     if kind is None or type_name is None or not _has_ranges(kind):
-        return f"the key {readable(request.bucket_key)} is no column that ranges are made of"
+        return f"the key {readable(request.bucket_key)} is no column of integers, decimals, dates, timestamps or text"
     partition = request.bucket_ranges
     if partition is None or partition.type != kind:
         sample = read(sample_sql(block, request.relation, place, min(1.0, SAMPLE_ROWS / max(1, request.rows))))
@@ -128,10 +129,11 @@ def capture_buckets(request: Request, cut: BucketCut, read: SparkReader, engine:
     return build(engine, state, numbered, _constants(request))
 
 
-def restore_buckets(cut: AttachedCut, stored: StoredBuckets, request: Request, read: SparkReader) -> BucketedState:
-    """Return a state of the store; its buckets are asked when the first sketch is. Raises Error."""
+def restore_buckets(cut: AttachedCut, stored: StoredBuckets, request: Request, read: SparkReader, engine: BucketEngine) -> BucketedState:
+    """Return a state of the store; what passes is asked when the first sketch is. Raises Error, StateCorrupt."""
     kernel = _kernel(request, cut.name, read, cut.partition)
-    return unread(cut.name, cut.attribute, stored.target, stored.version, kernel, coarsened(cut.partition, stored.count))
+    state = unread(cut.name, cut.attribute, stored.target, stored.version, kernel, coarsened(cut.partition, stored.count))
+    return reread(engine, state)
 
 
 def _query(request: Request) -> str:
@@ -154,7 +156,7 @@ def attach_buckets(relation: Maintained, request: Request, means: Means) -> bool
     if record is None or record.buckets is None or means.buckets is None:
         return False
     try:
-        bucketed = restore_buckets(record.cuts[0].cut, record.buckets, request, means.read)
+        bucketed = restore_buckets(record.cuts[0].cut, record.buckets, request, means.read, means.buckets)
     except (Error, StateCorrupt) as error:
         raise_if_cancelled(error)
         relation.invalidated()

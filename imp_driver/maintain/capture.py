@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from imp_driver.buckets.state import BucketedState
 from imp_driver.capture.buckets import CutColumn
-from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, are_small, check_size, column, parts_of
+from imp_driver.capture.capture import ROW_OVERHEAD, StateTooLarge, are_small, check_size, column, in_units, parts_of
 from imp_driver.capture.instrument import capture_sql, cells_sql, distinct_sql, size_sql
 from imp_driver.dataflow.aggregate.accumulator import StateCorrupt
 from imp_driver.dataflow.aggregate.group import GroupState
@@ -74,7 +74,7 @@ def capture_into(
     try:
         contents, key_types = _contents(relation, request, means, budget if most is None else min(budget, most), folder)
         if most_held is not None and contents.memory > most_held:
-            raise StateTooLarge(f"groups of {contents.memory >> 20} MiB, of {most_held >> 20} MiB", 0.0)
+            raise StateTooLarge(f"groups of {in_units(contents.memory)}, of {in_units(most_held)}", 0.0)
     except StateTooLarge as error:
         if most is not None and most < budget:
             raise Refused(Reason.CAPTURE_DEFERRED, f"{error}; they are captured when they are asked for again") from error
@@ -200,7 +200,7 @@ def _read_checked(text: str, read: SparkReader, budget: int) -> pa.Table:
     try:
         table = read(text, most_bytes=budget)
     except ResultTooLarge as error:
-        raise StateTooLarge(f"the groups need more than {budget >> 20} MiB", error.row_bytes + ROW_OVERHEAD) from error
+        raise StateTooLarge(f"the groups need more than {in_units(budget)}", error.row_bytes + ROW_OVERHEAD) from error
     check_size(table, budget)
     return table
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from imp_driver.errors import ProgrammingError
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.statement import parse, table_name
+from imp_driver.parse.statement import parse, table_name, tables_in
 from imp_driver.values.quoting import qualified
 from imp_driver.values.types import LENGTHS, LOCAL, sql_name
 
@@ -85,8 +85,8 @@ def with_expiries(query: str, expiries: Sequence[Expiry], kind_of: Callable[[Exp
     tree = tree.copy()
     for expiry in expiries:
         common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
-        found = [each for each in tree.find_all(exp.Table) if _is_of(each, expiry, common)]
-        others = [each for each in tree.find_all(exp.Table) if _is_alike(each, expiry, common)]
+        found = [each for each in tables_in(tree) if _is_of(each, expiry, common)]
+        others = [each for each in tables_in(tree) if _is_alike(each, expiry, common)]
         if others:
             told = f"The view reads {qualified(expiry.table)} as {qualified(table_name(others[0]))} too"
             raise ProgrammingError(f"{told}. Write its name in one way, in the query and in WITH EXPIRY.")

@@ -7,7 +7,7 @@ The parse serves analysis only. What Spark runs is always the caller's own text,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
@@ -236,6 +236,13 @@ def _target(tree: exp.Expr) -> tuple[str, ...] | None:
     if isinstance(place, exp.Schema):
         place = place.this
     return table_name(place) if isinstance(place, exp.Table) else None
+
+
+def tables_in(tree: exp.Expr) -> Iterator[exp.Table]:
+    """Yield the tables that a tree reads. Names in hints are no tables, and have places in the text of their hint."""
+    for table in tree.find_all(exp.Table):
+        if table.find_ancestor(exp.Hint) is None:
+            yield table
 
 
 def table_name(table: exp.Table) -> tuple[str, ...]:

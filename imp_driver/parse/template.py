@@ -14,7 +14,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from imp_driver.parse.patterns import is_value, kind_of
-from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name
+from imp_driver.parse.statement import DIALECT, Statement, per_statement, table_name, tables_in
 from imp_driver.values.execution import Parameters
 
 VIEW_MARK = "\n"
@@ -76,7 +76,7 @@ def text_and_names(statement: Statement) -> tuple[str, tuple[tuple[str, ...], ..
     """Return a parsed statement without its constants, and the names of tables and views in it, as they are written."""
     assert statement.tree is not None
     common = {each.alias for each in statement.tree.find_all(exp.CTE)}
-    names = dict.fromkeys(table_name(each) for each in statement.tree.find_all(exp.Table))
+    names = dict.fromkeys(table_name(each) for each in tables_in(statement.tree))
     return text_without_constants(statement.tree), tuple(name for name in names if name and name[0] not in common)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import Statement, parse, per_statement, table_name
+from imp_driver.parse.statement import Statement, parse, per_statement, table_name, tables_in
 from imp_driver.reasons import Reason
 from imp_driver.values.refusal import Refused
 
@@ -46,7 +46,7 @@ def time_travel(statement: Statement) -> TimeTravel | None:
         return None
     pieces: list[tuple[int, int]] = []
     found: dict[tuple[str, ...], set[Asked | None]] = {}
-    for table in statement.tree.find_all(exp.Table):
+    for table in tables_in(statement.tree):
         clause = None
         if table.args.get("version") is not None:
             clause, piece = _clause(statement, table)

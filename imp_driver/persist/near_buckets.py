@@ -62,6 +62,13 @@ class NearBuckets:
         """Have the engine look at all buckets side by side."""
         return self._engine.ask(target, version, kernel)
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        """Read what the rows say beside their groups."""
+        try:
+            return _opened(target, version).to_table(columns=BUCKET_SUMMARY.names).cast(BUCKET_SUMMARY)
+        except (_NotHere, *_FAILURES):
+            return self._engine.summary(target, version)
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         """Read one row from the files that may have it."""
         try:
@@ -70,8 +77,12 @@ class NearBuckets:
             return self._engine.fetch(target, version, number)
 
 
-def _read(target: str, version: int, number: int) -> pa.Table:
+def _opened(target: str, version: int) -> dataset.Dataset:
     if "://" in target or not Path(target, "_delta_log").is_dir():
         raise _NotHere
-    rows = DeltaTable(target, version=version).to_pyarrow_dataset()
+    return DeltaTable(target, version=version).to_pyarrow_dataset()
+
+
+def _read(target: str, version: int, number: int) -> pa.Table:
+    rows = _opened(target, version)
     return rows.to_table(columns=BUCKET_STATE.names, filter=dataset.field(BUCKET) == number).cast(BUCKET_STATE)

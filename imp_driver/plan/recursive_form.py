@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from sqlglot import exp
 
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.statement import named, parse
+from imp_driver.parse.statement import named, parse, tables_in
 from imp_driver.reasons import Reason
 from imp_driver.values.execution import Execution
 from imp_driver.values.refusal import Refused
@@ -32,7 +32,7 @@ def reads(query: exp.Expr, names: Collection[str]) -> bool:
 
 
 def _references(query: exp.Expr, names: Collection[str]) -> Iterator[exp.Table]:
-    for table in query.find_all(exp.Table):
+    for table in tables_in(query):
         if len(table.parts) == 1 and table.name.lower() in names and not _is_hidden(table, query):
             yield table
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from imp_driver.parse.statement import DIALECT, Statement
+from imp_driver.parse.statement import DIALECT, Statement, tables_in
 from imp_driver.plan.nodes import Scan
 from imp_driver.plan.view_reference import ViewReference
 from imp_driver.ports import ViewColumn
@@ -44,6 +44,9 @@ def find_reference(statement: Statement, scan: exp.Table) -> TableReference:
         raise Refused(Reason.UNSUPPORTED_EXPRESSION, "the table's name has no position in the text")
     start = statement.position_in_text(min(place["start"] for place in places))
     end = statement.position_in_text(max(place["end"] for place in places)) + 1
+    if scan.name not in statement.text[start:end]:
+        # Whatever the reason, other words would be put in the place of something else.
+        raise Refused(Reason.UNSUPPORTED_EXPRESSION, f"the place of the table {scan.name} in the text is not certain")
     return TableReference(start, end, scan.alias or None, scan.name)
 
 
@@ -108,16 +111,16 @@ def check_every(statement: Statement, pins: Iterable[Pin]) -> None:
     """Raise Refused where a table of the caller's text has no pin (a value that stands there twice): its version would be another."""
     assert statement.tree is not None
     references = {find_reference(statement, pin.views[0].place) if pin.views else pin.reference for pin in pins}
-    named = {table.name.lower() for table in statement.tree.find_all(exp.Table)}
+    named = {table.name.lower() for table in tables_in(statement.tree)}
     unread = [each for each in statement.tree.find_all(exp.CTE) if each.alias.lower() not in named]
-    _check(statement, references, {id(table) for each in unread for table in each.find_all(exp.Table)})
+    _check(statement, references, {id(table) for each in unread for table in tables_in(each)})
 
 
 def _check(statement: Statement, replaced: Iterable[TableReference], unread: Container[int] = ()) -> None:
     assert statement.tree is not None
     places = {reference.start for reference in replaced}
     common = {each.alias.lower() for each in statement.tree.find_all(exp.CTE)}
-    for table in statement.tree.find_all(exp.Table):
+    for table in tables_in(statement.tree):
         is_common = len(table.parts) == 1 and table.name.lower() in common
         if not is_common and id(table) not in unread and find_reference(statement, table).start not in places:
             raise Refused(Reason.READ_TWICE, table.sql(dialect=DIALECT))

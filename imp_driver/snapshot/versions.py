@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from imp_driver.errors import CANCELLED, CONNECTION_LOST, Error, NotSupportedError
 from imp_driver.parse.commands import CommandKind
-from imp_driver.parse.statement import Statement, StatementKind, table_name
+from imp_driver.parse.statement import Statement, StatementKind, table_name, tables_in
 from imp_driver.parse.time_travel import Asked
 from imp_driver.ports import RelationKind, Session
 from imp_driver.reasons import Reason
@@ -165,7 +165,7 @@ def text_at(statement: Statement, session: Session, versions: Versions) -> str:
         raise NotSupportedError("This text cannot be read at the transaction's versions, as the driver cannot parse it; COMMIT first.")
     common = {each.alias.lower() for each in statement.tree.find_all(exp.CTE)}
     pieces = []
-    for table in statement.tree.find_all(exp.Table):
+    for table in tables_in(statement.tree):
         if table.args.get("version") is not None:
             continue
         name = table_name(table)

@@ -56,6 +56,10 @@ class SparkBuckets:
             found: pa.Table = _applied(states, lambda table: kernel.asked(table), BUCKET_SUMMARY).toArrow()
         return found.cast(BUCKET_SUMMARY)
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        """Read what the rows say beside their groups."""
+        return self._read(f"SELECT {', '.join(BUCKET_SUMMARY.names)} FROM {_at(target, version)}").cast(BUCKET_SUMMARY)
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         """Read one row; files of other buckets are skipped by their statistics."""
         return self._read(f"SELECT {_STATE} FROM {_at(target, version)} WHERE {BUCKET} = {number}").cast(BUCKET_STATE)

@@ -134,7 +134,8 @@ class Registry:
                 if self._total <= self.memory_budget:
                     break
                 self._weigh(relation.identity.key, self.weight(relation) - _lightened(relation))
-            oldest = _as_they_leave([each for each in every[:-1] if not each.is_named])
+            # Of groups in buckets there is next to nothing in memory, and they cost much to capture.
+            oldest = _as_they_leave([each for each in every[:-1] if not each.is_named and not self._is_light(each)])
             for relation in oldest:
                 if self._total <= self.memory_budget:
                     break
@@ -149,6 +150,9 @@ class Registry:
                         self._remove(relation)
                         evicted.append(relation)
         return tuple(evicted)
+
+    def _is_light(self, relation: Maintained) -> bool:
+        return relation.bucketed is not None and self.weight(relation) < SMALL
 
     def _weigh(self, key: str, weight: int) -> None:
         self._total += weight - self._weights.get(key, 0)

@@ -55,5 +55,8 @@ class BucketEngine(Protocol):
     def ask(self, target: str, version: int, kernel: BucketKernel) -> pa.Table:
         """Return the BUCKET_SUMMARY rows of every bucket."""
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        """Return the BUCKET_SUMMARY rows of every bucket as they were written: ``passing`` is of the condition of that time."""
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         """Return the BUCKET_STATE row of a bucket, none where it has no groups."""

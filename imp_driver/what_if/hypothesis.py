@@ -19,7 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from imp_driver.errors import DataError, Error, IntegrityError, NotSupportedError, ProgrammingError
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.statement import Statement, StatementKind, parse, table_name
+from imp_driver.parse.statement import Statement, StatementKind, parse, table_name, tables_in
 from imp_driver.plan.check import check, checked_tree
 from imp_driver.ports import RelationKind, Session, TableDefinition
 from imp_driver.reasons import Reason
@@ -286,7 +286,7 @@ def _as_error(told: str) -> Error:
 def _tables(tree: exp.Expr, session: Session) -> Iterator[exp.Table]:
     """Yield the references to tables and views. Raises Refused for what stands for rows otherwise."""
     common = {each.alias.lower() for each in tree.find_all(exp.CTE)}
-    for table in tree.find_all(exp.Table):
+    for table in tables_in(tree):
         if not isinstance(table.this, exp.Identifier):
             raise Refused(Reason.TABLE_FUNCTION, sql(table))
         if table.args.get("version") or table.args.get("when"):

@@ -36,6 +36,9 @@ class LakeBuckets:
         table = self._read(target, version)
         return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        return self._read(target, version).select(BUCKET_SUMMARY.names)
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         return bucket_of(self._read(target, version), number).select(BUCKET_STATE.names)
 

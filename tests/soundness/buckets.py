@@ -40,6 +40,9 @@ class MemoryBuckets:
         table = self.tables[target][version]
         return pa.concat_tables([BUCKET_SUMMARY.empty_table(), *(kernel.asked(bucket_of(table, number)) for number in numbers_of(table))])
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        return self.tables[target][version].select(BUCKET_SUMMARY.names)
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         self.fetched += 1
         return bucket_of(self.tables[target][version], number).select(BUCKET_STATE.names)

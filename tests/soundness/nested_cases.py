@@ -235,7 +235,9 @@ _ALL_KINDS = (
 )
 _BOUNDED = "SELECT SUM(o.a) AS f FROM r o WHERE 5 < (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x AND j.x > 1)"
 _ALONE = "SELECT SUM(o.x * o.a) AS f FROM r o WHERE 9 < (SELECT SUM(j.x * j.a) FROM r j WHERE j.x >= o.x)"
-_SOME_OF_THEM = "SELECT o.g AS k, SUM(o.a) FILTER (WHERE (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) > 5) AS f FROM r o GROUP BY o.g"
+_ABOVE_FIVE = "FILTER (WHERE (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) > 5)"
+_SOME_OF_THEM = f"SELECT o.g AS k, SUM(o.a) {_ABOVE_FIVE} AS f, COUNT(*) {_ABOVE_FIVE} AS n, COUNT(*) AS c FROM r o GROUP BY o.g"
+_DEPTH = "SELECT DISTINCT o.x, (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) AS depth FROM r o"
 _DOWN_AND_UP = tuple(row(1 + place, a) for place, a in enumerate([2, 2, 2, 10, -10, 0, 2, 2, 2, 2, 2, 2]))
 _HALF_WITHIN = tuple(row(1 + place, a) for place, a in enumerate([2, 2, 2, 2, 2, 4, 1, 1, 1, 1, 1, 1]))
 BUCKETED_CASES: Mapping[str, Script] = {
@@ -247,6 +249,7 @@ BUCKETED_CASES: Mapping[str, Script] = {
     ),
     "a bound of their own": _case(_BOUNDED, Append("r", (row(4, 2, 2), row(1, 6, 1))), Delete("r", "x = 2"), _PLUS_ONE),
     "some rows that a subquery tells": _case(_SOME_OF_THEM, _UNKNOWN, Append("r", (row(7, -3, 1),)), Delete("r", "x = 2"), _PLUS_ONE),
+    "rows told apart": _case(_DEPTH, _UNKNOWN, Append("r", (row(7, -3, 1),)), Delete("r", "x = 2"), Delete("r", "id >= 0"), _PLUS_ONE),
     "a range in which sums fall": _case(_VWAP, Delete("r", "id >= 0"), Append("r", _DOWN_AND_UP), Append("r", (row(20, 1),)), _PLUS_ONE),
     "a range in which half is met": _case(
         _DIFFERENT, Delete("r", "id >= 0"), Append("r", _HALF_WITHIN), Append("r", (row(20, 0), row(5, 0))), _PLUS_ONE

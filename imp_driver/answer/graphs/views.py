@@ -25,7 +25,7 @@ from imp_driver.errors import NotSupportedError, ProgrammingError
 from imp_driver.maintain.upkeep import Means, Upkeep
 from imp_driver.parse.settings import check_settings
 from imp_driver.parse.sparql import read_sparql
-from imp_driver.parse.statement import Statement, table_name
+from imp_driver.parse.statement import Statement, table_name, tables_in
 from imp_driver.parse.template import typed_text
 from imp_driver.parse.time_travel import time_travel
 from imp_driver.plan.attributes import reference
@@ -193,7 +193,7 @@ class SolutionViews:
 
     def _reads_one(self, tree: exp.Expr) -> bool:
         """Say whether a query names a view in SPARQL."""
-        names = (table_name(each) for each in tree.find_all(exp.Table) if isinstance(each.this, exp.Identifier))
+        names = (table_name(each) for each in tables_in(tree) if isinstance(each.this, exp.Identifier))
         found = filter(None, map(self.graphs.session.resolve, names))
         return any(each.view is not None and self.asked(each.name, each.view) is not None for each in found)
 

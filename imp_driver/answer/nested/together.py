@@ -33,10 +33,12 @@ class RangeResult:
 
     Attributes:
         keys: by the identifiers of the merge's attributes.
-        held: of each function, what is held of it, or its ``value`` where it is an extreme, beside the ``rows`` of each group.
+        count: how many groups there are.
+        held: of each function, what is held of it, or its ``value`` where it is an extreme, beside the ``rows`` that it is of.
     """
 
     keys: pa.Table
+    count: int
     held: tuple[Columns, ...]
     specifications: tuple[AggregateSpecification, ...]
 
@@ -56,14 +58,12 @@ def range_result(merge: Merge, rows: pa.Table, partials: Partials) -> RangeResul
     first = pa.array(first_of_each(groups.numbers))
     named = {attribute.identifier: key.take(first) for attribute, key in zip(merge.key_attributes, keys, strict=True)}
     found = [_held(merge, function, rows, partials, groups) for function in merge.functions]
-    counted = pa.array(groups.total(rows.column(merge.copies.identifier).to_numpy()))
-    held = tuple({_ROWS: counted, **columns} for _, columns in found)
-    return RangeResult(pa.table(named), held, tuple(specification for specification, _ in found))
+    return RangeResult(pa.table(named), groups.count, tuple(held for _, held in found), tuple(specification for specification, _ in found))
 
 
 def put_together(merge: Merge, ranges: Sequence[RangeResult]) -> pa.Table:
     """Return the groups of all ranges, whose columns are named by the merge's attributes. Raises NotEvaluable, NotAdditive."""
-    count = sum(len(each.held[0][_ROWS]) for each in ranges)
+    count = sum(each.count for each in ranges)
     table = pa.concat_tables([each.keys for each in ranges]) if merge.key_attributes else pa.table({})
     keys = [one_array(column) for column in table.columns]
     groups = _grouped(keys, count)
@@ -96,7 +96,8 @@ def _held(merge: Merge, function: exp.Expr, rows: pa.Table, partials: Partials, 
         raise NotEvaluable(f"{specification.kind.value} of all ranges does not follow from those of each")
     passed = passing_places(rows, function)
     own = RollUp(groups.numbers[passed], groups.count)
-    return specification, rolled_up(*partial.parts(places_of(merge, rows)[passed], own))
+    counted = pa.array(own.total(rows.column(merge.copies.identifier).to_numpy()[passed]))
+    return specification, {_ROWS: counted, **rolled_up(*partial.parts(places_of(merge, rows)[passed], own))}
 
 
 def _of_all(every: Sequence[Columns], specification: AggregateSpecification, groups: RollUp) -> Values:

@@ -13,9 +13,8 @@ from uuid import uuid4
 import pyarrow as pa
 from sqlglot import exp
 
-from imp_driver.errors import Error, raise_if_cancelled
 from imp_driver.parse.dialect import SparkText
-from imp_driver.parse.statement import Statement, named, table_name
+from imp_driver.parse.statement import Statement, named, table_name, tables_in
 from imp_driver.plan.recursive_form import components, name_of, reads
 from imp_driver.ports import Outcome, Session
 from imp_driver.reasons import Reason, ServedBy
@@ -40,6 +39,7 @@ ABOVE = frozenset(
         Reason.GROUPING_SETS,
         Reason.SAMPLE,
         Reason.TABLE_FUNCTION,
+        Reason.WINDOW_FUNCTION,
         Reason.LEFT_TO_SPARK,
         Reason.NOT_A_DELTA_TABLE,
     }
@@ -83,7 +83,7 @@ class RecursionsApart:
             # One name may be two relations.
             return
         places: dict[tuple[str, ...], list[exp.Table]] = {}
-        for table in tree.find_all(exp.Table):
+        for table in tables_in(tree):
             places.setdefault(tuple(part.lower() for part in table_name(table)), []).append(table)
         for name, tables in places.items():
             references = tuple(find_reference(statement, each) for each in tables)
@@ -97,7 +97,10 @@ class RecursionsApart:
     def _over(
         self, relations: list[_Recursive], statement: Statement, tree: exp.Expr, execution: Execution, grounds: Grounds
     ) -> Served | None:
-        if statement.text.strip() in {each.query.text for each in relations}:
+        is_itself = statement.text.strip() in {each.query.text for each in relations}
+        sampled = any(table.args.get("sample") and not table.alias for table in tables_in(tree))
+        if is_itself or sampled or any(column.args.get("db") for column in tree.find_all(exp.Column)):
+            # A name in the place of a relation would stand before TABLESAMPLE, and has no schema.
             return None
         pieces: dict[TableReference, str] = {}
         views: dict[str, pa.Table] = {}
@@ -122,12 +125,8 @@ class RecursionsApart:
         return Served(stream, replace(report, times=execution.watch.times))
 
     def _rows(self, relation: _Recursive, execution: Execution) -> tuple[pa.Table, SketchReport] | None:
-        """Return the rows of a relation; None where they are not to be had, or too many."""
-        try:
-            outcome = self._run(relation.query)
-        except Error as error:
-            raise_if_cancelled(error)
-            return None
+        """Return the rows of a relation; None where they are too many. Raises Error where they are not to be had."""
+        outcome = self._run(relation.query)
         assert outcome.stream is not None
         batches, size = [], 0
         try:
@@ -144,7 +143,7 @@ class RecursionsApart:
         """Have tables that the recursions read too read at the versions that these stand for. Raises Refused where that is not possible."""
         common = {name_of(each) for clause in tree.find_all(exp.With) for each in clause.expressions}
         pieces = {}
-        for table in tree.find_all(exp.Table):
+        for table in tables_in(tree):
             if len(table.parts) == 1 and table.name.lower() in common:
                 continue
             found = self._session.resolve(table_name(table))

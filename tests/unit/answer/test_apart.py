@@ -39,6 +39,8 @@ def check(path: LakePath, text: str, served_by: ServedBy = ServedBy.STATE_AND_SP
         "SELECT r.x, s.y FROM reach r JOIN reach s ON r.y = s.x WHERE hex(s.y) > '5'",
         "SELECT hex(r.x) AS h, n.text FROM reach r JOIN name n ON n.id = r.y",
         "SELECT hex(r.x) AS h, l.b FROM reach AS r LEFT JOIN link l ON l.a = r.y AND l.b < 5",
+        "SELECT /*+ COALESCE(1), BROADCAST(reach), MERGE(link) */ hex(reach.x) AS h, "
+        "'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz' AS t, link.b FROM reach JOIN link ON reach.x = link.a",
         "SELECT count(*) AS c FROM name n WHERE hex(n.id) IN (SELECT hex(y) FROM reach WHERE x = 3)",
     ],
 )

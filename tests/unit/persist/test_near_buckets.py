@@ -56,6 +56,10 @@ class Counting:
         self.calls.append("ask")
         return self.engine.ask(target, version, kernel)
 
+    def summary(self, target: str, version: int) -> pa.Table:
+        self.calls.append("summary")
+        return self.engine.summary(target, version)
+
     def fetch(self, target: str, version: int, number: int) -> pa.Table:
         self.calls.append("fetch")
         return self.engine.fetch(target, version, number)
@@ -85,6 +89,7 @@ def test_a_step_replaces_its_buckets_alone_and_leaves_former_versions(engine: Co
     assert (version, summary.column(BUCKET).to_pylist(), summary.column("groups").to_pylist()) == (1, [1, 3], [2, 1])
     assert _data(buckets, target, 1) == [b"a", b"bx", b"c", b"y"]
     assert _data(buckets, target, 0) == [b"a", b"b", b"c", None]
+    assert sorted(buckets.summary(target, 1).select([BUCKET, "groups"]).to_pylist(), key=str)[1] == {BUCKET: 1, "groups": 2}
     assert engine.calls == []
 
 
