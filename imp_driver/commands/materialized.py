@@ -20,7 +20,7 @@ from imp_driver.changes import NO_SKETCH, Changes
 from imp_driver.commands.bag_changes import BagChanges, bag_changes
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.running import RunOne, rows_of_stream, without_rows
-from imp_driver.commands.views import typed_view
+from imp_driver.commands.typed_views import typed_view
 from imp_driver.errors import OperationalError, ProgrammingError
 from imp_driver.parse.batch_insert import BatchInsert
 from imp_driver.parse.statement import check_query, parse

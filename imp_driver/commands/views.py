@@ -17,16 +17,15 @@ from imp_driver.commands.followed import BY_SPARK, CAPTURED, IN_PROCESS, Followe
 from imp_driver.commands.local import LocalStream
 from imp_driver.commands.placed import placed
 from imp_driver.commands.running import RunOne, without_rows
+from imp_driver.commands.typed_views import typed_view
 from imp_driver.errors import Error, NotSupportedError, ProgrammingError
 from imp_driver.maintain.sketches import Sketches
 from imp_driver.maintain.upkeep import means_of
-from imp_driver.parse.expiry import Expiry, with_expiries
 from imp_driver.parse.statement import check_query, parse
 from imp_driver.parse.views import NewView, read_dropped, read_new_view
-from imp_driver.plan.recursive_form import is_recursive, unrolled, unrolled_text
+from imp_driver.plan.recursive_form import is_recursive, unrolled
 from imp_driver.plan.traceable import traceable
 from imp_driver.ports import Relation, RelationKind, Session, View
-from imp_driver.provenance.library import check_installed
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.safety.verdict import readable
 from imp_driver.state.named_views import NamedView
@@ -178,7 +177,8 @@ class ViewCommands:
     def describe(self, query: str, execution: Execution) -> None:
         """Raise what Spark says of a query."""
         own = execution.with_text(query)
-        self._session.describe(unrolled(own) if is_recursive(parse(query).tree) else own)
+        with suppress(Refused):
+            self._session.describe(unrolled(own) if is_recursive(parse(query).tree) else own)
 
     def check_properties(self, text: str) -> None:
         """Raise ProgrammingError for a statement that gives a view a policy which there is not."""
@@ -295,30 +295,6 @@ class ViewCommands:
                 "reason": (text, [row.reason or None for _, row in rows]),
             }
         )
-
-
-def typed_view(wanted: NewView, session: Session, execution: Execution, in_sql: Callable[[str], str]) -> NewView:
-    """Return a new view with what expires of its tables in its query, and with what the catalog needs to know of that.
-
-    Raises ProgrammingError where it is no query, or nothing can expire so; NotSupportedError for SPARQL that SQL cannot tell.
-
-    Args:
-        in_sql: translates a query in SPARQL.
-    """
-    if wanted.sparql:
-        wanted = replace(wanted, query=in_sql(wanted.sparql))
-    check_query(wanted.query, "What follows AS in a view")
-
-    def kind_of(expiry: Expiry) -> pa.DataType:
-        asked = f"SELECT {qualified((expiry.column,))} FROM {qualified(expiry.table)}"
-        return session.describe(execution.of(asked)).schema.field(0).type
-
-    wanted = replace(wanted, query=with_expiries(wanted.query, wanted.expiries, kind_of), expiries=())
-    if wanted.has_provenance and not is_recursive(parse(wanted.query).tree):
-        raise ProgrammingError("WITH PROVENANCE is for views whose own query is WITH RECURSIVE .. UNION.")
-    if wanted.has_provenance:
-        check_installed()
-    return replace(wanted, typed=unrolled_text(wanted.query)) if is_recursive(parse(wanted.query).tree) else wanted
 
 
 _OF_SOLUTIONS = "its rows are the solutions of its SPARQL, which are followed as those of queries are: SHOW STATES"

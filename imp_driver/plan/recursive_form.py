@@ -119,15 +119,18 @@ def beginnings(component: Sequence[exp.CTE]) -> Iterator[tuple[exp.CTE, exp.Expr
 
 def is_recursive(tree: exp.Expr | None) -> bool:
     """Say whether a query has a recursion by UNION, of which Spark knows none, be it of a form that is computed here or not."""
-    for clause in () if tree is None else tree.find_all(exp.With):
-        try:
-            if components(clause):
-                check_recursive(clause)
-                return True
-        except Refused as refused:
-            if refused.grounds.detail != _BY_ALL:
-                return True
-    return False
+    clauses = () if tree is None else tree.find_all(exp.With)
+    return any(map(_is_by_union, (component for clause in clauses for component in components(clause))))
+
+
+def _is_by_union(component: Sequence[exp.CTE]) -> bool:
+    names = {name_of(each) for each in component}
+    try:
+        for common in component:
+            _steps(common, names)
+    except Refused as refused:
+        return refused.grounds.detail != _BY_ALL
+    return True
 
 
 def unrolled(execution: Execution) -> Execution:

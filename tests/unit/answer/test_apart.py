@@ -84,6 +84,7 @@ def test_more_rows_than_are_handed_over_are_refused(path: LakePath, monkeypatch:
     [
         ("WITH RECURSIVE r(x) AS (SELECT a FROM link UNION SELECT l.b FROM r JOIN link l ON r.x = l.a LIMIT 3) SELECT x FROM r", "LIMIT"),
         ("WITH RECURSIVE r(x) AS (SELECT a FROM link UNION SELECT b FROM link, r EXCEPT SELECT 3) SELECT x FROM r", "EXCEPT"),
+        (REACH.rstrip() + ", w(x) AS (SELECT x FROM reach UNION ALL SELECT x + 20 FROM w WHERE x < 9) SELECT x FROM w", "by UNION ALL"),
     ],
 )
 def test_what_stands_beside_union_is_named(path: LakePath, text: str, why: str) -> None:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from imp_driver.commands.own_query import with_own_queries
-from imp_driver.commands.views import typed_view
+from imp_driver.commands.typed_views import typed_view
+from imp_driver.errors import NotSupportedError
 from imp_driver.parse.views import NewView, read_new_view
 from imp_driver.ports import TableDefinition
 from imp_driver.values.execution import Execution
@@ -89,3 +90,20 @@ def test_a_view_whose_text_was_changed_since_is_none_any_more() -> None:
     assert recursive_query("SELECT 1", PROPERTIES) is None
     assert recursive_query(INTERNAL, {QUERY: QUERY_TEXT}) is None
     assert recursive_query(None, PROPERTIES) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("WITH RECURSIVE p(a) AS (SELECT 1 UNION SELECT a + 1 FROM p LIMIT 3) SELECT a FROM p", "LIMIT"),
+        ("WITH RECURSIVE p(a) AS (SELECT 1 UNION SELECT a FROM p EXCEPT SELECT 2) SELECT a FROM p", "EXCEPT"),
+        (
+            "WITH RECURSIVE p(a) AS (SELECT 1 UNION SELECT a FROM p), q(a) AS (SELECT a FROM p UNION ALL SELECT a FROM q WHERE a < 3) "
+            "SELECT a FROM q",
+            "UNION ALL",
+        ),
+    ],
+)
+def test_recursions_of_other_forms_make_no_view(query: str, why: str) -> None:
+    with pytest.raises(NotSupportedError, match=f"`v` is not made: .*{why}"):
+        view(f"CREATE INCREMENTAL VIEW v AS {query}")
