@@ -86,8 +86,8 @@ def _slicing(merge: Merge) -> Slicing | None:
             found.append((place, cut))
     if not found:
         return None
-    # Best where ranges need no other.
-    place, cut = min(found, key=lambda each: sum(all(own.values()) for own in each[1].values()))
+    # Best where most groups are cut, then where ranges need no other.
+    place, cut = min(found, key=lambda each: sum(2 if not own else all(own.values()) for own in each[1].values()))
     return Slicing(merge, outer, place, cut)
 
 

@@ -240,8 +240,12 @@ _SOME_OF_THEM = f"SELECT o.g AS k, SUM(o.a) {_ABOVE_FIVE} AS f, COUNT(*) {_ABOVE
 _DEPTH = "SELECT DISTINCT o.x, (SELECT SUM(j.a) FROM r j WHERE j.x <= o.x) AS depth FROM r o"
 _DOWN_AND_UP = tuple(row(1 + place, a) for place, a in enumerate([2, 2, 2, 10, -10, 0, 2, 2, 2, 2, 2, 2]))
 _HALF_WITHIN = tuple(row(1 + place, a) for place, a in enumerate([2, 2, 2, 2, 2, 4, 1, 1, 1, 1, 1, 1]))
+_FEW_WITH_A_BOUND = "SELECT SUM(p.a) AS f, COUNT(*) AS n FROM s p WHERE p.a < (SELECT SUM(j.a) FROM r j WHERE j.x <= p.x)"
 BUCKETED_CASES: Mapping[str, Script] = {
     "rows around that are few": _case(_FROM_OTHERS, Append("s", (row(2, 1), row(4, 3))), Append("s", (row(5, 4), row(None, 2))), _PLUS_ONE),
+    "rows around that are few, and compare themselves": _case(
+        _FEW_WITH_A_BOUND, Append("s", (row(2, 1), row(4, 12))), Append("s", (row(5, 4), row(None, 2))), _PLUS_ONE
+    ),
     "whatever is not the same": _case(_ELSEWHERE, _UNKNOWN, Append("r", (row(6, 9),)), Delete("r", "x = 1"), _PLUS_ONE),
     "another key": _case(_OTHER_KEY, Append("r", (row(4, 2, 2), row(2, 6, 1))), Delete("r", "g = 1"), _UNKNOWN, _PLUS_ONE),
     "all kinds of aggregates": _case(

@@ -197,7 +197,10 @@ class _Sliced:
         return rows.filter(pa.array(self._ranges.locate(self._key(rows)) == number))
 
     def _key(self, rows: pa.Table) -> pa.Array:
-        return one_array(rows.column(self._slicing.outer.key_attributes[self._slicing.key].identifier))
+        key = one_array(rows.column(self._slicing.outer.key_attributes[self._slicing.key].identifier))
+        kind = next(iter(self._bucketed.values())).view.coarse.type
+        # Integers of other widths compare as they are.
+        return key.cast(pa.int64()) if pa.types.is_signed_integer(key.type) and pa.types.is_int64(kind) else key
 
     def _with_others(self, view: BucketView, number: int) -> Columns:
         """Return the groups of a range, and the sums of the ranges below and above with a key of theirs; nothing meets those of NULL."""
