@@ -163,6 +163,12 @@ class NamedAnswers:
             why = self._why_lost(name) or (of_recursion(grounds) if view.is_recursive else grounds)
             raise NotAnswered(name, why, is_recursive=view.is_recursive)
 
+    def reads_recursion(self, query: str) -> bool:
+        """Say whether a query reads a recursive view, through other views too."""
+        tree = parse(query).tree
+        found = None if tree is None else self._not_for_spark(tree, (), DEEPEST)
+        return found is not None and found[1].is_recursive
+
     def _why_lost(self, name: tuple[str, ...]) -> Grounds | None:
         """Return why the rows of a view are held no longer; None where they are, or never were."""
         known = self._views.find(name)

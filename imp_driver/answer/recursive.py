@@ -56,6 +56,8 @@ class RecursiveAnswers:
             Error: Spark failed.
         """
         if not reading.text.has_recursion:
+            # Raises where that is not known.
+            reading.text.whole()
             raise Refused(Reason.RECURSION, "the query reads no recursive view")
         try:
             held = self.held(reading, execution, means)

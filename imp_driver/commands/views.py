@@ -78,6 +78,8 @@ class ViewCommands:
             elif wanted.typed:
                 # Nobody else would compute it either.
                 self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made")
+            elif self._named.reads_recursion(wanted.query):
+                self._asked(wanted.query, execution, f"{qualified(wanted.name)} is not made", _OVER_RECURSION)
             else:
                 # What Spark says of the statement that the catalog has would be about a text that nobody wrote.
                 self.describe(wanted.query, execution)
@@ -163,7 +165,7 @@ class ViewCommands:
         if why:
             raise NotSupportedError(f"{begin}: changes of {why} cannot be followed. POLICY AUTO or FULL captures it again.")
 
-    def _asked(self, query: str, execution: Execution, otherwise: str) -> Asked:
+    def _asked(self, query: str, execution: Execution, otherwise: str, hint: str = "") -> Asked:
         """Return what the rows of a query are held by.
 
         Raises NotSupportedError, which begins with ``otherwise``, or what Spark says of the query.
@@ -172,7 +174,7 @@ class ViewCommands:
             return self._named.asked(query, execution)
         except Refused as refused:
             self.describe(query, execution)
-            raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.") from None
+            raise NotSupportedError(f"{otherwise}: {refused.grounds.told}.{hint}") from None
 
     def describe(self, query: str, execution: Execution) -> None:
         """Raise what Spark says of a query."""
@@ -297,6 +299,10 @@ class ViewCommands:
         )
 
 
+_OVER_RECURSION = (
+    " It reads a recursive view, whose rows Spark does not have; a materialized view of these (CREATE MATERIALIZED VIEW) "
+    "is a table, over which Spark computes anything."
+)
 _OF_SOLUTIONS = "its rows are the solutions of its SPARQL, which are followed as those of queries are: SHOW STATES"
 _CONSTANTS = "the value of a scalar subquery that decides which rows are grouped"
 _NAMED = ("viewName", "isTemporary")

@@ -147,6 +147,17 @@ def test_damaged_buckets_are_captured_again() -> None:
     assert in_buckets(process.ask(PREFIX.format(0.5)))
 
 
+def test_states_that_fill_the_memory_leave_buckets_alone() -> None:
+    process = Process(a_warehouse())
+    process.ask(PREFIX.format(0.75))
+    for column in ("g", "a", "g, a"):
+        for function in ("SUM(a)", "SUM(g)", "MIN(a)"):
+            process.ask(f"SELECT {column}, {function} AS f FROM r GROUP BY {column} ORDER BY {column}")
+    assert process.relations.registry.total > 0
+    report = process.ask(PREFIX.format(0.5))
+    assert (in_buckets(report), len(process.warehouse.buckets.tables)) == (True, 1)
+
+
 def test_a_query_of_the_groups_themselves_does_not_have_buckets_changed() -> None:
     process = Process(a_warehouse())
     process.ask(PREFIX.format(0.75))
