@@ -127,11 +127,11 @@ class Middleware:
     def _query(self, statement: Statement, execution: Execution) -> Outcome:
         served = self._served(statement, execution)
         if not isinstance(served, Served) and served[0].reason is Reason.RECURSION_BY_SPARK:
-            served = self._by_rounds(statement, execution, served[0])
+            served = self._handed_over(statement, execution, served[0]) or self._by_rounds(statement, execution, served[0])
         if not isinstance(served, Served) and self._answers.named.is_used:
             served = self._from_solutions(statement, execution, *served)
-        if not isinstance(served, Served) and self._answers.named.is_used and not self._transaction.is_open:
-            served = self._apart.served(statement, execution, served[1] or served[0]) or served
+        if not isinstance(served, Served):
+            served = self._handed_over(statement, execution, served[1] or served[0]) or served
         if self._answers.named.is_used:
             self._check_strict(statement, served, execution)
         if not isinstance(served, Served) and is_recursive(statement.tree):
@@ -147,6 +147,11 @@ class Middleware:
         if isinstance(found, Served):
             return found
         return grounds, why if found == Grounds(Reason.VIEW) else found
+
+    def _handed_over(self, statement: Statement, execution: Execution, grounds: Grounds) -> Served | None:
+        """Have Spark compute what stands above recursions over their rows, where that is why they are not computed here. Raises Error."""
+        is_free = self._answers.named.is_used and not self._transaction.is_open
+        return self._apart.served(statement, execution, grounds) if is_free else None
 
     def _by_rounds(self, statement: Statement, execution: Execution, why: Grounds) -> Served | tuple[Grounds, None]:
         """Have Spark compute a recursion, or say why it cannot. An error of Spark is the query's own. Raises Error."""

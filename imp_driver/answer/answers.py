@@ -302,7 +302,12 @@ class Answers:
                 merges=merges,
                 known=held.merges,
             )
-            rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
+            try:
+                rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
+            except NotEvaluable as error:
+                if recursions is not None and recursions.has_all(held.plan):
+                    raise Refused(Reason.LEFT_TO_SPARK, str(error)) from error
+                raise
             shaped = ShapedRows(rows, shape)
             self._repeats.keep(reading, execution.parameters, shaped, shape, held.parts)
             return Answer(shaped, held.parts, ServedBy.STATE)

@@ -65,7 +65,9 @@ class RecursionsApart:
 
     def served(self, statement: Statement, execution: Execution, grounds: Grounds) -> Served | None:
         """Return the rows of a query that is not computed here for such grounds; None where that is no way to have them. Raises Error."""
-        if grounds.reason not in ABOVE or statement.tree is None:
+        # What is left to Spark in rounds may be so for what stands above alone.
+        is_above = grounds.reason is Reason.RECURSION_BY_SPARK and grounds.detail.startswith(Reason.LEFT_TO_SPARK.name)
+        if not (is_above or grounds.reason in ABOVE) or statement.tree is None:
             return None
         try:
             relations = list(self._relations(statement, statement.tree, execution))

@@ -46,6 +46,7 @@ class Recursions:
         self._known = BoundedCache[Hashable, object](1) if known is None else known
         self._settings = settings
         self._names = names
+        self._computed: set[int] = set()
 
     def rows(self, plan: Fixpoint, rows: RowsOf, recurrences: dict[str, pa.Table]) -> pa.Table:
         """Return the rows of a recursive relation.
@@ -59,7 +60,9 @@ class Recursions:
         """
         _, forms, name = _FORMS.get(id(plan)) or _formed(plan)
         if forms is None:
-            return by_rounds(plan, rows, recurrences)
+            found = by_rounds(plan, rows, recurrences)
+            self._computed.add(id(plan))
+            return found
         given = [_given(each, rows(each.plan)) for each in forms.given]
         key = self._key(plan, name, given)
         try:
@@ -71,7 +74,12 @@ class Recursions:
             except Refused as refused:
                 raise type(refused)(refused.reason, f"{refused.detail} (a better value follows from a worse one: {error})") from None
         self._known.trim(_weight, MOST_TOGETHER)
+        self._computed.add(id(plan))
         return found.rename_columns([attribute.identifier for attribute in plan.output])
+
+    def has_all(self, plan: Plan) -> bool:
+        """Say whether every recursion of a plan was computed: what was not stands above them."""
+        return all(id(each) in self._computed for each in every(plan) if isinstance(each, Fixpoint))
 
     def _key(self, plan: Fixpoint, name: str, given: Sequence[pa.Table]) -> Hashable:
         return self._names.get(id(plan), name), self._settings, tuple(tuple(table.schema.types) for table in given)

@@ -36,6 +36,7 @@ def check(path: LakePath, text: str, served_by: ServedBy = ServedBy.STATE_AND_SP
     "above",
     [
         "SELECT x, hex(y) AS h FROM reach WHERE x < 5",
+        "SELECT x, concat_ws('-', x, y) AS h FROM reach WHERE x < 5",
         "SELECT r.x, s.y FROM reach r JOIN reach s ON r.y = s.x WHERE hex(s.y) > '5'",
         "SELECT hex(r.x) AS h, n.text FROM reach r JOIN name n ON n.id = r.y",
         "SELECT hex(r.x) AS h, l.b FROM reach AS r LEFT JOIN link l ON l.a = r.y AND l.b < 5",
