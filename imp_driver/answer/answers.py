@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from imp_driver.answer.finish import Finish
 from imp_driver.answer.group_reader import Forks
 from imp_driver.answer.held import Held
 from imp_driver.answer.inner import InnerRows
@@ -191,8 +190,7 @@ class Answers:
         held = parts.of(grouped, reading, reading.parameters(execution.parameters), means)
         check_one_moment(held.parts)
         shape = self._shape(held.parts, reading, execution)
-        finish = Finish(held.rows, may_round=self._may_round, partials=held.partials, known=held.merges)
-        rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
+        rows = held.finish(may_round=self._may_round).answer(held.plan, may_tie=not self._options.is_compared)
         return Answer(ShapedRows(rows, shape), held.parts, ServedBy.STATE)
 
     def _again(self, reading: Reading, rows: ShapedRows, parts: tuple[Groups, ...]) -> Answer:
@@ -293,15 +291,7 @@ class Answers:
             inner = self._inner(held, reading)
             recursions = self._recursions.followed(held, reading, execution) if reading.text.has_recursion else None
             merges = FollowedMerges(self._sketches.relations.merges, reading.settings)
-            finish = Finish(
-                held.rows,
-                may_round=self._may_round,
-                inner=inner,
-                recursions=recursions,
-                partials=held.partials,
-                merges=merges,
-                known=held.merges,
-            )
+            finish = held.finish(may_round=self._may_round, inner=inner, recursions=recursions, merges=merges)
             try:
                 rows = finish.answer(held.plan, may_tie=not self._options.is_compared)
             except NotEvaluable as error:

@@ -11,7 +11,7 @@ from functools import partial
 import pyarrow as pa
 
 from imp_driver.answer.ahead import Ahead
-from imp_driver.answer.finish import Finish, bounds_of
+from imp_driver.answer.finish import bounds_of
 from imp_driver.answer.group_reader import Forks, GroupReader
 from imp_driver.answer.groups import check_keys, check_maintained, repeated
 from imp_driver.answer.held import Held
@@ -161,9 +161,7 @@ class Parts:
 
     def _constant(self, held: Held) -> object:
         """Return what a marker of a subquery stands for. Raises NotEvaluable where it has no one value that is known exactly."""
-        rows = Finish(held.rows, may_round=self._options.floats is Floats.ROUNDED, partials=held.partials, known=held.merges).rows(
-            held.plan
-        )
+        rows = held.finish(may_round=self._options.floats is Floats.ROUNDED).rows(held.plan)
         if held.grouped.others or rows.num_rows > 1 or rounded_in(rows):
             raise NotEvaluable("a scalar subquery of more than one row, or of a sum of doubles")
         found = typed_literal(one_array(rows.column(0))[0] if rows.num_rows else pa.scalar(None))
@@ -219,15 +217,13 @@ class Parts:
             # Without the threshold these would be all rows.
             keeps_conditions = grouped.top is not None
             lifted = None if keeps_conditions else request.lifted
-            request = replace(request, lifted=lifted, keeps_conditions=keeps_conditions, is_finer=aggregate.is_finer)
-            yield replace(request, bucket_key=self._bucket_key(grouped, aggregate, block))
-
-    def _bucket_key(self, grouped: Grouped, aggregate: Aggregate, block: BoundBlock) -> str:
-        """Return by which key an aggregation's groups may be kept in buckets, as SQL; empty where by none."""
-        found = slice_key(grouped.plan, aggregate) if aggregate.is_finer else None
-        if found is None:
-            return ""
-        return block.keys_sql[found] if all(each.specification.kind in ADDITIVE | EXTREMES for each in block.aggregates) else ""
+            yield replace(
+                request,
+                lifted=lifted,
+                keeps_conditions=keeps_conditions,
+                is_finer=aggregate.is_finer,
+                bucket_key=_bucket_key(grouped, aggregate, block),
+            )
 
     def _kept(self, requests: Mapping[int, Request]) -> dict[int, Source]:
         """Return where rows come from. Raises Refused as the first does that are not kept, after all were asked for."""
@@ -284,3 +280,11 @@ class Parts:
         parameters = with_named(parameters, dict.fromkeys((marker for marker, _ in grouped.constants), None))
         needed = self._needed(grouped, reading, parameters)
         return [*lines, *(line for request, is_bag in needed for line in self._states.told(request, is_bag=is_bag))]
+
+
+def _bucket_key(grouped: Grouped, aggregate: Aggregate, block: BoundBlock) -> str:
+    """Return by which key an aggregation's groups may be kept in buckets, as SQL; empty where by none."""
+    place = slice_key(grouped.plan, aggregate) if aggregate.is_finer else None
+    if place is None or any(each.specification.kind not in ADDITIVE | EXTREMES for each in block.aggregates):
+        return ""
+    return block.keys_sql[place]

@@ -12,7 +12,6 @@ from itertools import islice
 import pyarrow as pa
 
 from imp_driver.answer.columns import value_of
-from imp_driver.answer.finish import Finish
 from imp_driver.answer.held import Held
 from imp_driver.answer.recursion.convert import as_rows
 from imp_driver.answer.recursion.recursions import Recursions
@@ -37,7 +36,7 @@ class Why:
     def __init__(self, held: Held, recursions: Recursions, *, may_round: bool) -> None:
         """Raises NotEvaluable and Refused, also where the query does more than to filter and compute rows of one recursion."""
         traceable(held.plan)
-        self._finish = Finish(held.rows, may_round=may_round, recursions=recursions)
+        self._finish = held.finish(may_round=may_round, recursions=recursions)
         self._recursions = recursions
         self._rows, self._traced, own = self._read(held.plan)
         self._shown = [(attribute.name, self._rows.column(attribute.identifier)) for attribute in held.plan.output]

@@ -87,8 +87,13 @@ def branches(query: exp.Expr, *, is_set: bool = False) -> list[exp.Expr]:
 def check_recursive(clause: exp.With) -> None:
     """Raise Refused for a recursion that is none by UNION, which Spark is asked for."""
     for component in components(clause):
-        for common in component:
-            _steps(common, {name_of(each) for each in component})
+        _check(component)
+
+
+def _check(component: Sequence[exp.CTE]) -> None:
+    names = {name_of(each) for each in component}
+    for common in component:
+        _steps(common, names)
 
 
 def _steps(common: exp.CTE, names: Collection[str]) -> list[exp.Expr]:
@@ -124,10 +129,8 @@ def is_recursive(tree: exp.Expr | None) -> bool:
 
 
 def _is_by_union(component: Sequence[exp.CTE]) -> bool:
-    names = {name_of(each) for each in component}
     try:
-        for common in component:
-            _steps(common, names)
+        _check(component)
     except Refused as refused:
         return refused.grounds.detail != _BY_ALL
     return True

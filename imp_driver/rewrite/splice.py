@@ -92,7 +92,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
             unfolded.setdefault(id(pin.views[depth]), []).append(pin)
         else:
             name = names.get(pin.reference, statement.text[pin.reference.start : pin.reference.end])
-            pieces[pin.reference] = _subquery(pin.reference, "*", (pin.relation or at_version(name, pin.version)) + _where(pin.condition))
+            pieces[pin.reference] = subquery(pin.reference, "*", (pin.relation or at_version(name, pin.version)) + _where(pin.condition))
     for inside in unfolded.values():
         view = inside[0].views[depth]
         reference = find_reference(statement, view.place)
@@ -100,7 +100,7 @@ def _replaced(statement: Statement, pins: Sequence[Pin], depth: int, names: Mapp
         text = _replaced(view.statement, inside, depth + 1, full)
         columns = ", ".join(map(_column, view.view.columns))
         # On a line of its own the bracket is not part of a comment that may end the view's text.
-        pieces[reference] = _subquery(reference, columns, f"({text}\n)")
+        pieces[reference] = subquery(reference, columns, f"({text}\n)")
     if depth:
         # What stays would be looked up in the caller's schema.
         _check(statement, pieces)
@@ -130,7 +130,8 @@ def _where(condition: str | None) -> str:
     return "" if condition is None else f" WHERE {condition}"
 
 
-def _subquery(reference: TableReference, columns: str, source: str) -> str:
+def subquery(reference: TableReference, columns: str, source: str) -> str:
+    """Return what stands in the place of a reference: columns of a source, under the name that the text calls it by."""
     alias = "" if reference.alias else f" AS {quoted_name(reference.name)}"
     return f"(SELECT {columns} FROM {source}){alias}"
 

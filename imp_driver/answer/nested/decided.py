@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from imp_driver.answer.nested.described import Describer
-from imp_driver.answer.nested.exact_columns import NotDescribed, Relation, Tokens
+from imp_driver.answer.nested.exact_columns import NotDescribed, Relation
 from imp_driver.answer.nested.together import RangeResult
 from imp_driver.dataflow.nested.description import Comparison, Condition, Constant, Inner, Side
 from imp_driver.plan.nodes import Merge
@@ -77,11 +77,6 @@ def block_of(merge: Merge, describer: Describer, passing: RangeResult, nothing: 
         return None
     columns = {name: ColumnSums.of(relation) for name, relation in described.relations.items()}
     return Block(described.selection.conditions, columns, passing, nothing)
-
-
-def no_tokens() -> tuple[Tokens, Tokens]:
-    """Return tokens for one description."""
-    return Tokens(), Tokens()
 
 
 class Decisions:

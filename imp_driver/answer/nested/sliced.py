@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import pyarrow as pa
 
 from imp_driver.answer.finish import Finish
-from imp_driver.answer.nested.decided import Block, Decisions, Undecided, block_of, no_tokens
+from imp_driver.answer.nested.decided import Block, Decisions, Undecided, block_of
 from imp_driver.answer.nested.described import Describer
-from imp_driver.answer.nested.exact_columns import NotDescribed, single
+from imp_driver.answer.nested.exact_columns import NotDescribed, Tokens, single
 from imp_driver.answer.nested.in_buckets import InBuckets
 from imp_driver.answer.nested.partial import Partial
 from imp_driver.answer.nested.together import RangeResult, put_together, range_result
@@ -106,7 +107,6 @@ class _Sliced:
         return put_together(self._slicing.merge, list(self._results()))
 
     def _results(self) -> Iterator[RangeResult]:
-        decisions = self._decisions()
         whole = tuple(_name_of(each) for each in self._whole.values())
         for number in range(self._ranges.fragments):
             own = tuple(self._name_at(name, each, number) for name, each in self._bucketed.items())
@@ -114,11 +114,12 @@ class _Sliced:
             name = "range", self._name, whole, own, number
             known = self._known.get(name)
             if not isinstance(known, RangeResult):
-                known = self._known[name] = self._decided(decisions, number) or self._result(number)
+                known = self._known[name] = self._decided(number) or self._result(number)
             yield known
 
-    def _decided(self, decisions: Decisions | None, number: int) -> RangeResult | None:
+    def _decided(self, number: int) -> RangeResult | None:
         """Return the groups of a range as the sums of all ranges say; None where it is to be read. What is NULL is in no range."""
+        decisions = self._decisions
         if decisions is None or number == self._ranges.null_fragment:
             return None
         try:
@@ -127,6 +128,7 @@ class _Sliced:
         except Undecided:
             return None
 
+    @cached_property
     def _decisions(self) -> Decisions | None:
         """Return what decides about ranges without reading them; None where they need no other, or conditions are not compared so."""
         correlated = frozenset(name for name, needs in self._needs.items() if needs)
@@ -138,7 +140,7 @@ class _Sliced:
             if block is None:
                 return None
             blocks.append(block)
-        return Decisions(blocks, correlated, self._fixed)
+        return Decisions(blocks, correlated, cache(self._fixed))
 
     def _block(self, number: int) -> Block | None:
         names = tuple(part.view.name(number) for part in self._bucketed.values())
@@ -155,7 +157,7 @@ class _Sliced:
         if not {each for node in (*merge.keys, *merge.functions) for each in identifiers(node)} <= set(outer.column_names):
             return None
         passing, nothing = (range_result(merge, each, partials) for each in (outer, outer.slice(0, 0)))
-        return block_of(merge, Describer(Finish(rows, partials=partials).rows, partials, no_tokens()), passing, nothing)
+        return block_of(merge, Describer(Finish(rows, partials=partials).rows, partials, (Tokens(), Tokens())), passing, nothing)
 
     def _fixed(self, name: str) -> int | None:
         """Return the value of a subquery that reads no row around it, as a whole number. Raises Undecided."""

@@ -14,7 +14,7 @@ from imp_driver.answer.groups import extremum
 from imp_driver.answer.nested.merged import argument_of, merged_value, passing_places, places_of, with_exact
 from imp_driver.answer.nested.partial import Partial, Partials
 from imp_driver.answer.rounding import check_unread
-from imp_driver.buckets.sums import ADDITIVE, EXTREMES, Columns, rolled_up
+from imp_driver.buckets.sums import ADDITIVE, EXTREMES, Columns, rolled_up, together
 from imp_driver.dataflow.aggregate.accumulator import Values
 from imp_driver.dataflow.aggregate.load import loaded
 from imp_driver.dataflow.aggregate.roll_up import RollUp
@@ -101,9 +101,9 @@ def _held(merge: Merge, function: exp.Expr, rows: pa.Table, partials: Partials, 
 
 
 def _of_all(every: Sequence[Columns], specification: AggregateSpecification, groups: RollUp) -> Values:
-    together = {name: pa.concat_arrays([each[name] for each in every]) for name in every[0]}
+    held = together(every)
     if specification.kind in EXTREMES:
-        return extremum(together["value"], groups, maximum=specification.kind is AccumulatorKind.MAXIMUM)
-    sums = rolled_up(together, groups)
+        return extremum(held["value"], groups, maximum=specification.kind is AccumulatorKind.MAXIMUM)
+    sums = rolled_up(held, groups)
     rows = sums[_ROWS].to_numpy()
     return loaded(specification, {name: part for name, part in sums.items() if name != _ROWS}, rows).values(rows, np.arange(groups.count))

@@ -19,7 +19,7 @@ from imp_driver.plan.recursive_form import components, name_of, reads
 from imp_driver.ports import Outcome, Session
 from imp_driver.reasons import Reason, ServedBy
 from imp_driver.rewrite.comparison import Served
-from imp_driver.rewrite.splice import TableReference, find_reference, spliced
+from imp_driver.rewrite.splice import TableReference, find_reference, spliced, subquery
 from imp_driver.values.execution import Execution
 from imp_driver.values.quoting import qualified, quoted_name
 from imp_driver.values.refusal import Grounds, Refused
@@ -49,9 +49,8 @@ ABOVE = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recursive:
-    """A relation of a query: its name as it is called there, the query of its rows, and where it stands."""
+    """A relation of a query: the query of its rows, and where it stands."""
 
-    name: str
     query: Execution
     references: tuple[TableReference, ...]
 
@@ -90,11 +89,11 @@ class RecursionsApart:
         for name, tables in places.items():
             references = tuple(find_reference(statement, each) for each in tables)
             if len(name) == 1 and name[0] in recursive:
-                yield _Recursive(name[0], _query(_rows_of(name[0], clause), execution), references)
+                yield _Recursive(_query(_rows_of(name[0], clause), execution), references)
             elif not (len(name) == 1 and name[0] in common):
                 found = self._session.resolve(table_name(tables[0]))
                 if found is not None and found.view is not None and found.view.is_recursive:
-                    yield _Recursive(qualified(found.name), execution.of(f"SELECT * FROM {qualified(found.name)}"), references)
+                    yield _Recursive(execution.of(f"SELECT * FROM {qualified(found.name)}"), references)
 
     def _over(
         self, relations: list[_Recursive], statement: Statement, tree: exp.Expr, execution: Execution, grounds: Grounds
@@ -108,14 +107,14 @@ class RecursionsApart:
         views: dict[str, pa.Table] = {}
         reports: list[SketchReport] = []
         for each in relations:
-            found = self._rows(each, execution)
+            found = self._rows(each.query)
             if found is None:
                 return None
             rows, report = found
             view = f"__imp_rows_{uuid4().hex}"
             views[view] = rows
             reports.append(report)
-            pieces |= {place: _in_place(place, quoted_name(view)) for place in each.references}
+            pieces |= {place: subquery(place, "*", quoted_name(view)) for place in each.references}
         versions = {name: version for report in reports for name, version in report.tables.items()}
         if any(report.tables[name] != version for name, version in versions.items() for report in reports if name in report.tables):
             return None
@@ -126,9 +125,9 @@ class RecursionsApart:
         report = replace(reports[0], served_by=ServedBy.STATE_AND_SPARK, executed_sql=text, tables=versions, not_answered=grounds)
         return Served(stream, replace(report, times=execution.watch.times))
 
-    def _rows(self, relation: _Recursive, execution: Execution) -> tuple[pa.Table, SketchReport] | None:
+    def _rows(self, query: Execution) -> tuple[pa.Table, SketchReport] | None:
         """Return the rows of a relation; None where they are too many. Raises Error where they are not to be had."""
-        outcome = self._run(relation.query)
+        outcome = self._run(query)
         assert outcome.stream is not None
         batches, size = [], 0
         try:
@@ -155,7 +154,7 @@ class RecursionsApart:
             version = None if found is None else versions.get(".".join(found.name))
             if found is not None and version is not None:
                 place = find_reference(statement, table)
-                pieces[place] = _in_place(place, at_version(qualified(found.name), version))
+                pieces[place] = subquery(place, "*", at_version(qualified(found.name), version))
         return pieces
 
 
@@ -174,8 +173,3 @@ def _query(tree: exp.Expr, execution: Execution) -> Execution:
     used = {each.name for each in tree.find_all(exp.Placeholder)}
     values = {name: value for name, value in named(execution.parameters).items() if name in used}
     return execution.of(tree.sql(dialect=SparkText), values or None)
-
-
-def _in_place(reference: TableReference, source: str) -> str:
-    alias = "" if reference.alias else f" AS {quoted_name(reference.name)}"
-    return f"(SELECT * FROM {source}){alias}"
